@@ -11,6 +11,12 @@ export function unprovided<TParams = undefined>(name: string) {
 }
 
 /** An actor slot that only a shell fills; started unfilled it fails. decision: D3 */
-export function unprovidedActor<TOutput, TInput = undefined, TEmitted extends EventObject = EventObject>(name: string) {
-  return fromPromise<TOutput, TInput, TEmitted>(() => Promise.reject(new Error(`actor "${name}" was not provided`)));
+export function unprovidedActor<
+  TOutput,
+  TInput = undefined,
+  TEmitted extends EventObject = EventObject,
+>(name: string) {
+  return fromPromise<TOutput, TInput, TEmitted>(() =>
+    Promise.reject(new Error(`actor "${name}" was not provided`)),
+  );
 }

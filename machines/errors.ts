@@ -1,0 +1,183 @@
+// The one catalogue of refusals. Every answer that says no names a code from here; both HTTP planes render it with the
+// same encoder as application/problem+json. A retired code is never used again.
+
+type ErrorEntry = {
+  readonly status: number;
+  readonly title: string;
+  /** What the caller can do about it. */
+  readonly action: string;
+};
+
+export const ERRORS = {
+  malformed_request: {
+    status: 400,
+    title: 'The request is malformed',
+    action: 'Correct the request and send it again.',
+  },
+  malformed_body: {
+    status: 400,
+    title: 'The body cannot be read',
+    action: 'Send one complete body in the declared encoding.',
+  },
+  client_certificate_required: {
+    status: 401,
+    title: 'A client certificate is required',
+    action: 'Connect with the certificate issued at enrollment.',
+  },
+  certificate_unknown: {
+    status: 401,
+    title: 'The client certificate is not known',
+    action: 'Enroll this sensor again.',
+  },
+  certificate_expired: {
+    status: 401,
+    title: 'The client certificate has expired',
+    action: 'Re-enroll with a re-enrollment token.',
+  },
+  token_invalid: {
+    status: 401,
+    title: 'The enrollment token is not valid',
+    action: 'Ask an operator for a new token.',
+  },
+  credential_required: {
+    status: 401,
+    title: 'A credential is required',
+    action: 'Send an API key as a bearer token.',
+  },
+  credential_invalid: {
+    status: 401,
+    title: 'The credential is not valid',
+    action: 'Check the API key or ask for a new one.',
+  },
+  sensor_revoked: {
+    status: 403,
+    title: 'The sensor is revoked',
+    action: 'Enroll the node as a new sensor.',
+  },
+  certificate_superseded: {
+    status: 403,
+    title: 'The client certificate was replaced',
+    action: 'Use the current certificate.',
+  },
+  renewal_not_allowed: {
+    status: 403,
+    title: 'Only the current certificate may renew',
+    action: 'Renew with the current certificate.',
+  },
+  role_required: {
+    status: 403,
+    title: 'The credential does not allow this',
+    action: 'Use a credential with the named scope.',
+  },
+  license_limit: {
+    status: 403,
+    title: 'The license allows no further sensor',
+    action: 'Import a license with more nodes.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Nothing is here',
+    action: 'Check the address and the identifier.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'This method is not allowed here',
+    action: 'Use one of the methods in Allow.',
+  },
+  token_consumed: {
+    status: 409,
+    title: 'The enrollment token was already used',
+    action: 'Ask an operator for a new token.',
+  },
+  sequence_conflict: {
+    status: 409,
+    title: 'This sequence number holds other content',
+    action: 'Send the batch under a new number.',
+  },
+  sensor_is_revoked: {
+    status: 409,
+    title: 'A revoked sensor cannot be re-enrolled',
+    action: 'Enroll the node as a new sensor.',
+  },
+  identity_conflict: {
+    status: 409,
+    title: 'Two nodes use one identity',
+    action: 'Enroll each node with its own token.',
+  },
+  token_expired: {
+    status: 410,
+    title: 'The enrollment token has expired',
+    action: 'Ask an operator for a new token.',
+  },
+  body_too_large: { status: 413, title: 'The body is too large', action: 'Send smaller batches.' },
+  unsupported_encoding: {
+    status: 415,
+    title: 'The content encoding or type is not supported',
+    action: 'Send JSON, plain or zstd.',
+  },
+  csr_refused: {
+    status: 422,
+    title: 'The certificate request is refused',
+    action: 'Send a CSR with the documented subject and an RSA key of 2048 to 4096 bits.',
+  },
+  schema_violation: {
+    status: 422,
+    title: 'The body does not fit its schema',
+    action: 'Correct the named fields.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    action: 'Wait for the time in Retry-After.',
+  },
+  internal: {
+    status: 500,
+    title: 'The Console failed',
+    action: 'Try again; report the request id if it persists.',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'A store cannot take the request now',
+    action: 'Try again after Retry-After.',
+  },
+  trust_unavailable: {
+    status: 503,
+    title: 'The revocation view is not current',
+    action: 'Try again after Retry-After.',
+  },
+  shutting_down: {
+    status: 503,
+    title: 'The Console is stopping',
+    action: 'Try again after Retry-After.',
+  },
+  timed_out: {
+    status: 504,
+    title: 'The request took too long',
+    action: 'Narrow the request or try again.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal as a value; `detail` never holds a secret or a stack. */
+export type Refusal = {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly retryAfterMs?: number;
+};
+
+/** Makes a refusal. */
+export function refuse(
+  code: ErrorCode,
+  detail: string,
+  more: Partial<Pick<Refusal, 'errors' | 'retryAfterMs'>> = {},
+): Refusal {
+  return { ok: false, code, detail, ...more };
+}
+
+/** Whether a text names a code of the catalogue. */
+export function isErrorCode(text: unknown): text is ErrorCode {
+  return typeof text === 'string' && Object.hasOwn(ERRORS, text);
+}

@@ -1,0 +1,229 @@
+// Every number with a meaning, its unit last in its name. The first part is the specification's Limits table; the
+// second part bounds what the specification leaves open. The relations at the end are asserted when the module loads,
+// so a wrong edit cannot start. Names listed in INTERVALS can be shortened by configuration. decision: D20
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+// The specification's table, row by row.
+export const HEARTBEAT_INTERVAL_MS = 15 * SECOND_MS;
+export const STREAM_TICK_MS = 500;
+export const STREAM_PING_INTERVAL_MS = 10 * SECOND_MS;
+export const RECONNECT_BACKOFF_MIN_MS = 1 * SECOND_MS;
+export const RECONNECT_BACKOFF_MAX_MS = 30 * SECOND_MS;
+export const STALENESS_WINDOW_MS = 90 * SECOND_MS;
+export const SPOOL_EVENTS_MAX = 100_000;
+export const SPOOL_DRAIN_PER_HEARTBEAT = 100;
+export const EVENTS_BODY_MAX_BYTES = 4 * MIB;
+export const INVENTORY_BODY_MAX_BYTES = 2 * MIB;
+export const ENROLLMENT_TOKEN_TTL_MS = 15 * MINUTE_MS;
+export const CLIENT_CERTIFICATE_TTL_MS = 720 * HOUR_MS;
+export const RENEWAL_RECOMMENDED_MS = 72 * HOUR_MS;
+export const RENEWAL_DUE_MS = 86_400 * SECOND_MS;
+export const TRUST_ERROR_WINDOW_MS = 15 * MINUTE_MS;
+export const PREVIOUS_CERTIFICATE_OVERLAP_MS = 24 * HOUR_MS;
+export const ANALYTICS_RETENTION_DAYS = 90;
+export const LICENSE_GRACE_DAYS = 30;
+export const RATE_LIMIT_OPERATOR_PER_MINUTE = 1_000;
+export const RATE_LIMIT_ANALYST_PER_MINUTE = 300;
+export const RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE = 200;
+export const FEDERATION_PUSH_INTERVAL_MS = 300 * SECOND_MS;
+export const WEBHOOK_TIMEOUT_MS = 10 * SECOND_MS;
+export const PAGERDUTY_SUMMARY_MAX_CHARS = 1_024;
+export const OPSGENIE_MESSAGE_MAX_CHARS = 130;
+export const OPSGENIE_DESCRIPTION_MAX_CHARS = 15_000;
+export const CASE_TITLE_MAX_CHARS = 512;
+export const QUEUE_RECOMMENDED_NODES = 1_500;
+
+// Sensor plane.
+export const HEARTBEAT_BODY_MAX_BYTES = 4 * MIB;
+export const ENROLL_BODY_MAX_BYTES = 64 * KIB;
+export const OPERATOR_BODY_MAX_BYTES = 1 * MIB;
+export const CSR_MAX_BYTES = 16 * KIB;
+export const JSON_DEPTH_MAX = 32;
+export const HEARTBEAT_INTERVAL_MIN_MS = 5 * SECOND_MS;
+export const HEARTBEAT_INTERVAL_MAX_MS = 30 * SECOND_MS;
+export const STREAM_FRAME_MAX_BYTES = 1 * MIB;
+export const STREAM_BACKPRESSURE_MAX_BYTES = 1 * MIB;
+export const STREAM_IDLE_TIMEOUT_S = 32;
+export const STREAM_MISSED_PONGS_MAX = 2;
+export const STREAM_IDENTITY_CHECK_MS = 5 * SECOND_MS;
+export const STREAM_OPEN_TIMEOUT_MS = 10 * SECOND_MS;
+export const STREAM_ACK_TIMEOUT_MS = 30 * SECOND_MS;
+export const BODY_READ_TIMEOUT_MS = 10 * SECOND_MS;
+export const SENSOR_LANE_WAITING_MAX = 32;
+export const SEQUENCE_OPEN_GAPS_MAX = 1_024;
+export const SEQUENCE_DIGESTS_PER_CHANNEL_MAX = 64;
+export const CERTIFICATE_BACKDATE_MS = 5 * MINUTE_MS;
+export const BATCH_EVENTS_MAX = 5_000;
+export const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
+export const REVOCATION_VIEW_MAX_AGE_MS = 5 * SECOND_MS;
+export const IDENTITY_CACHE_REFRESH_MS = 2 * SECOND_MS;
+export const RETRY_AFTER_STORE_MS = 5 * SECOND_MS;
+export const RATE_LIMIT_WINDOW_MS = MINUTE_MS;
+
+// Certificates of the Console.
+export const ROOT_CERTIFICATE_TTL_MS = 3_650 * DAY_MS;
+export const SERVER_CERTIFICATE_TTL_MS = 90 * DAY_MS;
+export const RSA_KEY_MIN_BITS = 2_048;
+export const RSA_KEY_MAX_BITS = 4_096;
+export const RSA_ROOT_KEY_BITS = 3_072;
+export const RSA_PUBLIC_EXPONENT = 65_537;
+
+// Group commit and the stores.
+export const SINK_COMMIT_INTERVAL_MS = 250;
+export const SINK_COMMIT_ROWS_MAX = 10_000;
+export const SINK_QUEUE_ROWS_MAX = 200_000;
+export const SINK_INSERT_TIMEOUT_MS = 10 * SECOND_MS;
+export const FACTS_COMMIT_INTERVAL_MS = 250;
+export const FACTS_COMMIT_ROWS_MAX = 1_500;
+export const FACTS_QUEUE_ROWS_MAX = 200_000;
+export const TRANSITIONS_QUEUE_MAX = 50_000;
+export const TRANSITIONS_COMMIT_INTERVAL_MS = 1 * SECOND_MS;
+export const DATABASE_TIMEOUT_MS = 5 * SECOND_MS;
+export const DATABASE_CONNECTIONS_MAX = 10;
+export const SEARCH_TIMEOUT_MS = 10 * SECOND_MS;
+export const PAGE_ITEMS_DEFAULT = 50;
+export const PAGE_ITEMS_MAX = 500;
+
+// Actors.
+export const WHEEL_TICK_MS = 50;
+export const CLOCK_JUMP_MS = 1 * SECOND_MS;
+export const CLOCK_CHECK_INTERVAL_MS = 1 * SECOND_MS;
+export const FEED_EVENTS_MAX = 10_000;
+export const FEED_PER_ACTOR_MAX = 32;
+export const ACTOR_RESTARTS_MAX = 5;
+export const ACTOR_RESTART_WINDOW_MS = MINUTE_MS;
+export const CRASH_RECORDS_MAX = 200;
+export const LIVE_PATCHES_PER_SECOND = 4;
+export const LIVE_SUBSCRIPTIONS_MAX = 32;
+export const CONTAINMENT_CONFIRM_TIMEOUT_MS = 60 * SECOND_MS;
+export const STORE_START_TIMEOUT_MS = 60 * SECOND_MS;
+export const STORE_STOP_TIMEOUT_MS = 15 * SECOND_MS;
+export const STORE_PROBE_INTERVAL_MS = 5 * SECOND_MS;
+export const STORE_RESTARTS_MAX = 10;
+export const STORE_RESTART_WINDOW_MS = 5 * MINUTE_MS;
+export const STARTUP_STEP_TIMEOUT_MS = 120 * SECOND_MS;
+
+// Sensor program.
+export const HEARTBEAT_TIMEOUT_MS = 10 * SECOND_MS;
+export const HEARTBEAT_EVENTS_MAX = 1_000;
+export const HEARTBEAT_JITTER_RATIO = 0.1;
+export const DRAIN_BODY_TARGET_BYTES = 2 * MIB;
+export const STREAM_FRAME_EVENTS_MAX = 500;
+export const ENGINE_START_TIMEOUT_MS = 10 * SECOND_MS;
+export const ENGINE_HANG_TIMEOUT_MS = 30 * SECOND_MS;
+export const ENGINE_RESTART_BACKOFF_MIN_MS = 1 * SECOND_MS;
+export const ENGINE_RESTART_BACKOFF_MAX_MS = 60 * SECOND_MS;
+export const ENGINE_RESTARTS_MAX = 10;
+export const ENGINE_RESTART_WINDOW_MS = 10 * MINUTE_MS;
+export const ENGINE_STOP_TIMEOUT_MS = 5 * SECOND_MS;
+export const ENROLLMENT_RETRY_MIN_MS = 1 * SECOND_MS;
+export const ENROLLMENT_RETRY_MAX_MS = 60 * SECOND_MS;
+export const RENEWAL_RETRY_MIN_MS = 5 * SECOND_MS;
+export const RENEWAL_RETRY_MAX_MS = 15 * MINUTE_MS;
+export const RENEWAL_CHECK_MAX_MS = 24 * HOUR_MS;
+export const STOP_TIMEOUT_MS = 10 * SECOND_MS;
+export const INVENTORY_INTERVAL_MS = 5 * MINUTE_MS;
+export const SKEW_TOLERATED_MS = 5 * MINUTE_MS;
+
+/** Intervals an operator or a test may override by name in either program's `intervals:`. */
+export const INTERVALS = {
+  HEARTBEAT_INTERVAL_MS,
+  STREAM_TICK_MS,
+  STREAM_PING_INTERVAL_MS,
+  RECONNECT_BACKOFF_MIN_MS,
+  RECONNECT_BACKOFF_MAX_MS,
+  STALENESS_WINDOW_MS,
+  ENROLLMENT_TOKEN_TTL_MS,
+  CLIENT_CERTIFICATE_TTL_MS,
+  RENEWAL_RECOMMENDED_MS,
+  RENEWAL_DUE_MS,
+  TRUST_ERROR_WINDOW_MS,
+  PREVIOUS_CERTIFICATE_OVERLAP_MS,
+  CERTIFICATE_BACKDATE_MS,
+  HEARTBEAT_TIMEOUT_MS,
+  STREAM_OPEN_TIMEOUT_MS,
+  STREAM_ACK_TIMEOUT_MS,
+  STREAM_IDENTITY_CHECK_MS,
+  BODY_READ_TIMEOUT_MS,
+  SINK_COMMIT_INTERVAL_MS,
+  FACTS_COMMIT_INTERVAL_MS,
+  TRANSITIONS_COMMIT_INTERVAL_MS,
+  RETRY_AFTER_STORE_MS,
+  STORE_PROBE_INTERVAL_MS,
+  ENGINE_START_TIMEOUT_MS,
+  ENGINE_HANG_TIMEOUT_MS,
+  ENGINE_RESTART_BACKOFF_MIN_MS,
+  ENGINE_RESTART_BACKOFF_MAX_MS,
+  ENROLLMENT_RETRY_MIN_MS,
+  ENROLLMENT_RETRY_MAX_MS,
+  RENEWAL_RETRY_MIN_MS,
+  RENEWAL_RETRY_MAX_MS,
+  INVENTORY_INTERVAL_MS,
+  STOP_TIMEOUT_MS,
+} as const;
+export type IntervalName = keyof typeof INTERVALS;
+export type Intervals = Readonly<Record<IntervalName, number>>;
+
+type Relation = readonly [rule: string, holds: (intervals: Intervals) => boolean];
+const RELATIONS: readonly Relation[] = [
+  [
+    'staleness is longer than two heartbeats',
+    (i) => i.STALENESS_WINDOW_MS > 2 * i.HEARTBEAT_INTERVAL_MS,
+  ],
+  [
+    'renewal due < renewal recommended < certificate lifetime',
+    (i) =>
+      i.RENEWAL_DUE_MS < i.RENEWAL_RECOMMENDED_MS &&
+      i.RENEWAL_RECOMMENDED_MS < i.CLIENT_CERTIFICATE_TTL_MS,
+  ],
+  ['reconnect backoff rises', (i) => i.RECONNECT_BACKOFF_MIN_MS <= i.RECONNECT_BACKOFF_MAX_MS],
+  ['the stream ticks faster than the heartbeat', (i) => i.STREAM_TICK_MS < i.HEARTBEAT_INTERVAL_MS],
+  [
+    'the renewal overlap ends before the certificate lifetime does',
+    (i) => i.PREVIOUS_CERTIFICATE_OVERLAP_MS < i.CLIENT_CERTIFICATE_TTL_MS,
+  ],
+  [
+    'a heartbeat ends before the next is due',
+    (i) => i.HEARTBEAT_TIMEOUT_MS <= i.HEARTBEAT_INTERVAL_MS,
+  ],
+  [
+    'every interval is a positive number',
+    (i) => Object.values(i).every((value) => Number.isFinite(value) && value > 0),
+  ],
+];
+
+export type IntervalsResult =
+  | { readonly ok: true; readonly intervals: Intervals }
+  | { readonly ok: false; readonly mistakes: readonly string[] };
+
+/** Overlays named intervals on the defaults; unknown names and broken relations come back as mistakes, all at once. */
+export function resolveIntervals(
+  overrides: Readonly<Record<string, unknown>> = {},
+): IntervalsResult {
+  const mistakes: string[] = [];
+  const merged: Record<IntervalName, number> = { ...INTERVALS };
+  for (const [name, value] of Object.entries(overrides)) {
+    if (!isIntervalName(name))
+      mistakes.push(`intervals.${name}: there is no interval of this name`);
+    else if (typeof value !== 'number') mistakes.push(`intervals.${name}: must be milliseconds`);
+    else merged[name] = value;
+  }
+  for (const [rule, holds] of RELATIONS) if (!holds(merged)) mistakes.push(`intervals: ${rule}`);
+  if (mistakes.length > 0) return { ok: false, mistakes };
+  return { ok: true, intervals: Object.freeze(merged) };
+}
+
+function isIntervalName(name: string): name is IntervalName {
+  return Object.hasOwn(INTERVALS, name);
+}
+
+const defaults = resolveIntervals();
+if (!defaults.ok) throw new Error(`limits.ts contradicts itself: ${defaults.mistakes.join('; ')}`);
+/** The specification's own intervals, checked. */
+export const DEFAULT_INTERVALS: Intervals = defaults.intervals;
