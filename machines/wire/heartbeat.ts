@@ -1,0 +1,153 @@
+// The heartbeat, its answer, and the events batch. A batch is named by (stream_id, channel, sequence); a heartbeat
+// without events names no batch and its sequence is not looked at. decision: D6
+import Type from 'typebox';
+import { SystemFacts } from './enrollment.ts';
+import { RuntimeEvent } from './event.ts';
+import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
+
+export const TRUST_STATES = [
+  'trusted',
+  'renewal_recommended',
+  'renewal_due',
+  'trust_revoked',
+] as const;
+export const TRUST_HEALTHS = [
+  'healthy',
+  'renewal_recommended',
+  'renewal_due',
+  'degraded',
+  'revoked',
+] as const;
+export const ENGINE_STATES = [
+  'unpacking',
+  'starting',
+  'running',
+  'restarting',
+  'failed',
+  'stopped',
+] as const;
+export const POLICY_STATES = [
+  'pending',
+  'verifying',
+  'applying',
+  'enforcing',
+  'monitoring',
+  'rejected',
+  'failed',
+  'removed',
+] as const;
+
+const Connection = Type.Object({
+  protocol: Text(8),
+  local_ip: Text(64),
+  local_port: Count,
+  remote_ip: Text(64),
+  remote_port: Count,
+  state: Text(32),
+  pid: Type.Optional(Count),
+  binary: Type.Optional(Text(4_096)),
+});
+const ListeningService = Type.Object({
+  protocol: Text(8),
+  ip: Text(64),
+  port: Count,
+  pid: Type.Optional(Count),
+  binary: Type.Optional(Text(4_096)),
+});
+
+export const EngineReport = Type.Object({
+  kind: Text(32),
+  version: Text(32),
+  state: Type.Enum([...ENGINE_STATES]),
+  restarts: Count,
+  disabled_hooks: Type.Array(Type.Object({ hook: Text(256), reason: Text(512) }), {
+    maxItems: 256,
+  }),
+  loaded_policies: Type.Array(Type.Object({ name: Text(128), state: Text(32) }), {
+    maxItems: 1_024,
+  }),
+});
+
+export const TrustReport = Type.Object({
+  state: Type.Enum([...TRUST_STATES]),
+  certificate_expires_at: Timestamp,
+  renewal_status: Text(64),
+  last_trust_error_at: Type.Optional(Timestamp),
+  last_connection_error_at: Type.Optional(Timestamp),
+});
+
+export const PipelineReport = Type.Object({
+  read: Count,
+  normalized: Count,
+  dropped: Count,
+  aggregated: Count,
+  spooled: Count,
+  spool_depth: Count,
+  discarded: Count,
+  sent_stream: Count,
+  sent_heartbeat: Count,
+  engine_lost: Count,
+});
+
+export const HeartbeatRequest = Type.Object({
+  stream_id: StreamId,
+  sequence: Sequence,
+  sent_at: Timestamp,
+  boot_id: Text(64),
+  sensor: Type.Object({
+    version: Text(64),
+    flavor: Flavor,
+    declared_role: Type.Optional(Text(64)),
+    capabilities: Type.Array(Text(64), { maxItems: 64 }),
+  }),
+  engine: EngineReport,
+  trust: TrustReport,
+  events: Type.Array(RuntimeEvent, { maxItems: 20_000 }),
+  connections: Type.Array(Connection, { maxItems: 20_000 }),
+  listening_services: Type.Array(ListeningService, { maxItems: 20_000 }),
+  flows: Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 20_000 }),
+  resources: Type.Object({
+    cpu_percent: Type.Number({ minimum: 0 }),
+    memory_bytes: Count,
+    load_1m: Type.Optional(Type.Number({ minimum: 0 })),
+    uptime_seconds: Type.Optional(Type.Number({ minimum: 0 })),
+    disk_free_bytes: Type.Optional(Count),
+  }),
+  system: SystemFacts,
+  pipeline: PipelineReport,
+  telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+export const HeartbeatResponse = Type.Object({
+  acknowledged_sequence: Sequence,
+  server_time: Timestamp,
+  trust_health: Type.Enum([...TRUST_HEALTHS]),
+  certificate: Type.Object({
+    renewal_state: Type.Enum([...TRUST_STATES]),
+    renew_now: Type.Boolean(),
+    expires_at: Timestamp,
+  }),
+  is_contained: Type.Boolean(),
+  settings: Type.Object({ heartbeat_interval_seconds: Type.Number() }),
+  report_full_state: Type.Optional(Type.Boolean()),
+  retry_after_ms: Type.Optional(Count),
+});
+
+export const EventsRequest = Type.Object({
+  stream_id: StreamId,
+  sequence: Sequence,
+  channel: Type.Optional(Channel),
+  events: Type.Array(RuntimeEvent, { minItems: 1, maxItems: 20_000 }),
+});
+export const EventsResponse = Type.Object({ acknowledged_sequence: Sequence });
+
+export type HeartbeatRequest = Type.Static<typeof HeartbeatRequest>;
+export type HeartbeatResponse = Type.Static<typeof HeartbeatResponse>;
+export type EventsRequest = Type.Static<typeof EventsRequest>;
+export type EventsResponse = Type.Static<typeof EventsResponse>;
+export type EngineReport = Type.Static<typeof EngineReport>;
+export type TrustReport = Type.Static<typeof TrustReport>;
+export type PipelineReport = Type.Static<typeof PipelineReport>;
+export type EngineState = (typeof ENGINE_STATES)[number];
+export type WireTrustState = (typeof TRUST_STATES)[number];
+export type TrustHealth = (typeof TRUST_HEALTHS)[number];

@@ -1,0 +1,52 @@
+// Inventory: sections that are stored only when their hash changes, whole or as a delta on a known base.
+import Type from 'typebox';
+
+export const INVENTORY_SECTIONS = [
+  'processes',
+  'connections',
+  'listening_services',
+  'container_images',
+  'kubernetes',
+  'packages',
+  'telecom',
+] as const;
+const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const Item = Type.Record(Type.String({ maxLength: 128 }), Type.Unknown());
+const WholeSection = Type.Object({
+  hash: SectionHash,
+  items: Type.Array(Item, { maxItems: 50_000 }),
+});
+const DeltaSection = Type.Object({
+  base_hash: SectionHash,
+  hash: SectionHash,
+  added: Type.Array(Item, { maxItems: 50_000 }),
+  removed: Type.Array(Item, { maxItems: 50_000 }),
+});
+const Section = Type.Union([WholeSection, DeltaSection]);
+const SectionName = Type.Enum([...INVENTORY_SECTIONS]);
+
+export const InventoryRequest = Type.Object({
+  is_full_snapshot: Type.Boolean(),
+  sections: Type.Partial(
+    Type.Object({
+      processes: Section,
+      connections: Section,
+      listening_services: Section,
+      container_images: Section,
+      kubernetes: Section,
+      packages: Section,
+      telecom: Section,
+    }),
+  ),
+});
+export const InventoryResponse = Type.Object({
+  unchanged: Type.Array(SectionName),
+  stored: Type.Array(SectionName),
+  need_full: Type.Array(SectionName),
+});
+
+export type InventoryRequest = Type.Static<typeof InventoryRequest>;
+export type InventoryResponse = Type.Static<typeof InventoryResponse>;
+export type InventorySectionName = (typeof INVENTORY_SECTIONS)[number];
+export type InventoryItem = Type.Static<typeof Item>;
+export type InventorySection = Type.Static<typeof Section>;

@@ -1,0 +1,69 @@
+// Parse once at the edge: JSON text of bounded depth, then a compiled schema. Unknown fields are ignored here; the
+// operator API, which refuses them, validates through its own routes.
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Refusal, refuse } from '../errors.ts';
+import { JSON_DEPTH_MAX } from '../limits.ts';
+
+const ERRORS_SHOWN_MAX = 10;
+export type Parsed<T> = { readonly ok: true; readonly value: T } | Refusal;
+
+/** Makes a parser for one message: text in, typed value or a refusal with the places that do not fit. Never throws. */
+export function parserOf<S extends TSchema>(schema: S): (text: string) => Parsed<Static<S>> {
+  const check = parserOfValue(schema);
+  return (text) => {
+    const json = parseJson(text);
+    return json.ok ? check(json.value) : json;
+  };
+}
+
+/** The same for a value that is already parsed JSON. */
+export function parserOfValue<S extends TSchema>(schema: S): (value: unknown) => Parsed<Static<S>> {
+  const compiled = Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return { ok: true, value: value as Static<S> };
+    const errors = compiled
+      .Errors(value)
+      .slice(0, ERRORS_SHOWN_MAX)
+      .map((error) => ({ pointer: error.instancePath, detail: error.message }));
+    return refuse('schema_violation', 'The body does not fit its schema.', { errors });
+  };
+}
+
+/** Parses JSON text of at most JSON_DEPTH_MAX levels. Never throws. */
+export function parseJson(text: string): Parsed<unknown> {
+  if (!isShallow(text))
+    return refuse('malformed_body', `JSON is nested deeper than ${JSON_DEPTH_MAX}.`);
+  try {
+    const value: unknown = JSON.parse(text);
+    return { ok: true, value };
+  } catch {
+    return refuse('malformed_body', 'The body is not JSON.');
+  }
+}
+
+/** Scans for nesting without parsing, so that a deep document costs nothing. Brackets inside strings do not count. */
+export function isShallow(text: string, depthMax: number = JSON_DEPTH_MAX): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) {
+      at = endOfString(text, at);
+    } else if (char === 0x7b || char === 0x5b) {
+      depth += 1;
+      if (depth > depthMax) return false;
+    } else if (char === 0x7d || char === 0x5d) depth -= 1;
+  }
+  return true;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes += 1;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
