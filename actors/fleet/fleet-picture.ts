@@ -1,0 +1,161 @@
+// The live fleet picture: the latest states of every sensor and the counts by state, one @xstate/store fed by the actors.
+// Lists, the overview, the live channel and the metrics read it; nobody scans the actors. Health also moves by time
+// alone (a trust error ages out), so a sweep looks again at those sensors whose health is not settled.
+import { createStore } from '@xstate/store';
+import type { SensorSnapshot } from '../../machines/console/sensor.machine.ts';
+import type { HealthReason } from '../../machines/trust/health.rules.ts';
+import type { TrustHealth, WireTrustState } from '../../machines/wire/heartbeat.ts';
+import { healthOf, regionsOfSensor, wireTrustStateOf } from './sensor.actor.ts';
+
+export type FleetEntry = {
+  readonly sensor_id: string;
+  readonly trust_state: WireTrustState;
+  readonly trust_health: TrustHealth;
+  readonly because: readonly HealthReason[];
+  readonly freshness: string;
+  readonly stream: string;
+  readonly engine: string;
+  readonly policy: string;
+  readonly containment: string;
+  readonly last_heartbeat_at_ms: number | null;
+};
+
+export type FleetCounts = Readonly<Record<TrustHealth, number>> & {
+  readonly total: number;
+  readonly streams: number;
+};
+
+export type FleetPicture = {
+  observe(id: string, snapshot: SensorSnapshot): void;
+  remove(id: string): void;
+  get(id: string): FleetEntry | undefined;
+  entries(): IterableIterator<FleetEntry>;
+  counts(): FleetCounts;
+  /** Called for every changed entry, at once. */
+  subscribe(listener: (entry: FleetEntry) => void): () => void;
+  /** Looks again at sensors whose health ages by time; call it every second or so. */
+  sweep(): void;
+};
+
+const NO_COUNTS: FleetCounts = {
+  healthy: 0,
+  renewal_recommended: 0,
+  renewal_due: 0,
+  degraded: 0,
+  revoked: 0,
+  total: 0,
+  streams: 0,
+};
+
+/** Makes an empty picture. `snapshotOf` lets the sweep look at an actor again. */
+export function createFleetPicture(options: {
+  readonly now: () => number;
+  readonly snapshotOf: (id: string) => SensorSnapshot | undefined;
+}): FleetPicture {
+  const entries = new Map<string, FleetEntry>();
+  const unsettled = new Set<string>();
+  const listeners = new Set<(entry: FleetEntry) => void>();
+  const counts = createStore({
+    context: NO_COUNTS,
+    on: {
+      moved: (context, event: { from: FleetEntry | undefined; to: FleetEntry | undefined }) =>
+        recount(context, event.from, event.to),
+    },
+  });
+
+  function observe(id: string, snapshot: SensorSnapshot): void {
+    const before = entries.get(id);
+    const after = entryOf(snapshot, options.now());
+    entries.set(id, after);
+    if (hasAgingFacts(snapshot)) unsettled.add(id);
+    else unsettled.delete(id);
+    if (before !== undefined && isSame(before, after)) return;
+    counts.trigger.moved({ from: before, to: after });
+    for (const listener of listeners) listener(after);
+  }
+
+  return {
+    observe,
+    remove(id) {
+      const before = entries.get(id);
+      if (before === undefined) return;
+      entries.delete(id);
+      unsettled.delete(id);
+      counts.trigger.moved({ from: before, to: undefined });
+    },
+    get: (id) => entries.get(id),
+    entries: () => entries.values(),
+    counts: () => counts.getSnapshot().context,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    sweep() {
+      for (const id of unsettled) {
+        const snapshot = options.snapshotOf(id);
+        if (snapshot !== undefined) observe(id, snapshot);
+      }
+    },
+  };
+}
+
+function entryOf(snapshot: SensorSnapshot, nowMs: number): FleetEntry {
+  const { health, because } = healthOf(snapshot, nowMs);
+  const regions = regionsOfSensor(snapshot);
+  return {
+    sensor_id: snapshot.context.sensorId,
+    trust_state: wireTrustStateOf(snapshot),
+    trust_health: health,
+    because,
+    freshness: regions.freshness,
+    stream: regions.stream,
+    engine: regions.engine,
+    policy: regions.policy,
+    containment: regions.containment,
+    last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs,
+  };
+}
+
+// Expiry and staleness move the machine itself; only reported errors age without a timer.
+function hasAgingFacts(snapshot: SensorSnapshot): boolean {
+  const { lastTrustErrorAtMs, lastConnectionErrorAtMs } = snapshot.context;
+  return (
+    lastTrustErrorAtMs !== null ||
+    lastConnectionErrorAtMs !== null ||
+    regionsOfSensor(snapshot).trust === 'renewal_due'
+  );
+}
+
+// A heartbeat alone moves only the time of the last one; listeners hear of states.
+function isSame(a: FleetEntry, b: FleetEntry): boolean {
+  return (
+    a.trust_health === b.trust_health &&
+    a.trust_state === b.trust_state &&
+    a.freshness === b.freshness &&
+    a.stream === b.stream &&
+    a.engine === b.engine &&
+    a.policy === b.policy &&
+    a.containment === b.containment &&
+    a.because.length === b.because.length &&
+    a.because.every((reason, index) => reason === b.because[index])
+  );
+}
+
+function recount(
+  counts: FleetCounts,
+  from: FleetEntry | undefined,
+  to: FleetEntry | undefined,
+): FleetCounts {
+  const next = { ...counts };
+  if (from !== undefined) {
+    next[from.trust_health] -= 1;
+    next.total -= 1;
+    if (from.stream === 'open') next.streams -= 1;
+  }
+  if (to !== undefined) {
+    next[to.trust_health] += 1;
+    next.total += 1;
+    if (to.stream === 'open') next.streams += 1;
+  }
+  return next;
+}

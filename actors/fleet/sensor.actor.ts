@@ -1,0 +1,79 @@
+// The fleet's directory of sensor actors and what is read from them: health, wire states, the live picture.
+// decision: D4, D14
+import {
+  type SensorEvent,
+  type SensorSnapshot,
+  sensorMachine,
+} from '../../machines/console/sensor.machine.ts';
+import { healthFactsOf, type SensorInput } from '../../machines/console/sensor.rules.ts';
+import type { Intervals } from '../../machines/limits.ts';
+import {
+  type Health,
+  type TrustRegionState,
+  trustHealth,
+  WIRE_TRUST_STATE,
+} from '../../machines/trust/health.rules.ts';
+import type { EngineReport, TrustReport, WireTrustState } from '../../machines/wire/heartbeat.ts';
+import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+import { createDirectory, type Directory, type DirectoryOptions } from '../runtime/directory.ts';
+
+export type SensorDirectory = Directory<typeof sensorMachine>;
+
+/** Makes the directory; the shell gives clock, feed, supervision and the way back from facts. */
+export function createSensorDirectory(
+  options: Omit<DirectoryOptions<typeof sensorMachine>, 'kind' | 'machine' | 'factsOf'>,
+): SensorDirectory {
+  return createDirectory({ ...options, kind: 'sensor', machine: sensorMachine, factsOf });
+}
+
+/** What an actor is rebuilt from: the sensor's row, as the database knows it. */
+export function sensorInputOf(row: SensorRow, nowMs: number, intervals: Intervals): SensorInput {
+  const trust = row.facts?.trust as Partial<TrustReport> | undefined;
+  const engine = row.facts?.engine as Partial<EngineReport> | undefined;
+  return {
+    sensorId: row.sensorId,
+    nowMs,
+    knownSinceMs: row.enrolledAtMs,
+    notAfterMs: row.currentNotAfterMs,
+    revokedAtMs: row.revokedAtMs,
+    lastHeartbeatAtMs: row.lastHeartbeatAtMs,
+    reportedTrustState: trust?.state ?? null,
+    lastTrustErrorAtMs: timeOf(trust?.last_trust_error_at),
+    lastConnectionErrorAtMs: timeOf(trust?.last_connection_error_at),
+    engineState: engine?.state ?? null,
+    windows: {
+      recommendedMs: intervals.RENEWAL_RECOMMENDED_MS,
+      dueMs: intervals.RENEWAL_DUE_MS,
+      trustErrorMs: intervals.TRUST_ERROR_WINDOW_MS,
+      stalenessMs: intervals.STALENESS_WINDOW_MS,
+    },
+  };
+}
+
+/** The region states of a snapshot by name. */
+export function regionsOfSensor(snapshot: SensorSnapshot) {
+  const { trust, ...others } = snapshot.value;
+  // `assessing` and `deciding` are left before a snapshot can be read.
+  return { trust: trust as TrustRegionState, ...others };
+}
+
+export function wireTrustStateOf(snapshot: SensorSnapshot): WireTrustState {
+  return WIRE_TRUST_STATE[regionsOfSensor(snapshot).trust];
+}
+
+/** Trust health at an instant, with its reasons. */
+export function healthOf(snapshot: SensorSnapshot, nowMs: number): Health {
+  const { trust } = regionsOfSensor(snapshot);
+  return trustHealth(healthFactsOf(snapshot.context, trust), snapshot.context.windows, nowMs);
+}
+
+function factsOf(event: SensorEvent): Readonly<Record<string, unknown>> {
+  const { type: _type, ...facts } = event;
+  return facts;
+}
+
+function timeOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}

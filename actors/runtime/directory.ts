@@ -1,0 +1,210 @@
+// The directory of root actors of one kind. Callers address an id and get "absent" as an ordinary answer; nobody holds
+// an actor. Each actor has the shared clock, an error observer and a supervisor: one that fails is rebuilt from facts,
+// at most so often a window, and leaves a crash record with its last events. decision: D4; invariant: I8, I10
+import {
+  type Actor,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventFromLogic,
+  type InputFrom,
+  type SnapshotFrom,
+} from 'xstate';
+import type { FeedMove, InspectionFeed } from './inspection-feed.ts';
+import { regionsOf } from './state-value.ts';
+import type { CrashLog, Supervisor } from './supervisor.ts';
+import type { WheelClock } from './wheel-clock.ts';
+
+/** First moves of an actor that was built from facts: not history. */
+export const ACTOR_OPENED = 'actor.opened';
+export const ACTOR_REBUILT = 'actor.rebuilt';
+
+export type ActorView<TMachine extends AnyStateMachine> = {
+  readonly id: string;
+  readonly snapshot: SnapshotFrom<TMachine>;
+  readonly sinceMs: number;
+  readonly lastEvent: string;
+  readonly restarts: number;
+};
+
+export type Directory<TMachine extends AnyStateMachine> = {
+  readonly kind: string;
+  /** Starts the actor of an id from facts; an existing one is kept. `why` names the first move in the feed. */
+  open(id: string, input: InputFrom<TMachine>, why?: string): void;
+  /** Hands an event over; 'absent' when there is no such actor. Never throws. */
+  tell(id: string, event: EventFromLogic<TMachine>): 'told' | 'absent';
+  ask(id: string): ActorView<TMachine> | 'absent';
+  ids(): IterableIterator<string>;
+  size(): number;
+  close(id: string): void;
+  closeAll(): void;
+};
+
+export type DirectoryOptions<TMachine extends AnyStateMachine> = {
+  readonly kind: string;
+  readonly machine: TMachine;
+  readonly clock: WheelClock;
+  readonly feed: InspectionFeed;
+  readonly supervisor: Supervisor;
+  readonly crashes: CrashLog;
+  readonly now: () => number;
+  /** Facts to rebuild a failed actor from; null = there are none, the actor stays stopped. */
+  readonly rebuild: (id: string) => InputFrom<TMachine> | null;
+  /** What of an event is worth keeping in the feed; small and without secrets. */
+  readonly factsOf?: (event: EventFromLogic<TMachine>) => Readonly<Record<string, unknown>>;
+  /** Called after each event that an actor took, with the snapshot it led to. */
+  readonly onSnapshot?: (id: string, snapshot: SnapshotFrom<TMachine>) => void;
+};
+
+type Held = {
+  readonly ref: Actor<AnyStateMachine>;
+  regions: ReadonlyMap<string, string>;
+  value: unknown;
+  sinceMs: number;
+  lastEvent: string;
+};
+
+/** Makes the directory of one kind of actor. */
+export function createDirectory<TMachine extends AnyStateMachine>(
+  options: DirectoryOptions<TMachine>,
+): Directory<TMachine> {
+  const held = new Map<string, Held>();
+  const { kind, feed, now } = options;
+
+  function start(id: string, input: InputFrom<TMachine>, why: string): void {
+    // The inspector sees every step of the actor, timers included, before anyone outside does.
+    const ref: Actor<AnyStateMachine> = createActor(options.machine, {
+      id: `${kind}/${id}`,
+      input,
+      clock: options.clock as never,
+      inspect: (step) => {
+        if (step.type !== '@xstate.snapshot' || step.actorRef !== ref) return;
+        const own = held.get(id);
+        if (own?.ref === ref && step.snapshot.status !== 'error') {
+          follow(
+            id,
+            own,
+            step.snapshot as AnyMachineSnapshot,
+            step.event as EventFromLogic<TMachine>,
+          );
+        }
+      },
+    });
+    const entry: Held = {
+      ref,
+      regions: new Map(),
+      value: undefined,
+      sinceMs: now(),
+      lastEvent: why,
+    };
+    held.set(id, entry);
+    ref.subscribe({ error: (error: unknown) => fail(id, ref, error) });
+    ref.start();
+    if (entry.value === undefined && ref.getSnapshot().status !== 'error') {
+      follow(
+        id,
+        entry,
+        ref.getSnapshot() as SnapshotFrom<TMachine>,
+        { type: why } as EventFromLogic<TMachine>,
+      );
+    }
+  }
+
+  function follow(
+    id: string,
+    own: Held,
+    snapshot: AnyMachineSnapshot,
+    event: EventFromLogic<TMachine>,
+  ): void {
+    own.lastEvent = event.type;
+    // XState keeps the value's identity when no state changed: the common case costs one comparison.
+    if (snapshot.value !== own.value) {
+      own.value = snapshot.value;
+      recordMoves(id, own, snapshot, event);
+    }
+    options.onSnapshot?.(id, snapshot as SnapshotFrom<TMachine>);
+  }
+
+  function recordMoves(
+    id: string,
+    own: Held,
+    snapshot: AnyMachineSnapshot,
+    event: EventFromLogic<TMachine>,
+  ): void {
+    const before = own.regions;
+    own.regions = new Map(regionsOf(snapshot.value));
+    const atMs = now();
+    for (const [region, to] of own.regions) {
+      const from = before.get(region) ?? '';
+      if (from === to) continue;
+      own.sinceMs = atMs;
+      const facts = options.factsOf?.(event) ?? {};
+      feed.record({
+        kind,
+        id,
+        region,
+        from,
+        to,
+        event: event.type,
+        facts,
+        atMs,
+      } satisfies FeedMove);
+    }
+  }
+
+  function fail(id: string, ref: Actor<AnyStateMachine>, error: unknown): void {
+    const own = held.get(id);
+    if (own?.ref !== ref) return;
+    const decision = options.supervisor.decide(kind, id);
+    options.crashes.record({
+      kind,
+      id,
+      atMs: now(),
+      error: error instanceof Error ? error.message : String(error),
+      lastEvent: own.lastEvent,
+      stateValue: Object.fromEntries(own.regions),
+      moves: feed.recentOf(kind, id),
+      decision,
+    });
+    held.delete(id);
+    const facts = decision === 'restart' ? options.rebuild(id) : null;
+    if (facts !== null) start(id, facts, ACTOR_REBUILT);
+  }
+
+  function close(id: string): void {
+    const own = held.get(id);
+    held.delete(id);
+    own?.ref.stop();
+    feed.forget(kind, id);
+  }
+
+  return {
+    kind,
+    open(id, input, why = ACTOR_OPENED) {
+      if (!held.has(id)) start(id, input, why);
+    },
+    tell(id, event) {
+      const own = held.get(id);
+      if (own === undefined) return 'absent';
+      own.ref.send(event);
+      return 'told';
+    },
+    ask(id) {
+      const own = held.get(id);
+      if (own === undefined) return 'absent';
+      return {
+        id,
+        snapshot: own.ref.getSnapshot() as SnapshotFrom<TMachine>,
+        sinceMs: own.sinceMs,
+        lastEvent: own.lastEvent,
+        restarts: options.supervisor.restartsOf(kind, id),
+      };
+    },
+    ids: () => held.keys(),
+    size: () => held.size,
+    close,
+    closeAll() {
+      for (const id of [...held.keys()]) close(id);
+    },
+  };
+}

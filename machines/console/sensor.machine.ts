@@ -1,0 +1,379 @@
+// One enrolled sensor as the Console sees it: six regions read as one snapshot. Rebuilt from facts, never from a stored
+// snapshot. decision: D4, D14; invariant: I3, I8
+//   trust        trusted | renewal_recommended | renewal_due by the certificate's dates; revoked is final
+//   freshness    awaiting its first heartbeat | fresh | stale after the window of silence, unless a stream is open
+//   stream       closed | open
+//   engine       unknown | running | down, as the sensor reports
+//   policy       unassigned | pending | in_force | rejected | failed, as assigned and reported
+//   containment  released | containing | contained | releasing, as ordered and confirmed
+import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
+import {
+  engineRegionOf,
+  type HeartbeatReceived,
+  lastSeenMs,
+  type SensorContext,
+  type SensorInput,
+  trustStateAt,
+  untilStaleMs,
+  untilWindowMs,
+} from './sensor.rules.ts';
+
+type PolicyReport = 'pending' | 'in_force' | 'rejected' | 'failed' | 'unassigned';
+export type SensorEvent =
+  | HeartbeatReceived
+  | { type: 'stream.opened'; atMs: number }
+  | { type: 'stream.closed'; atMs: number; reason: string }
+  | { type: 'certificate.changed'; atMs: number; notAfterMs: number }
+  | { type: 'sensor.revoked'; atMs: number; reason: string }
+  | { type: 'clock.jumped'; atMs: number; byMs: number }
+  | { type: 'policy.assigned'; atMs: number }
+  | { type: 'policy.reported'; atMs: number; state: PolicyReport }
+  | { type: 'containment.ordered'; atMs: number }
+  | { type: 'release.ordered'; atMs: number }
+  | { type: 'containment.reported'; atMs: number; contained: boolean };
+
+export const sensorMachine = setup({
+  types: {
+    context: {} as SensorContext,
+    events: {} as SensorEvent,
+    input: {} as SensorInput,
+    tags: {} as 'accepts-requests',
+  },
+  delays: {
+    untilRecommendedMs: ({ context }) => untilWindowMs(context, context.windows.recommendedMs),
+    untilDueMs: ({ context }) => untilWindowMs(context, context.windows.dueMs),
+    untilStaleMs: ({ context }) => untilStaleMs(context),
+  },
+  guards: {
+    isRevoked: ({ context }) => context.revokedAtMs !== null,
+    isDue: ({ context }) => trustStateAt(context) === 'renewal_due',
+    isRecommended: ({ context }) => trustStateAt(context) === 'renewal_recommended',
+    isStreamOpen: ({ context }) => context.streamOpen,
+    hasHeartbeat: ({ context }) => context.lastHeartbeatAtMs !== null,
+    wasHeardSince: ({ context }) =>
+      lastSeenMs(context) + context.windows.stalenessMs > context.freshnessCheckAtMs,
+    isEngineRunning: (_, params: { state: HeartbeatReceived['engineState'] }) =>
+      engineRegionOf(params.state) === 'running',
+    isPolicy: (_, params: { state: PolicyReport; is: PolicyReport }) => params.state === params.is,
+    isContained: (_, params: { contained: boolean }) => params.contained,
+    isReleased: (_, params: { contained: boolean }) => !params.contained,
+  },
+  actions: {
+    noteTime: assign({ nowMs: (_, params: { atMs: number }) => params.atMs }),
+    noteWindow: assign({
+      nowMs: ({ context }, params: { window: 'recommendedMs' | 'dueMs' }) =>
+        Math.max(context.nowMs, (context.notAfterMs ?? 0) - context.windows[params.window]),
+    }),
+    noteHeartbeat: assign((_, params: HeartbeatReceived) => ({
+      nowMs: params.atMs,
+      lastHeartbeatAtMs: params.atMs,
+      reportedTrustState: params.reportedTrustState,
+      lastTrustErrorAtMs: params.lastTrustErrorAtMs,
+      lastConnectionErrorAtMs: params.lastConnectionErrorAtMs,
+    })),
+    noteStream: assign({ streamOpen: (_, params: { open: boolean }) => params.open }),
+    noteCertificate: assign({
+      notAfterMs: (_, params: { notAfterMs: number }) => params.notAfterMs,
+    }),
+    noteRevocation: assign({ revokedAtMs: (_, params: { atMs: number }) => params.atMs }),
+    planFreshnessCheck: assign({
+      freshnessCheckAtMs: ({ context }) => context.nowMs + untilStaleMs(context),
+    }),
+    noteFreshnessCheck: assign({
+      nowMs: ({ context }) => Math.max(context.nowMs, context.freshnessCheckAtMs),
+    }),
+    // A jump of the wall clock is not silence: the last sign of life moves with it.
+    moveLastSeen: assign(({ context }, params: { atMs: number; byMs: number }) => ({
+      nowMs: params.atMs,
+      knownSinceMs: context.knownSinceMs + params.byMs,
+      lastHeartbeatAtMs:
+        context.lastHeartbeatAtMs === null ? null : context.lastHeartbeatAtMs + params.byMs,
+    })),
+  },
+}).createMachine({
+  id: 'sensor',
+  type: 'parallel',
+  context: ({ input }) => ({
+    sensorId: input.sensorId,
+    nowMs: input.nowMs,
+    knownSinceMs: input.knownSinceMs,
+    notAfterMs: input.notAfterMs,
+    revokedAtMs: input.revokedAtMs,
+    lastHeartbeatAtMs: input.lastHeartbeatAtMs,
+    freshnessCheckAtMs: input.nowMs,
+    streamOpen: false,
+    reportedTrustState: input.reportedTrustState,
+    lastTrustErrorAtMs: input.lastTrustErrorAtMs,
+    lastConnectionErrorAtMs: input.lastConnectionErrorAtMs,
+    windows: input.windows,
+  }),
+  states: {
+    trust: {
+      initial: 'assessing',
+      on: {
+        'sensor.revoked': {
+          target: '.revoked',
+          actions: [
+            { type: 'noteTime', params: ({ event }) => event },
+            { type: 'noteRevocation', params: ({ event }) => event },
+          ],
+        },
+        'certificate.changed': {
+          target: '.assessing',
+          actions: [
+            { type: 'noteTime', params: ({ event }) => event },
+            { type: 'noteCertificate', params: ({ event }) => event },
+          ],
+        },
+        'clock.jumped': {
+          target: '.assessing',
+          actions: { type: 'noteTime', params: ({ event }) => event },
+        },
+      },
+      states: {
+        assessing: {
+          description: 'Transient: the certificate dates decide at once.',
+          always: [
+            { guard: 'isRevoked', target: 'revoked' },
+            { guard: 'isDue', target: 'renewal_due' },
+            { guard: 'isRecommended', target: 'renewal_recommended' },
+            { target: 'trusted' },
+          ],
+        },
+        trusted: {
+          description: 'The certificate is valid and outside both renewal windows.',
+          tags: 'accepts-requests',
+          after: {
+            untilRecommendedMs: {
+              target: 'assessing',
+              actions: { type: 'noteWindow', params: { window: 'recommendedMs' } },
+            },
+          },
+        },
+        renewal_recommended: {
+          description: 'The certificate ends within the recommended window; the sensor renews.',
+          tags: 'accepts-requests',
+          after: {
+            untilDueMs: {
+              target: 'assessing',
+              actions: { type: 'noteWindow', params: { window: 'dueMs' } },
+            },
+          },
+        },
+        renewal_due: {
+          description: 'The certificate ends within the due window, or has ended.',
+          tags: 'accepts-requests',
+        },
+        revoked: {
+          description: 'The identity was revoked. Nothing leaves this state.',
+          on: { 'sensor.revoked': {}, 'certificate.changed': {}, 'clock.jumped': {} },
+        },
+      },
+    },
+    freshness: {
+      initial: 'deciding',
+      on: {
+        'clock.jumped': {
+          target: '.deciding',
+          actions: { type: 'moveLastSeen', params: ({ event }) => event },
+        },
+      },
+      states: {
+        deciding: {
+          description: 'Transient: is there a heartbeat to be fresh from?',
+          always: [{ guard: 'hasHeartbeat', target: 'fresh' }, { target: 'awaiting' }],
+        },
+        awaiting: {
+          description: 'Enrolled, no heartbeat yet; silence counts from when it became known.',
+          entry: 'planFreshnessCheck',
+          after: { untilStaleMs: { target: 'stale', actions: 'noteFreshnessCheck' } },
+          on: {
+            'heartbeat.received': {
+              target: 'fresh',
+              actions: { type: 'noteHeartbeat', params: ({ event }) => event },
+            },
+            'stream.opened': {
+              target: 'fresh',
+              actions: { type: 'noteTime', params: ({ event }) => event },
+            },
+          },
+        },
+        fresh: {
+          description: 'Heard within the window, or held fresh by an open stream.',
+          entry: 'planFreshnessCheck',
+          // One timer a window instead of one a heartbeat: when it fires, the newest heartbeat decides.
+          after: {
+            untilStaleMs: [
+              { guard: 'isStreamOpen', actions: 'noteFreshnessCheck' },
+              {
+                guard: 'wasHeardSince',
+                target: 'fresh',
+                reenter: true,
+                actions: 'noteFreshnessCheck',
+              },
+              { target: 'stale', actions: 'noteFreshnessCheck' },
+            ],
+          },
+          on: {
+            'heartbeat.received': {
+              actions: { type: 'noteHeartbeat', params: ({ event }) => event },
+            },
+            'stream.closed': {
+              target: 'fresh',
+              reenter: true,
+              actions: { type: 'noteTime', params: ({ event }) => event },
+            },
+          },
+        },
+        stale: {
+          description: 'Silent for the whole window with no stream open.',
+          on: {
+            'heartbeat.received': {
+              target: 'fresh',
+              actions: { type: 'noteHeartbeat', params: ({ event }) => event },
+            },
+            'stream.opened': {
+              target: 'fresh',
+              actions: { type: 'noteTime', params: ({ event }) => event },
+            },
+          },
+        },
+      },
+    },
+    stream: {
+      initial: 'closed',
+      states: {
+        closed: {
+          description: 'No stream; events come with heartbeats and batches.',
+          on: {
+            'stream.opened': {
+              target: 'open',
+              actions: { type: 'noteStream', params: { open: true } },
+            },
+          },
+        },
+        open: {
+          description: 'A live stream carries events and keeps the sensor fresh.',
+          on: {
+            'stream.closed': {
+              target: 'closed',
+              actions: { type: 'noteStream', params: { open: false } },
+            },
+          },
+        },
+      },
+    },
+    engine: {
+      initial: 'unknown',
+      on: {
+        'heartbeat.received': [
+          {
+            guard: {
+              type: 'isEngineRunning',
+              params: ({ event }) => ({ state: event.engineState }),
+            },
+            target: '.running',
+          },
+          { target: '.down' },
+        ],
+      },
+      states: {
+        unknown: { description: 'No report yet.' },
+        running: { description: 'The sensor reports a running engine.' },
+        down: { description: 'The sensor reports an engine that is not running.' },
+      },
+    },
+    policy: {
+      initial: 'unassigned',
+      on: {
+        'policy.assigned': '.pending',
+        'policy.reported': [
+          {
+            guard: {
+              type: 'isPolicy',
+              params: ({ event }) => ({ state: event.state, is: 'in_force' }),
+            },
+            target: '.in_force',
+          },
+          {
+            guard: {
+              type: 'isPolicy',
+              params: ({ event }) => ({ state: event.state, is: 'rejected' }),
+            },
+            target: '.rejected',
+          },
+          {
+            guard: {
+              type: 'isPolicy',
+              params: ({ event }) => ({ state: event.state, is: 'failed' }),
+            },
+            target: '.failed',
+          },
+          {
+            guard: {
+              type: 'isPolicy',
+              params: ({ event }) => ({ state: event.state, is: 'unassigned' }),
+            },
+            target: '.unassigned',
+          },
+          { target: '.pending' },
+        ],
+      },
+      states: {
+        unassigned: { description: 'No pack is assigned.' },
+        pending: { description: 'A pack is assigned and not yet in force.' },
+        in_force: { description: 'The assigned pack is enforcing or monitoring.' },
+        rejected: { description: 'The sensor refused the pack.' },
+        failed: { description: 'The engine could not apply the pack.' },
+      },
+    },
+    containment: {
+      initial: 'released',
+      states: {
+        released: {
+          description: 'The node is not contained.',
+          on: {
+            'containment.ordered': 'containing',
+            'containment.reported': {
+              guard: { type: 'isContained', params: ({ event }) => event },
+              target: 'contained',
+            },
+          },
+        },
+        containing: {
+          description: 'Containment is ordered, not yet confirmed by the sensor.',
+          on: {
+            'release.ordered': 'releasing',
+            'containment.reported': {
+              guard: { type: 'isContained', params: ({ event }) => event },
+              target: 'contained',
+            },
+          },
+        },
+        contained: {
+          description: 'The sensor confirmed containment.',
+          on: {
+            'release.ordered': 'releasing',
+            'containment.reported': {
+              guard: { type: 'isReleased', params: ({ event }) => event },
+              target: 'released',
+            },
+          },
+        },
+        releasing: {
+          description: 'Release is ordered, not yet confirmed by the sensor.',
+          on: {
+            'containment.ordered': 'containing',
+            'containment.reported': {
+              guard: { type: 'isReleased', params: ({ event }) => event },
+              target: 'released',
+            },
+          },
+        },
+      },
+    },
+  },
+});
+
+export type SensorActorRef = ActorRefFrom<typeof sensorMachine>;
+export type SensorSnapshot = SnapshotFrom<typeof sensorMachine>;
