@@ -1,0 +1,252 @@
+// The laws every machine obeys, proven through transition() alone: no clock, no actor, no mock. Timers and the results
+// of invoked actors are fed in as plain events. invariant: I8
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AnyActorLogic,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type EventObject,
+  initialTransition,
+  transition,
+} from 'xstate';
+
+const TIMER_MAX_MS = 100 * 365 * 24 * 3_600_000;
+const CONTEXT_JSON_MAX_CHARS = 200_000;
+const STEPS_MAX = 40;
+const RANDOM_WALKS = 500;
+const VALUES_EXPLORED_MAX = 400;
+
+export type LawSubject = {
+  readonly name: string;
+  readonly machine: AnyStateMachine;
+  readonly input: fc.Arbitrary<unknown>;
+  /** Every event the machine may meet; timers and results of invoked actors are added by the laws. */
+  readonly events: fc.Arbitrary<EventObject>;
+  /** State node ids that no traversal from these events can reach, each with the reason. */
+  readonly unreachable?: Readonly<Record<string, string>>;
+  /** Results that invoked actors may end with, by their `src`. */
+  readonly outputs?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
+};
+
+type Step = readonly [AnyMachineSnapshot, readonly unknown[]];
+
+/** Declares the shared laws for one machine. */
+export function describeMachineLaws(subject: LawSubject): void {
+  const runs = fc.tuple(
+    subject.input,
+    fc.array(subject.events, { maxLength: STEPS_MAX }),
+    fc.array(fc.nat(), { maxLength: STEPS_MAX }),
+  );
+
+  describe(`${subject.name}: laws`, () => {
+    it('is deterministic', () => {
+      fc.assert(
+        fc.property(runs, ([input, events, choices]) => {
+          const [first, second] = [
+            walk(subject, input, events, choices),
+            walk(subject, input, events, choices),
+          ];
+          expect(second.map(shapeOf)).toEqual(first.map(shapeOf));
+        }),
+      );
+    });
+
+    it('never throws on any event in any state and never ends in error', () => {
+      fc.assert(
+        fc.property(runs, ([input, events, choices]) => {
+          for (const [snapshot] of walk(subject, input, events, choices)) {
+            expect(snapshot.status).not.toBe('error');
+          }
+        }),
+      );
+    });
+
+    it('keeps its timers bounded', () => {
+      fc.assert(
+        fc.property(runs, ([input, events, choices]) => {
+          for (const [snapshot, actions] of walk(subject, input, events, choices)) {
+            for (const delayMs of delaysOf(actions)) {
+              expect(delayMs).toBeGreaterThanOrEqual(0);
+              expect(Number.isNaN(delayMs)).toBe(false);
+            }
+            expect(timersOf(snapshot).length).toBeLessThan(64);
+          }
+        }),
+      );
+    });
+
+    it('keeps its context JSON-safe and bounded', () => {
+      fc.assert(
+        fc.property(runs, ([input, events, choices]) => {
+          for (const [snapshot] of walk(subject, input, events, choices)) {
+            const text = JSON.stringify(snapshot.context);
+            expect(JSON.parse(text)).toEqual(dropUndefined(snapshot.context));
+            expect(text.length).toBeLessThan(CONTEXT_JSON_MAX_CHARS);
+          }
+        }),
+      );
+    });
+
+    it('is quiet in final states', () => {
+      fc.assert(
+        fc.property(runs, ([input, events, choices]) => {
+          let done: AnyMachineSnapshot | null = null;
+          for (const [snapshot, actions] of walk(subject, input, events, choices)) {
+            if (done !== null) {
+              expect(snapshot.value).toEqual(done.value);
+              expect(actions).toEqual([]);
+            }
+            if (snapshot.status === 'done') done = snapshot;
+          }
+        }),
+      );
+    });
+
+    it('visits every state node of every region', () => {
+      const missing = [...allStateIds(subject.machine)].filter(
+        (id) => !visitedIds(subject).has(id),
+      );
+      const excused = Object.keys(subject.unreachable ?? {});
+      expect(missing.filter((id) => !excused.includes(id))).toEqual([]);
+      expect(excused.filter((id) => !missing.includes(id))).toEqual([]);
+    });
+  });
+}
+
+/** Walks a machine through events, interleaving timers and results of invoked actors as the choices say. */
+export function walk(
+  subject: LawSubject,
+  input: unknown,
+  events: readonly EventObject[],
+  choices: readonly number[],
+): Step[] {
+  const machine = subject.machine as AnyActorLogic;
+  const steps: Step[] = [initialTransition(machine, input) as Step];
+  events.forEach((event, index) => {
+    for (const next of [internalEvent(subject, last(steps)[0], choices[index] ?? 0), event]) {
+      if (next !== null) steps.push(transition(machine, last(steps)[0], next) as Step);
+    }
+  });
+  return steps;
+}
+
+// One choice in three lets a timer fire, one lets an invoked actor end, well or badly; the rest do nothing.
+function internalEvent(
+  subject: LawSubject,
+  snapshot: AnyMachineSnapshot,
+  choice: number,
+): EventObject | null {
+  if (snapshot.status !== 'active') return null;
+  const possible = internalEvents(subject, snapshot);
+  return choice % 3 === 0 ? null : (possible[choice % Math.max(1, possible.length)] ?? null);
+}
+
+/** Timers that could fire and results that could arrive in a snapshot, as plain events. */
+export function internalEvents(subject: LawSubject, snapshot: AnyMachineSnapshot): EventObject[] {
+  const timers = timersOf(snapshot).map((type) => ({ type }));
+  const results = snapshot._nodes.flatMap((node) =>
+    node.invoke.flatMap(({ id, src }): EventObject[] => {
+      const outputs = typeof src === 'string' ? subject.outputs?.[src] : undefined;
+      const samples =
+        outputs === undefined ? [undefined] : fc.sample(outputs, { numRuns: 4, seed: 7 });
+      return [
+        ...samples.map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
+        {
+          type: `xstate.error.actor.${id}`,
+          error: new Error('refused'),
+          actorId: id,
+        } as EventObject,
+      ];
+    }),
+  );
+  return [...timers, ...results];
+}
+
+function timersOf(snapshot: AnyMachineSnapshot): string[] {
+  return snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => eventType));
+}
+
+function delaysOf(actions: readonly unknown[]): number[] {
+  return actions.flatMap((action) => {
+    const delay = (action as { params?: { delay?: unknown } }).params?.delay;
+    return typeof delay === 'number' ? [Math.min(delay, TIMER_MAX_MS)] : [];
+  });
+}
+
+function shapeOf([snapshot, actions]: Step) {
+  return {
+    value: snapshot.value,
+    context: snapshot.context,
+    status: snapshot.status,
+    actions: actions.map((action) => (action as { type: string }).type),
+  };
+}
+
+const visitedCache = new WeakMap<LawSubject, Set<string>>();
+function visitedIds(subject: LawSubject): Set<string> {
+  const known = visitedCache.get(subject);
+  if (known !== undefined) return known;
+  const visited = new Set<string>();
+  visitedCache.set(subject, visited);
+  explore(subject, visited);
+  const runs = fc.sample(
+    fc.tuple(
+      subject.input,
+      fc.array(subject.events, { minLength: 5, maxLength: STEPS_MAX }),
+      fc.array(fc.nat(), { maxLength: STEPS_MAX }),
+    ),
+    { numRuns: RANDOM_WALKS, seed: 1 },
+  );
+  for (const [input, events, choices] of runs) {
+    for (const [snapshot] of walk(subject, input, events, choices)) note(visited, snapshot);
+  }
+  return visited;
+}
+
+// Breadth first over state values: two snapshots that differ only in context count as one, so the traversal ends.
+function explore(subject: LawSubject, visited: Set<string>): void {
+  const machine = subject.machine as AnyActorLogic;
+  const events = fc.sample(subject.events, { numRuns: 60, seed: 2 });
+  const seen = new Set<string>();
+  const frontier = fc
+    .sample(subject.input, { numRuns: 20, seed: 3 })
+    .map((input) => (initialTransition(machine, input) as Step)[0]);
+  for (let snapshot = frontier.shift(); snapshot !== undefined; snapshot = frontier.shift()) {
+    const key = JSON.stringify(snapshot.value);
+    if (seen.has(key) || seen.size > VALUES_EXPLORED_MAX) continue;
+    seen.add(key);
+    note(visited, snapshot);
+    for (const event of [...internalEvents(subject, snapshot), ...events]) {
+      const next = (transition(machine, snapshot, event) as Step)[0];
+      note(visited, next);
+      if (!seen.has(JSON.stringify(next.value))) frontier.push(next);
+    }
+  }
+}
+
+function note(visited: Set<string>, snapshot: AnyMachineSnapshot): void {
+  for (const node of snapshot._nodes) visited.add(node.id);
+}
+
+// Transient states are left within the step that enters them, so no snapshot rests in one.
+function allStateIds(machine: AnyStateMachine): Set<string> {
+  const ids = new Set<string>();
+  const visit = (node: AnyStateMachine['root']): void => {
+    const isTransient = (node.always ?? []).some((one) => one.guard === undefined);
+    if (!isTransient) ids.add(node.id);
+    for (const child of Object.values(node.states)) visit(child);
+  };
+  visit(machine.root);
+  return ids;
+}
+
+function dropUndefined(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function last(steps: readonly Step[]): Step {
+  const step = steps.at(-1);
+  if (step === undefined) throw new Error('a walk begins with a step');
+  return step;
+}
