@@ -62,6 +62,8 @@ type Held = {
   value: unknown;
   sinceMs: number;
   lastEvent: string;
+  /** The first snapshot is followed when the start is over, under the name of its reason. */
+  isStarted: boolean;
 };
 
 /** Makes the directory of one kind of actor. */
@@ -80,7 +82,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
       inspect: (step) => {
         if (step.type !== '@xstate.snapshot' || step.actorRef !== ref) return;
         const own = held.get(id);
-        if (own?.ref === ref && step.snapshot.status !== 'error') {
+        if (own?.ref === ref && own.isStarted && step.snapshot.status !== 'error') {
           follow(
             id,
             own,
@@ -96,17 +98,14 @@ export function createDirectory<TMachine extends AnyStateMachine>(
       value: undefined,
       sinceMs: now(),
       lastEvent: why,
+      isStarted: false,
     };
     held.set(id, entry);
     ref.subscribe({ error: (error: unknown) => fail(id, ref, error) });
     ref.start();
-    if (entry.value === undefined && ref.getSnapshot().status !== 'error') {
-      follow(
-        id,
-        entry,
-        ref.getSnapshot() as SnapshotFrom<TMachine>,
-        { type: why } as EventFromLogic<TMachine>,
-      );
+    entry.isStarted = true;
+    if (ref.getSnapshot().status !== 'error') {
+      follow(id, entry, ref.getSnapshot(), { type: why } as EventFromLogic<TMachine>);
     }
   }
 

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { createDirectory } from './directory.ts';
+import { createInspectionFeed } from './inspection-feed.ts';
+import { silentLogger } from './silent-logger.ts';
+import { createCrashLog, createSupervisor } from './supervisor.ts';
+import { createWheelClock } from './wheel-clock.ts';
+
+// A door that breaks when it is kicked: the smallest machine with a way to fail.
+const doorMachine = setup({
+  types: {
+    context: {} as { opened: number },
+    input: {} as { opened: number },
+    events: {} as { type: 'door.open' } | { type: 'door.close' } | { type: 'door.kick' },
+  },
+  actions: {
+    count: assign({ opened: ({ context }) => context.opened + 1 }),
+    break: () => {
+      throw new Error('the door broke');
+    },
+  },
+}).createMachine({
+  id: 'door',
+  context: ({ input }) => ({ opened: input.opened }),
+  initial: 'closed',
+  states: {
+    closed: {
+      on: { 'door.open': { target: 'open', actions: 'count' }, 'door.kick': { actions: 'break' } },
+    },
+    open: { on: { 'door.close': 'closed' }, after: { 100: 'closed' } },
+  },
+});
+
+function house(restartsMax = 2) {
+  const clock = createWheelClock({ tickMs: 1 });
+  const feed = createInspectionFeed();
+  const crashes = createCrashLog(silentLogger);
+  let nowMs = 0;
+  const directory = createDirectory({
+    kind: 'door',
+    machine: doorMachine,
+    clock,
+    feed,
+    supervisor: createSupervisor(() => nowMs, { restartsMax, windowMs: 1_000 }),
+    crashes,
+    now: () => nowMs,
+    rebuild: () => ({ opened: 41 }),
+  });
+  return {
+    directory,
+    feed,
+    crashes,
+    clock,
+    setNow: (ms: number) => {
+      nowMs = ms;
+    },
+  };
+}
+
+describe('directory', () => {
+  it('should answer absent for an unknown id and never throw', () => {
+    const { directory } = house();
+    expect(directory.tell('nobody', { type: 'door.open' })).toBe('absent');
+    expect(directory.ask('nobody')).toBe('absent');
+  });
+
+  it('should record every move with its event, timers included', async () => {
+    const { directory, feed, clock } = house();
+    directory.open('front', { opened: 0 });
+    const closedAgain = new Promise<void>((resolve) =>
+      feed.subscribe((move) => move.from === 'open' && resolve()),
+    );
+    directory.tell('front', { type: 'door.open' });
+    await closedAgain;
+    expect(feed.recentOf('door', 'front').map(({ from, to, event }) => [from, to, event])).toEqual([
+      ['', 'closed', 'actor.opened'],
+      ['closed', 'open', 'door.open'],
+      ['open', 'closed', 'xstate.after.100.door.open'],
+    ]);
+    clock.stop();
+  });
+
+  it('should rebuild a failed actor from facts, keep its crash record and leave its siblings alone', () => {
+    const { directory, crashes, clock } = house();
+    directory.open('front', { opened: 0 });
+    directory.open('back', { opened: 0 });
+    directory.tell('front', { type: 'door.kick' });
+    const view = directory.ask('front');
+    expect(view !== 'absent' && view.snapshot.context.opened).toBe(41);
+    expect(view !== 'absent' && view.restarts).toBe(1);
+    expect(crashes.recent()).toMatchObject([
+      { id: 'front', error: 'the door broke', decision: 'restart' },
+    ]);
+    expect(directory.ask('back')).not.toBe('absent');
+    clock.stop();
+  });
+
+  it('should stop an actor that fails more often than the cap allows in a window', () => {
+    const { directory, crashes, clock, setNow } = house(2);
+    directory.open('front', { opened: 0 });
+    for (let i = 0; i < 3; i += 1) directory.tell('front', { type: 'door.kick' });
+    expect(directory.ask('front')).toBe('absent');
+    expect(crashes.recent().at(-1)?.decision).toBe('stop');
+    setNow(5_000);
+    directory.open('front', { opened: 0 });
+    directory.tell('front', { type: 'door.kick' });
+    expect(directory.ask('front')).not.toBe('absent');
+    clock.stop();
+  });
+});
+
+describe('inspection feed', () => {
+  const move = (id: string, index: number) => ({
+    kind: 'door',
+    id,
+    region: '',
+    from: String(index),
+    to: String(index + 1),
+    event: 'e',
+    facts: {},
+    atMs: index,
+  });
+
+  it('should keep the newest moves within its bound and survive a listener that throws', () => {
+    const feed = createInspectionFeed(3);
+    feed.subscribe(() => {
+      throw new Error('listener');
+    });
+    for (let i = 0; i < 10; i += 1) feed.record(move('front', i));
+    expect(feed.recent(100).map(({ atMs }) => atMs)).toEqual([7, 8, 9]);
+    expect(feed.recent(2).map(({ atMs }) => atMs)).toEqual([8, 9]);
+    expect(feed.listenerFailures()).toBe(10);
+  });
+});
