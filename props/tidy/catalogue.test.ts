@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../machines/errors.ts';
+import * as limits from '../../machines/limits.ts';
+import { filesLike, textOf } from './files.ts';
+import { LATER_CODES, LATER_LIMITS } from './later.ts';
+
+const sources = filesLike(/^(machines|actors|gateway|storage|sensor)\/.*\.ts$/).filter(
+  (path) => !path.endsWith('.test.ts'),
+);
+const used = (word: string, except: string) =>
+  sources.some((path) => path !== except && new RegExp(`\\b${word}\\b`).test(textOf(path)));
+
+describe('error catalogue', () => {
+  it('should hold only codes that are documented in the README', () => {
+    const readme = textOf('gateway/ERRORS.md');
+    expect(Object.keys(ERRORS).filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+    const documented = [...readme.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code ?? '');
+    expect(documented.filter((code) => !Object.hasOwn(ERRORS, code))).toEqual([]);
+  });
+
+  it('should hold only codes that are in use, but for those of later capabilities', () => {
+    const unused = Object.keys(ERRORS).filter((code) => !used(code, 'machines/errors.ts'));
+    expect(unused).toEqual([...LATER_CODES].sort((a, b) => unused.indexOf(a) - unused.indexOf(b)));
+  });
+});
+
+describe('limits', () => {
+  it('should all be used, but for those of later capabilities', () => {
+    const names = Object.keys(limits).filter(
+      (name) => /^[A-Z][A-Z0-9_]+$/.test(name) && name !== 'INTERVALS',
+    );
+    const unused = names.filter((name) => !used(name, 'machines/limits.ts'));
+    expect(unused.sort()).toEqual([...LATER_LIMITS].sort());
+  });
+});

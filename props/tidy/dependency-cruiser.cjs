@@ -1,0 +1,66 @@
+// Who may import whom. Everything not allowed here is a violation. See README.md, "The house".
+const inside = (folder) => `^${folder}/`;
+const only = (name, from, allowed, packages = null) => ({
+  name,
+  severity: 'error',
+  from: { path: inside(from), pathNot: '\\.test\\.ts$' },
+  to: {
+    path: '^(machines|actors|gateway|storage|sensor|props)/',
+    pathNot: allowed.map((folder) => `^${folder}`),
+  },
+  ...(packages === null ? {} : { comment: packages }),
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'nothing-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    only('machines-import-machines', 'machines', ['machines/']),
+    {
+      name: 'machines-are-pure',
+      severity: 'error',
+      from: { path: '^machines/', pathNot: '\\.test\\.ts$' },
+      to: {
+        dependencyTypesNot: ['local', 'type-only'],
+        pathNot: ['node_modules/(xstate|typebox)/', '^machines/'],
+      },
+    },
+    only('runtime-imports-machines', 'actors/runtime', ['machines/', 'actors/runtime/']),
+    only('actors-import-ports', 'actors', ['machines/', 'actors/', 'storage/ports/']),
+    only('ports-import-machines', 'storage/ports', ['machines/', 'storage/ports/']),
+    only('stores-import-ports', 'storage', ['machines/', 'storage/']),
+    {
+      name: 'only-composition-roots-build-stores',
+      severity: 'error',
+      from: {
+        path: '^gateway/',
+        pathNot: ['^gateway/main\\.ts$', '^gateway/cli/', '\\.test\\.ts$'],
+      },
+      to: { path: '^(storage/(?!ports/)|sensor/|props/)' },
+    },
+    {
+      name: 'console-knows-no-sensor',
+      severity: 'error',
+      from: { path: '^(gateway|actors|storage)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(sensor|props|machines/sensor)/' },
+    },
+    only('sensor-imports-little', 'sensor', [
+      'machines/(wire|trust|sensor)/',
+      'machines/(limits|errors|unprovided)\\.ts$',
+      'actors/runtime/',
+      'sensor/',
+    ]),
+    {
+      name: 'nothing-imports-props',
+      severity: 'error',
+      from: { pathNot: ['^props/', '\\.test\\.ts$'] },
+      to: { path: '^props/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
+};

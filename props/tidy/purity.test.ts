@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, filesLike } from './files.ts';
+
+// Clock, chance, input and output, environment: none of it belongs to a statechart. invariant: I8
+const IMPURE = [
+  /\bDate\.now\b/,
+  /\bnew Date\(\)/,
+  /\bperformance\b/,
+  /\bMath\.random\b/,
+  /\brandomUUID\b/,
+  /\bcrypto\b/,
+  /\bprocess\b(?!\s*[:?])\.(env|hrtime|cwd|argv|exit)/,
+  /\bsetTimeout\(/,
+  /\bsetInterval\(/,
+  /\bfetch\(/,
+  /\bconsole\./,
+  /from 'node:/,
+  /\bawait import\(/,
+  /\basync function\b/,
+];
+
+describe('machines', () => {
+  it('should be pure: no clock, chance, input, output or environment', () => {
+    const found = filesLike(/^machines\/.*\.ts$/).flatMap((path) =>
+      IMPURE.filter((pattern) => pattern.test(codeOf(path))).map(
+        (pattern) => `${path}: ${pattern}`,
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('should each have a property file that runs the shared laws', () => {
+    const properties = filesLike(/^props\/machines\/.*\.test\.ts$/);
+    const missing = filesLike(/^machines\/.*\.machine\.ts$/).filter((path) => {
+      const name = path.split('/').at(-1)?.replace('.machine.ts', '') ?? '';
+      const file = properties.find((one) => one.endsWith(`/${name}.test.ts`));
+      return file === undefined || !codeOf(file).includes('describeMachineLaws(');
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('should be created with a clock everywhere', () => {
+    const found = filesLike(/^(actors|gateway|storage|sensor)\/.*\.ts$/)
+      .filter((path) => !path.endsWith('.test.ts'))
+      .flatMap((path) =>
+        [...codeOf(path).matchAll(/createActor\(([\s\S]{0,600}?)\n?\s*\);/g)]
+          .filter(([call]) => !/\bclock\b/.test(call))
+          .map(([call]) => `${path}: ${call.slice(0, 60)}`),
+      );
+    expect(found).toEqual([]);
+  });
+});
