@@ -1,0 +1,68 @@
+// What the rest of the Sensor asks of the spool. Calls are served in the order they were made, one at a time.
+// invariant: I5, I6; decision: D6, D13
+import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import type { Channel } from '../../machines/wire/scalars.ts';
+
+/** Opaque to the spool: where the engine's export was read up to, as plain JSON. */
+export type ExportCursor = unknown;
+
+export type AppendResult =
+  | { readonly ok: true; readonly dropped: number }
+  /** Nothing was stored and the cursor did not move: read the same events again later. */
+  | { readonly ok: false; readonly reason: 'disk_full' | 'disk_refuses' | 'closed' };
+
+export type ClaimedBatch = {
+  readonly channel: Channel;
+  readonly sequence: number;
+  /** The events' JSON texts, oldest first; never empty. */
+  readonly lines: readonly string[];
+  /** The same events parsed, on first use. */
+  readonly events: readonly RuntimeEvent[];
+};
+
+export type ClaimOptions = {
+  readonly maxEvents: number;
+  /** Of the events' JSON texts; one event is taken even when it alone is larger. */
+  readonly maxBytes: number;
+};
+
+export type SpoolStatus = {
+  readonly state: 'recovering' | 'ready' | 'full' | 'failing' | 'closed';
+  readonly depth: number;
+  /** Events the cap dropped, ever. */
+  readonly discarded: number;
+  /** Stored lines that could not be read again, ever. */
+  readonly damaged: number;
+  readonly journalBytes: number;
+};
+
+export type Spool = {
+  /** 32 hex digits, made once for a state directory. */
+  readonly streamId: string;
+  /** Stores events and the cursor behind them together, or neither. Durable when it resolves. Never rejects. */
+  append(events: readonly RuntimeEvent[], cursor: ExportCursor): Promise<AppendResult>;
+  /**
+   * The channel's open batch, the same again until it is acknowledged, else a new one of the oldest unclaimed events,
+   * durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).
+   */
+  claim(channel: Channel, options: ClaimOptions): Promise<ClaimedBatch | null>;
+  /** The name of the channel's open batch. */
+  openClaim(channel: Channel): { readonly sequence: number; readonly events: number } | null;
+  /** Ends exactly the named batch. False when it is not the open one (a late or repeated acknowledgment). */
+  acknowledge(channel: Channel, sequence: number): Promise<boolean>;
+  /** After `sequence_conflict`: the open batch goes on under the channel's next number. Null when not open or not durable. */
+  renumber(channel: Channel, sequence: number): Promise<number | null>;
+  /** Gives the events of an open batch back, for another channel; its number is never used again. */
+  release(channel: Channel, sequence: number): Promise<boolean>;
+  depth(): number;
+  discarded(): number;
+  /** The cursor of the last durable append; null at first. */
+  cursor(): ExportCursor;
+  status(): SpoolStatus;
+  /** Finishes waiting calls, then lets go of the file. Idempotent. */
+  close(): Promise<void>;
+};
+
+export type OpenSpoolResult =
+  | { readonly ok: true; readonly spool: Spool }
+  | { readonly ok: false; readonly reason: 'disk_full' | 'disk_refuses'; readonly detail: string };
