@@ -131,6 +131,24 @@ export const STOP_TIMEOUT_MS = 10 * SECOND_MS;
 export const INVENTORY_INTERVAL_MS = 5 * MINUTE_MS;
 export const SKEW_TOLERATED_MS = 5 * MINUTE_MS;
 
+// Operator plane, live channel and the command line.
+export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;
+export const OPERATOR_EXPORT_ROWS_MAX = 1_000_000;
+export const OPERATOR_SCAN_PAGES_MAX = 20;
+export const OPERATOR_REQUEST_TIMEOUT_MS = 30 * SECOND_MS;
+export const TOKEN_TTL_MAX_MS = 24 * HOUR_MS;
+export const RATE_LIMIT_KEYS_MAX = 100_000;
+export const KEYS_REMEMBERED_MAX = 1_000;
+export const LIVE_SOCKETS_MAX = 1_000;
+export const LIVE_ITEMS_PER_PATCH_MAX = 200;
+export const LIVE_BACKPRESSURE_MAX_BYTES = 1 * MIB;
+export const LIVE_MESSAGE_MAX_BYTES = 64 * KIB;
+export const LIVE_IDLE_TIMEOUT_S = 60;
+export const LIVE_KEY_CHECK_INTERVAL_MS = 5 * SECOND_MS;
+export const COMMAND_TIMEOUT_MS = 30 * SECOND_MS;
+export const COMMAND_WATCH_INTERVAL_MS = 2 * SECOND_MS;
+export const COMMAND_ANSWER_MAX_BYTES = 64 * MIB;
+
 /** Intervals an operator or a test may override by name in either program's `intervals:`. */
 export const INTERVALS = {
   HEARTBEAT_INTERVAL_MS,

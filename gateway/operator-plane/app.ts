@@ -1,0 +1,99 @@
+// The operator API: a Fastify application that never listens itself; the one TLS listener hands requests to it through
+// the bridge. Strict validation, one guard per route, one problem encoder. decision: D16
+import { randomUUID } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { OPERATOR_BODY_MAX_BYTES } from '../../machines/limits.ts';
+import { isShallow } from '../../machines/wire/parse.ts';
+import { homeRoute } from '../home/home-route.ts';
+import type { OperatorPlaneDeps } from './deps.ts';
+import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
+import { eventRoutes } from './events.ts';
+import { installGuard } from './guard.ts';
+import { healthRoutes } from './health.ts';
+import { describeApi } from './openapi.ts';
+import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
+import { parseQuery } from './query-string.ts';
+import { currentScope } from './request-scope.ts';
+import { createRouteTable } from './route-table.ts';
+import { sensorHistoryRoutes } from './sensor-history.ts';
+import { sensorRoutes } from './sensors.ts';
+import { systemRoutes } from './system.ts';
+
+export const API_PREFIX = '/api/v2';
+
+/** Builds the application; rejects when a route is not sound (no guard, broken schema). */
+export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: OPERATOR_BODY_MAX_BYTES,
+    genReqId: () => currentScope()?.requestId ?? randomUUID(),
+    requestIdHeader: false,
+    routerOptions: { querystringParser: parseQuery },
+    frameworkErrors: (error, _request, reply) => sendRefusal(reply, refusalOf(error)),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(TypeBoxValidatorCompiler);
+  // Answers are written as they are: a serializer that drops unlisted fields would hide mistakes.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.decorate('encodeProblem', deps.encodeProblem);
+  readJsonOnly(app);
+  const table = createRouteTable(app);
+  setProblemHandlers(app, deps.logger, table.allowedAt);
+  await app.register(swagger, describeApi(deps.version.version));
+  installGuard(app, deps.admitter);
+  answerHeaders(app, deps);
+  await app.register(
+    async (api) => {
+      for (const routes of [
+        sensorRoutes,
+        sensorHistoryRoutes,
+        enrollmentTokenRoutes,
+        eventRoutes,
+        systemRoutes,
+      ]) {
+        await api.register(routes(deps));
+      }
+      api.get('/openapi.json', {
+        config: { guard: { public: true } },
+        schema: { hide: true },
+        handler: async () => app.swagger(),
+      });
+    },
+    { prefix: API_PREFIX },
+  );
+  await app.register(healthRoutes(deps));
+  await app.register(homeRoute(deps));
+  await app.ready();
+  return app;
+}
+
+function readJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (!isShallow(body as string)) done(new SyntaxError('nested too deeply'));
+    else if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+  // A route with a body schema whose fields are all optional may be called without one.
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body !== undefined) request.body ??= {};
+  });
+}
+
+function answerHeaders(app: FastifyInstance, deps: Pick<OperatorPlaneDeps, 'metrics'>): void {
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', String(request.id));
+    reply.header('x-content-type-options', 'nosniff');
+    if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    deps.metrics.observeRequest({
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1_000,
+    });
+  });
+}

@@ -1,0 +1,94 @@
+// What the operator plane is given. Ports are narrow on purpose: each names only what these routes use.
+import type { AnyStateMachine } from 'xstate';
+import type { FleetPicture } from '../../actors/fleet/fleet-picture.ts';
+import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { CrashLog } from '../../actors/runtime/supervisor.ts';
+import type { Refusal } from '../../machines/errors.ts';
+import type { EventStore } from '../../storage/ports/event-store.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { SensorRegistry, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type { Admitter } from '../access/api-keys.ts';
+import type { CursorSigner } from './cursor.ts';
+import type { Metrics } from './metrics.ts';
+import type { ProblemEncoder } from './problem-reply.ts';
+
+/** The live facts of the fleet; the fleet picture satisfies it. */
+export type FleetView = Pick<FleetPicture, 'get' | 'counts' | 'subscribe'>;
+
+/** One actor as a directory shows it, whatever its machine. */
+export type ActorGlimpse = {
+  readonly id: string;
+  readonly snapshot: unknown;
+  readonly sinceMs: number;
+  readonly lastEvent: string;
+  readonly restarts: number;
+};
+
+/** A directory of actors, read only; every `Directory` satisfies it. */
+export type DirectoryView = {
+  readonly kind: string;
+  ids(): Iterable<string>;
+  ask(id: string): ActorGlimpse | 'absent';
+  size(): number;
+};
+
+export type IssuedToken = { readonly secret: string; readonly token: TokenRow };
+
+/** Makes one-time secrets; `secret` is told once and stored as a hash. invariant: I2, I11 */
+export type TokenDesk = {
+  create(input: {
+    readonly note: string;
+    readonly ttlMs?: number;
+    readonly actor: string;
+  }): Promise<IssuedToken>;
+  /** For an existing identity; refused when it is unknown or revoked. */
+  createForSensor(input: {
+    readonly sensorId: string;
+    readonly actor: string;
+  }): Promise<({ readonly ok: true } & IssuedToken) | Refusal>;
+};
+
+/** Revokes everywhere at once; null when there is no such sensor. invariant: I3, I12 */
+export type RevokeSensor = (input: {
+  readonly sensorId: string;
+  readonly reason: string;
+  readonly actor: string;
+}) => Promise<SensorRow | null>;
+
+export type Probe = { readonly name: string; ping(): Promise<boolean> };
+
+export type VersionFacts = { readonly version: string; readonly platform: string };
+
+export type OperatorPlaneDeps = {
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly version: VersionFacts;
+  /** Where sensors and people reach this Console. */
+  readonly baseUrl: () => string;
+  readonly caPem: () => string;
+  /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
+  readonly caFingerprint: () => string;
+  readonly encodeProblem: ProblemEncoder;
+  readonly admitter: Admitter;
+  readonly cursors: CursorSigner;
+  readonly registry: Pick<
+    SensorRegistry,
+    'listSensors' | 'getSensor' | 'listTokens' | 'revokeToken'
+  >;
+  readonly events: Pick<EventStore, 'search' | 'transitionsOf'>;
+  readonly audit: Pick<AuditLog, 'append'>;
+  readonly fleet: FleetView;
+  readonly tokens: TokenDesk;
+  readonly revokeSensor: RevokeSensor;
+  readonly sensorActors: DirectoryView;
+  /** Every directory, the sensors' included. */
+  readonly directories: readonly DirectoryView[];
+  readonly feed: Pick<InspectionFeed, 'recentOf'>;
+  readonly crashes: Pick<CrashLog, 'recent'>;
+  readonly machines: readonly AnyStateMachine[];
+  readonly probes: readonly Probe[];
+  /** Null when ready; otherwise why not (starting, migrating, draining). */
+  readonly notReadyBecause: () => string | null;
+  readonly metrics: Metrics;
+};

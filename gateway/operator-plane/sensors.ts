@@ -1,0 +1,140 @@
+// The resource `sensors`: the fleet's list and each sensor's record, its live actor, its past, and what an operator may
+// do with it.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { refuse } from '../../machines/errors.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
+import type { CursorPosition } from './cursor.ts';
+import type { OperatorPlaneDeps } from './deps.ts';
+import { IssuedToken, issuedView } from './enrollment-tokens.ts';
+import { answerEvents } from './event-answer.ts';
+import { SensorEventsQuery } from './event-query.ts';
+import { eventContent } from './events.ts';
+import { operatorOf } from './guard.ts';
+import { pageOf } from './pages.ts';
+import { sendRefusal } from './problem-reply.ts';
+import { listSensorPage } from './sensor-list.ts';
+import { detailOf, SensorDetail, SensorSummary } from './sensor-view.ts';
+import { PageOf, PageQuery, refusals, SensorPath, Strict } from './shapes.ts';
+
+const ListQuery = Strict({
+  node_name: Type.Optional(Type.String({ maxLength: 64, description: 'part of the name' })),
+  trust_health: Type.Optional(Type.Array(Type.Enum([...TRUST_HEALTHS]))),
+  trust_state: Type.Optional(Type.Array(Type.Enum([...TRUST_STATES]))),
+  ...PageQuery,
+});
+const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
+
+export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get('/sensors', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'listSensors',
+        summary: 'List sensors by name',
+        description:
+          'Filters on live states may give short pages; the list ends when `next_cursor` is null.',
+        tags: ['sensors'],
+        querystring: ListQuery,
+        response: { 200: PageOf(SensorSummary), ...refusals(401, 403, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query;
+        const opened = cursor === undefined ? null : deps.cursors.open('sensors', filter, cursor);
+        if (opened?.ok === false) return sendRefusal(reply, opened);
+        const { items, next } = await listSensorPage({
+          registry: deps.registry,
+          fleet: deps.fleet,
+          filter,
+          after: opened === null ? null : positionOf(opened.position),
+          limit,
+        });
+        return pageOf(
+          reply,
+          items,
+          next === null
+            ? null
+            : deps.cursors.seal('sensors', filter, { n: next.nodeName, s: next.sensorId }),
+        );
+      },
+    });
+
+    app.get('/sensors/:id', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'getSensor',
+        summary: 'One sensor with its latest facts',
+        tags: ['sensors'],
+        params: SensorPath,
+        response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const row = await deps.registry.getSensor(request.params.id);
+        return row === null ? sendRefusal(reply, NO_SENSOR) : detailOf(row, deps.fleet);
+      },
+    });
+
+    app.get('/sensors/:id/events', {
+      config: { guard: { scope: 'events:read' } },
+      schema: {
+        operationId: 'searchSensorEvents',
+        summary: 'Runtime events of one sensor',
+        tags: ['sensors', 'events'],
+        params: SensorPath,
+        querystring: SensorEventsQuery,
+        response: { 200: eventContent, ...refusals(401, 403, 404, 422, 429, 503, 504) },
+      },
+      handler: async (request, reply) => {
+        const { id } = request.params;
+        if ((await deps.registry.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
+        await answerEvents(deps, { ...request.query, sensor_id: id }, request, reply);
+        return reply;
+      },
+    });
+
+    app.post('/sensors/:id/revoke', {
+      config: { guard: { scope: 'sensors:write' } },
+      schema: {
+        operationId: 'revokeSensor',
+        summary: 'Revoke a sensor; final, and effective at once',
+        tags: ['sensors'],
+        params: SensorPath,
+        body: Strict({ reason: Type.String({ minLength: 1, maxLength: 512 }) }),
+        response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const row = await deps.revokeSensor({
+          sensorId: request.params.id,
+          reason: request.body.reason,
+          actor: operatorOf(request).actor,
+        });
+        return row === null ? sendRefusal(reply, NO_SENSOR) : detailOf(row, deps.fleet);
+      },
+    });
+
+    app.post('/sensors/:id/reenroll', {
+      config: { guard: { scope: 'sensors:write' } },
+      schema: {
+        operationId: 'reenrollSensor',
+        summary: 'Make a token that gives this sensor a new certificate',
+        tags: ['sensors'],
+        params: SensorPath,
+        body: Strict({}),
+        response: { 201: IssuedToken, ...refusals(401, 403, 404, 409, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const issued = await deps.tokens.createForSensor({
+          sensorId: request.params.id,
+          actor: operatorOf(request).actor,
+        });
+        if (!issued.ok) return sendRefusal(reply, issued);
+        reply.code(201);
+        return issuedView(deps, issued);
+      },
+    });
+  };
+}
+
+function positionOf(position: CursorPosition) {
+  return { nodeName: String(position['n']), sensorId: String(position['s']) };
+}
