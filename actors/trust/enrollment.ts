@@ -1,0 +1,175 @@
+// Enrollment: a one-time token and a certificate request become an identity. The order is the rule: the token is looked
+// up before anything costly, the request is checked outside the transaction, and one transaction does the rest, so a
+// refusal burns no token. invariant: I2, I9, I13; decision: D12
+import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
+import type { Intervals } from '../../machines/limits.ts';
+import {
+  type EnrollRequest,
+  type EnrollResponse,
+  SENSOR_PATHS,
+} from '../../machines/wire/enrollment.ts';
+import type { Flavor } from '../../machines/wire/scalars.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { EnrollInput, SensorRegistry, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { record } from './audit.ts';
+import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
+import type { IdentityCache } from './identity-cache.ts';
+import type { LicenseGate } from './license-gate.ts';
+import { orUnavailable } from './outage.ts';
+import type { SensorActors } from './sensor-actors.ts';
+import { hashOfSecret, isTokenText } from './tokens.ts';
+import { newId } from './uuid-v7.ts';
+
+export type Enrollment = (
+  request: EnrollRequest,
+  from: { readonly address: string },
+) => Promise<{ readonly ok: true; readonly response: EnrollResponse } | Refusal>;
+
+export type EnrollmentDeps = {
+  readonly registry: Pick<SensorRegistry, 'findToken' | 'enroll'>;
+  readonly certificates: SensorCertificates;
+  readonly cache: IdentityCache;
+  readonly sensors: SensorActors;
+  readonly audit: AuditLog;
+  readonly license: LicenseGate;
+  readonly intervals: Intervals;
+  readonly platform: Flavor;
+  readonly policyPublicKeyPem: string;
+  readonly now: () => number;
+  readonly logger: Logger;
+};
+
+const REFUSED_BECAUSE = {
+  token_invalid: 'The token is unknown or was withdrawn.',
+  token_expired: 'The token is past its lifetime.',
+  token_consumed: 'The token was used with another key.',
+  license_limit: 'The license allows no further sensor.',
+  sensor_is_revoked: 'Revocation is final; the node enrolls as a new sensor.',
+} as const;
+
+/** Makes the action. It never throws for what a caller sends; every try leaves one audit entry. */
+export function createEnrollment(deps: EnrollmentDeps): Enrollment {
+  return async (request, from) => {
+    const atMs = deps.now();
+    const outcome = await orUnavailable(() => enroll(deps, request, atMs));
+    await record(deps, {
+      atMs,
+      actor: 'enrollment',
+      action: 'sensor.enroll',
+      target: outcome.ok ? outcome.response.sensor_id : request.node_name,
+      result: outcome.ok ? 'ok' : outcome.code,
+      detail: { address: from.address, node_name: request.node_name },
+    });
+    return outcome;
+  };
+}
+
+async function enroll(
+  deps: EnrollmentDeps,
+  request: EnrollRequest,
+  nowMs: number,
+): Promise<{ readonly ok: true; readonly response: EnrollResponse } | Refusal> {
+  if (!isTokenText(request.token)) return refuseToken('token_invalid');
+  const tokenHash = hashOfSecret(request.token);
+  const token = await deps.registry.findToken(tokenHash);
+  const refusedToken = refusalOf(token, nowMs);
+  if (refusedToken !== null) return refuseToken(refusedToken);
+  const csr = deps.certificates.checkCsr({
+    csrPem: request.csr_pem,
+    nodeName: request.node_name,
+  });
+  if (!csr.ok) return refuse('csr_refused', csr.detail);
+  // A consumed token is good for one thing: the same answer to the same key.
+  if (token?.consumedAtMs !== null && token?.consumedKeyDigest !== csr.keyDigest) {
+    return refuseToken('token_consumed');
+  }
+  const sensorId = token?.sensorId ?? newId();
+  const sensor = sensorOf(request, sensorId, deps.platform);
+  const certificate = await issueCertificate(deps.certificates, {
+    csr,
+    sensorId,
+    nodeName: request.node_name,
+    nowMs,
+    ttlMs: deps.intervals.CLIENT_CERTIFICATE_TTL_MS,
+    backdateMs: deps.intervals.CERTIFICATE_BACKDATE_MS,
+  });
+  const nodesAllowed = token.kind === 'enroll' ? deps.license.nodesAllowed(nowMs) : null;
+  const input = { tokenHash, nowMs, sensor, certificate, nodesAllowed };
+  const done = await deps.registry.enroll(input);
+  if (!done.ok) return refuseToken(done.code);
+  deps.cache.apply(done.sensorId, done.identities);
+  tellActor(deps, input, done);
+  return { ok: true, response: responseOf(deps, done.sensorId, done.certificate) };
+}
+
+function refusalOf(
+  token: TokenRow | null,
+  nowMs: number,
+): 'token_invalid' | 'token_expired' | null {
+  if (token === null || token.revokedAtMs !== null) return 'token_invalid';
+  return nowMs >= token.expiresAtMs ? 'token_expired' : null;
+}
+
+function refuseToken(code: keyof typeof REFUSED_BECAUSE & ErrorCode): Refusal {
+  return refuse(code, REFUSED_BECAUSE[code]);
+}
+
+function sensorOf(
+  request: EnrollRequest,
+  sensorId: string,
+  platform: Flavor,
+): EnrollInput['sensor'] {
+  const { os_name, os_version, architecture, kernel_version } = request.system;
+  return {
+    sensorId,
+    nodeName: request.node_name,
+    flavor: request.flavor,
+    declaredRole: request.declared_role ?? null,
+    labels: request.labels ?? {},
+    system: { os_name, os_version, architecture, kernel_version },
+    bootId: request.boot_id,
+    sensorVersion: request.sensor_version,
+    flavorMismatch: request.flavor !== platform,
+  };
+}
+
+function tellActor(
+  deps: EnrollmentDeps,
+  input: EnrollInput,
+  done: { readonly sensorId: string; readonly certificate: { readonly notAfterMs: number } },
+): void {
+  const { notAfterMs } = done.certificate;
+  const atMs = input.nowMs;
+  // An identity that lives already keeps its actor and only gets new dates.
+  const told = deps.sensors.tell(done.sensorId, { type: 'certificate.changed', atMs, notAfterMs });
+  if (told === 'told') return;
+  deps.sensors.open({
+    ...input.sensor,
+    sensorId: done.sensorId,
+    enrolledAtMs: atMs,
+    revokedAtMs: null,
+    revokedReason: null,
+    lastHeartbeatAtMs: null,
+    currentNotAfterMs: notAfterMs,
+    facts: null,
+  });
+}
+
+function responseOf(
+  deps: EnrollmentDeps,
+  sensorId: string,
+  certificate: { readonly pem: string; readonly notAfterMs: number; readonly reference: string },
+): EnrollResponse {
+  return {
+    control_plane_certificate_pem: certificate.pem,
+    control_plane_ca_certificate_pem: deps.certificates.rootsPem,
+    policy_signing_public_key_pem: deps.policyPublicKeyPem,
+    certificate_expires_at: new Date(certificate.notAfterMs).toISOString(),
+    certificate_reference: certificate.reference,
+    sensor_id: sensorId,
+    trust_state: 'trusted',
+    heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000,
+    stream_path: SENSOR_PATHS.stream,
+  };
+}

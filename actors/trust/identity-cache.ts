@@ -1,0 +1,189 @@
+// Every certificate of the fleet in memory, so that a request is judged without a query. The cache follows the
+// registry's notifications; when they stop for longer than the bound, nobody is trusted on its word any more.
+// Revocation is sticky: no late answer of the database can take it back. invariant: I3, I9; decision: D10
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { IDENTITY_CACHE_REFRESH_MS, REVOCATION_VIEW_MAX_AGE_MS } from '../../machines/limits.ts';
+import { judgeCertificate } from '../../machines/trust/certificate.rules.ts';
+import type { Timers } from '../../storage/ports/clock.ts';
+import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { Logger } from '../runtime/logger.ts';
+
+export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;
+
+export type IdentityCache = {
+  /** Judges a presented certificate at one instant; null = none was presented. No query. */
+  judge(fingerprint: string | null, nowMs: number): IdentityVerdict;
+  /** Replaces what is known of one sensor, at once; listeners hear of it. */
+  apply(sensorId: string, records: readonly IdentityRecord[]): void;
+  /** Marks a sensor revoked at once, whatever the database says later. */
+  markRevoked(sensorId: string, revokedAtMs: number): void;
+  identitiesOf(sensorId: string): readonly IdentityRecord[];
+  /** Called after the identities of a sensor changed. Listeners may not throw. */
+  subscribe(listener: (sensorId: string) => void): () => void;
+  /** Certificates held. */
+  size(): number;
+  stop(): Promise<void>;
+};
+
+export type IdentityCacheDeps = {
+  readonly registry: Pick<SensorRegistry, 'loadIdentities' | 'identitiesOf' | 'watchIdentities'>;
+  readonly overlapMs: number;
+  readonly timers: Timers;
+  /** Milliseconds that never go back, for the age of the view. */
+  readonly monotonicNow: () => number;
+  readonly logger: Logger;
+  readonly viewMaxAgeMs?: number;
+};
+
+const REFUSED_BECAUSE = {
+  certificate_unknown: 'No sensor has this certificate.',
+  sensor_revoked: 'This sensor was revoked.',
+  certificate_expired: 'The certificate is past its end.',
+  certificate_superseded: 'The certificate was replaced and its overlap is over.',
+} as const;
+
+/** Loads the whole fleet's identities and follows their changes. Throws when the registry cannot be read. */
+export async function openIdentityCache(deps: IdentityCacheDeps): Promise<IdentityCache> {
+  const { registry, timers, monotonicNow, viewMaxAgeMs = REVOCATION_VIEW_MAX_AGE_MS } = deps;
+  const byFingerprint = new Map<string, IdentityRecord>();
+  const bySensor = new Map<string, readonly IdentityRecord[]>();
+  /** Counts local changes, so that an answer asked for earlier does not overwrite them. */
+  const versions = new Map<string, number>();
+  const listeners = new Set<(sensorId: string) => void>();
+  /** Sensors whose change was announced and not read yet, since when. */
+  const unread = new Map<string, number>();
+  const retries = new Set<unknown>();
+  let lostSinceMs: number | null = null;
+  let epoch = 0;
+  let isStopped = false;
+
+  function put(sensorId: string, records: readonly IdentityRecord[]): void {
+    const before = bySensor.get(sensorId) ?? [];
+    const revokedAtMs = before.find((one) => one.sensorRevokedAtMs !== null)?.sensorRevokedAtMs;
+    const kept =
+      revokedAtMs === undefined
+        ? records
+        : records.map((one) => ({
+            ...one,
+            sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs,
+          }));
+    for (const one of before) byFingerprint.delete(one.fingerprint);
+    for (const one of kept) byFingerprint.set(one.fingerprint, one);
+    if (kept.length > 0) bySensor.set(sensorId, kept);
+    else bySensor.delete(sensorId);
+  }
+
+  function apply(sensorId: string, records: readonly IdentityRecord[]): void {
+    versions.set(sensorId, (versions.get(sensorId) ?? 0) + 1);
+    put(sensorId, records);
+    for (const listener of listeners) listener(sensorId);
+  }
+
+  async function read(sensorId: string): Promise<void> {
+    const version = versions.get(sensorId) ?? 0;
+    try {
+      const records = await registry.identitiesOf(sensorId);
+      if (isStopped) return;
+      if ((versions.get(sensorId) ?? 0) !== version) return await read(sensorId);
+      unread.delete(sensorId);
+      apply(sensorId, records);
+    } catch (error) {
+      deps.logger.warn({ sensorId, error: String(error) }, 'an identity could not be read');
+      later(() => read(sensorId));
+    }
+  }
+
+  async function readAll(): Promise<void> {
+    epoch += 1;
+    const own = epoch;
+    try {
+      const atStart = new Map(versions);
+      const all = Map.groupBy(await registry.loadIdentities(), (one) => one.sensorId);
+      if (isStopped || own !== epoch) return;
+      const moved = (id: string) => versions.get(id) !== atStart.get(id);
+      for (const sensorId of [...bySensor.keys()]) {
+        if (!all.has(sensorId) && !moved(sensorId)) apply(sensorId, []);
+      }
+      for (const [sensorId, records] of all) if (!moved(sensorId)) apply(sensorId, records);
+      lostSinceMs = null;
+    } catch (error) {
+      deps.logger.warn({ error: String(error) }, 'the identities could not be read');
+      later(() => (own === epoch ? readAll() : Promise.resolve()));
+    }
+  }
+
+  function later(run: () => Promise<void>): void {
+    if (isStopped) return;
+    const timer = timers.setTimeout(() => {
+      retries.delete(timer);
+      void run();
+    }, IDENTITY_CACHE_REFRESH_MS);
+    retries.add(timer);
+  }
+
+  function isOutdated(sinceMs: number | null | undefined): boolean {
+    return typeof sinceMs === 'number' && monotonicNow() - sinceMs > viewMaxAgeMs;
+  }
+
+  function judge(fingerprint: string | null, nowMs: number): IdentityVerdict {
+    if (fingerprint === null) {
+      return refuse('client_certificate_required', 'No client certificate was presented.');
+    }
+    if (isOutdated(lostSinceMs)) return unsure();
+    const identity = byFingerprint.get(fingerprint);
+    const verdict = judgeCertificate(identity, nowMs, deps.overlapMs);
+    if (!verdict.ok) return refuse(verdict.code, REFUSED_BECAUSE[verdict.code]);
+    if (identity === undefined) throw new Error('an unknown certificate was accepted');
+    if (unread.size > 0 && isOutdated(unread.get(identity.sensorId))) return unsure();
+    return { ok: true, identity };
+  }
+
+  const stopWatching = await registry.watchIdentities({
+    onChange(sensorId) {
+      if (!unread.has(sensorId)) unread.set(sensorId, monotonicNow());
+      versions.set(sensorId, (versions.get(sensorId) ?? 0) + 1);
+      void read(sensorId);
+    },
+    onLost() {
+      epoch += 1;
+      lostSinceMs ??= monotonicNow();
+      deps.logger.warn('notifications of revocations stopped');
+    },
+    onRestored: () => void readAll(),
+  });
+  for (const [sensorId, records] of Map.groupBy(
+    await registry.loadIdentities(),
+    (one) => one.sensorId,
+  )) {
+    if (!versions.has(sensorId)) put(sensorId, records);
+  }
+
+  return {
+    judge,
+    apply,
+    markRevoked(sensorId, revokedAtMs) {
+      const known = bySensor.get(sensorId) ?? [];
+      apply(
+        sensorId,
+        known.map((one) => ({ ...one, sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs })),
+      );
+    },
+    identitiesOf: (sensorId) => bySensor.get(sensorId) ?? [],
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    size: () => byFingerprint.size,
+    async stop() {
+      isStopped = true;
+      for (const timer of retries) timers.clearTimeout(timer);
+      await stopWatching();
+    },
+  };
+}
+
+function unsure(): Refusal {
+  return refuse('trust_unavailable', 'This Console cannot be sure which sensors are revoked.', {
+    retryAfterMs: IDENTITY_CACHE_REFRESH_MS,
+  });
+}

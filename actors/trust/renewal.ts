@@ -1,0 +1,139 @@
+// Renewal in two steps: a new certificate waits as `pending`, and its first authenticated request makes it current. Until
+// then the old one stays current, so a lost answer costs nothing. Only the current certificate may ask.
+// invariant: I4, I9
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import type { Intervals } from '../../machines/limits.ts';
+import { mayRenew } from '../../machines/trust/certificate.rules.ts';
+import type { RenewResponse } from '../../machines/wire/enrollment.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { record } from './audit.ts';
+import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
+import type { IdentityCache, IdentityVerdict } from './identity-cache.ts';
+import { orUnavailable } from './outage.ts';
+import type { SensorActors } from './sensor-actors.ts';
+
+export type Renewal = (input: {
+  readonly identity: IdentityRecord;
+  readonly csrPem: string;
+}) => Promise<{ readonly ok: true; readonly response: RenewResponse } | Refusal>;
+
+/** Judges a certificate; a pending one is made current before the verdict is given. */
+export type Authenticate = (
+  fingerprint: string | null,
+) => IdentityVerdict | Promise<IdentityVerdict>;
+
+export type RenewalDeps = {
+  readonly registry: Pick<SensorRegistry, 'addPendingCertificate' | 'activateCertificate'>;
+  readonly certificates: SensorCertificates;
+  readonly cache: IdentityCache;
+  readonly sensors: SensorActors;
+  readonly audit: AuditLog;
+  readonly intervals: Intervals;
+  readonly now: () => number;
+  readonly logger: Logger;
+};
+
+const REFUSED_BECAUSE = {
+  renewal_not_allowed: 'Only the current certificate may renew.',
+  sensor_revoked: 'This sensor was revoked.',
+  certificate_unknown: 'No sensor has this certificate.',
+  csr_refused: 'This key was used before; a renewal needs a new one.',
+} as const;
+
+/** Makes the action of the renewal route. */
+export function createRenewal(deps: RenewalDeps): Renewal {
+  return async ({ identity, csrPem }) => {
+    const atMs = deps.now();
+    const outcome = await orUnavailable(() => renew(deps, { identity, csrPem, nowMs: atMs }));
+    await record(deps, {
+      atMs,
+      actor: `sensor:${identity.sensorId}`,
+      action: 'sensor.renew',
+      target: identity.sensorId,
+      result: outcome.ok ? 'ok' : outcome.code,
+      detail: {},
+    });
+    return outcome;
+  };
+}
+
+async function renew(
+  deps: RenewalDeps,
+  input: { readonly identity: IdentityRecord; readonly csrPem: string; readonly nowMs: number },
+): Promise<{ readonly ok: true; readonly response: RenewResponse } | Refusal> {
+  const { identity, csrPem, nowMs } = input;
+  if (!mayRenew({ ...identity })) {
+    return refuse('renewal_not_allowed', REFUSED_BECAUSE.renewal_not_allowed);
+  }
+  const csr = deps.certificates.checkCsr({ csrPem, nodeName: identity.nodeName });
+  if (!csr.ok) return refuse('csr_refused', csr.detail);
+  const certificate = await issueCertificate(deps.certificates, {
+    csr,
+    sensorId: identity.sensorId,
+    nodeName: identity.nodeName,
+    nowMs,
+    ttlMs: deps.intervals.CLIENT_CERTIFICATE_TTL_MS,
+    backdateMs: deps.intervals.CERTIFICATE_BACKDATE_MS,
+  });
+  const done = await deps.registry.addPendingCertificate({
+    byFingerprint: identity.fingerprint,
+    nowMs,
+    certificate,
+  });
+  if (!done.ok) return refuse(done.code, REFUSED_BECAUSE[done.code]);
+  deps.cache.apply(identity.sensorId, done.identities);
+  return {
+    ok: true,
+    response: {
+      control_plane_certificate_pem: done.certificate.pem,
+      control_plane_ca_certificate_pem: deps.certificates.rootsPem,
+      certificate_expires_at: new Date(done.certificate.notAfterMs).toISOString(),
+      certificate_reference: done.certificate.reference,
+    },
+  };
+}
+
+/** Makes the judge of every request and frame. A known current certificate is judged without waiting. */
+export function createAuthenticate(
+  deps: Pick<RenewalDeps, 'registry' | 'cache' | 'sensors' | 'now'>,
+): Authenticate {
+  const activating = new Map<string, Promise<IdentityVerdict>>();
+
+  async function activate(identity: IdentityRecord): Promise<IdentityVerdict> {
+    const nowMs = deps.now();
+    const outcome = await orUnavailable(async () => ({
+      ok: true as const,
+      identities: await deps.registry.activateCertificate({
+        fingerprint: identity.fingerprint,
+        nowMs,
+      }),
+    }));
+    if (!outcome.ok) return outcome;
+    deps.cache.apply(identity.sensorId, outcome.identities);
+    const verdict = deps.cache.judge(identity.fingerprint, deps.now());
+    if (!verdict.ok) return verdict;
+    if (verdict.identity.status === 'pending') {
+      throw new Error('an activated certificate is still pending');
+    }
+    const { notAfterMs } = verdict.identity;
+    deps.sensors.tell(identity.sensorId, {
+      type: 'certificate.changed',
+      atMs: nowMs,
+      notAfterMs,
+    });
+    return verdict;
+  }
+
+  return (fingerprint) => {
+    const verdict = deps.cache.judge(fingerprint, deps.now());
+    if (!verdict.ok || verdict.identity.status !== 'pending') return verdict;
+    const { identity } = verdict;
+    const running = activating.get(identity.fingerprint);
+    if (running !== undefined) return running;
+    const started = activate(identity).finally(() => activating.delete(identity.fingerprint));
+    activating.set(identity.fingerprint, started);
+    return started;
+  };
+}

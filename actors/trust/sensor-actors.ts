@@ -1,0 +1,21 @@
+// What the trust actions and the sensor plane need of the fleet's actors: they address them by id and never hold one.
+import type { SensorEvent } from '../../machines/console/sensor.machine.ts';
+import type { Health } from '../../machines/trust/health.rules.ts';
+import type { WireTrustState } from '../../machines/wire/heartbeat.ts';
+import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+
+export type SensorGlance = Health & {
+  readonly trustState: WireTrustState;
+  /** Whether a heartbeat of this sensor is known. */
+  readonly hasFacts: boolean;
+  readonly isContained: boolean;
+};
+
+export type SensorActors = {
+  /** Starts the actor of a row; an existing one is kept. */
+  open(row: SensorRow): void;
+  /** Hands an event over; an unknown sensor is an ordinary 'absent'. */
+  tell(sensorId: string, event: SensorEvent): 'told' | 'absent';
+  /** Null when there is no such actor. */
+  glance(sensorId: string, nowMs: number): SensorGlance | null;
+};
