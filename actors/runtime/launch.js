@@ -55,13 +55,9 @@ export function run(nodeArguments, options = {}) {
     },
     cwd: options.cwd ?? process.cwd(),
   });
-  // A terminal sends Ctrl-C to the whole group, so the child has it already; a signal sent to this process alone is
-  // passed on. The child takes a repeated signal as "hurry", which it must not see twice from one key press.
-  for (const signal of FORWARDED) {
-    process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-    });
-  }
+  // A terminal sends Ctrl-C to the whole group, so the child may see one key press twice: it takes signals that come
+  // close together as one.
+  for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     process.exit(signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 1));
   });
