@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../machines/errors.ts';
-import { TOKEN_TTL_MAX_MS } from '../../machines/limits.ts';
+import { PAGE_ITEMS_DEFAULT, TOKEN_TTL_MAX_MS } from '../../machines/limits.ts';
 import { Uuid } from '../../machines/wire/scalars.ts';
 import type { TokenRow } from '../../storage/ports/sensor-registry.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
@@ -93,7 +93,7 @@ export function enrollmentTokenRoutes(deps: OperatorPlaneDeps): FastifyPluginAsy
         response: { 200: PageOf(Token), ...refusals(401, 403, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const { limit, cursor } = request.query;
+        const { limit = PAGE_ITEMS_DEFAULT, cursor } = request.query;
         const opened = cursor === undefined ? null : deps.cursors.open('tokens', null, cursor);
         if (opened?.ok === false) return sendRefusal(reply, opened);
         const rows = await deps.registry.listTokens({

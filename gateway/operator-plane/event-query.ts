@@ -25,9 +25,8 @@ const SharedFilter = {
 };
 export const EventFilter = Strict({ ...SharedFilter, sensor_id: Type.Optional(Uuid) });
 export type EventFilter = Type.Static<typeof EventFilter>;
-const EventPage = { limit: Type.Optional(PageQuery.limit), cursor: PageQuery.cursor };
-export const EventsQuery = Strict({ ...EventFilter.properties, ...EventPage });
-export const SensorEventsQuery = Strict({ ...SharedFilter, ...EventPage });
+export const EventsQuery = Strict({ ...EventFilter.properties, ...PageQuery });
+export const SensorEventsQuery = Strict({ ...SharedFilter, ...PageQuery });
 
 export type EventQuestion = Omit<EventQuery, 'limit'>;
 

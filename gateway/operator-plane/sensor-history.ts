@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../machines/errors.ts';
+import { PAGE_ITEMS_DEFAULT } from '../../machines/limits.ts';
 import { Uuid } from '../../machines/wire/scalars.ts';
 import type { TransitionRow } from '../../storage/ports/event-store.ts';
 import { actorDetail, jsonSafe } from './actor-view.ts';
@@ -89,7 +90,7 @@ export function sensorHistoryRoutes(deps: OperatorPlaneDeps): FastifyPluginAsync
         response: { 200: PageOf(Move), ...refusals(401, 403, 404, 422, 429, 503, 504) },
       },
       handler: async (request, reply) => {
-        const { limit, cursor } = request.query;
+        const { limit = PAGE_ITEMS_DEFAULT, cursor } = request.query;
         const { id } = request.params;
         const opened = cursor === undefined ? null : deps.cursors.open('transitions', id, cursor);
         if (opened?.ok === false) return sendRefusal(reply, opened);

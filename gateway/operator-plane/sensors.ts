@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../machines/errors.ts';
+import { PAGE_ITEMS_DEFAULT } from '../../machines/limits.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
 import type { CursorPosition } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
@@ -39,7 +40,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         response: { 200: PageOf(SensorSummary), ...refusals(401, 403, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const { limit, cursor, ...filter } = request.query;
+        const { limit = PAGE_ITEMS_DEFAULT, cursor, ...filter } = request.query;
         const opened = cursor === undefined ? null : deps.cursors.open('sensors', filter, cursor);
         if (opened?.ok === false) return sendRefusal(reply, opened);
         const { items, next } = await listSensorPage({

@@ -9,7 +9,9 @@ export function Strict<P extends TProperties>(properties: P) {
 }
 
 export const PageQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: PAGE_ITEMS_MAX, default: PAGE_ITEMS_DEFAULT }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAGE_ITEMS_MAX, default: PAGE_ITEMS_DEFAULT }),
+  ),
   cursor: Type.Optional(
     Type.String({ maxLength: 2_048, description: 'next_cursor of the page before' }),
   ),

@@ -1,6 +1,7 @@
 // The resource `system`: every actor of every directory, what failed lately, and the definition of every machine.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
+import { PAGE_ITEMS_DEFAULT } from '../../machines/limits.ts';
 import { type ActorLine, actorLine, jsonSafe } from './actor-view.ts';
 import type { DirectoryView, OperatorPlaneDeps } from './deps.ts';
 import { machineView } from './machine-view.ts';
@@ -50,7 +51,7 @@ export function systemRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         response: { 200: ActorsAnswer, ...refusals(401, 403, 422, 429) },
       },
       handler: async (request, reply) => {
-        const { kind, limit, cursor } = request.query;
+        const { kind, limit = PAGE_ITEMS_DEFAULT, cursor } = request.query;
         const filter = { kind };
         const opened = cursor === undefined ? null : deps.cursors.open('actors', filter, cursor);
         if (opened?.ok === false) return sendRefusal(reply, opened);
