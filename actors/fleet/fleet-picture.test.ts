@@ -55,7 +55,7 @@ function fleet() {
     now,
     supervisor: createSupervisor(now),
     crashes: createCrashLog(silentLogger),
-    rebuild: () => sensorInputOf(row, nowMs, DEFAULT_INTERVALS),
+    rebuild: () => Promise.resolve(sensorInputOf(row, nowMs, DEFAULT_INTERVALS)),
     onSnapshot: (id, snapshot) => picture.observe(id, snapshot),
   });
   return {

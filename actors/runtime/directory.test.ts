@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { createDirectory } from './directory.ts';
-import { createInspectionFeed } from './inspection-feed.ts';
+import { ACTOR_REBUILT, createDirectory } from './directory.ts';
+import { createInspectionFeed, type InspectionFeed } from './inspection-feed.ts';
 import { silentLogger } from './silent-logger.ts';
 import { createCrashLog, createSupervisor } from './supervisor.ts';
 import { createWheelClock } from './wheel-clock.ts';
@@ -44,7 +44,7 @@ function house(restartsMax = 2) {
     supervisor: createSupervisor(() => nowMs, { restartsMax, windowMs: 1_000 }),
     crashes,
     now: () => nowMs,
-    rebuild: () => ({ opened: 41 }),
+    rebuild: () => Promise.resolve({ opened: 41 }),
   });
   return {
     directory,
@@ -55,6 +55,13 @@ function house(restartsMax = 2) {
       nowMs = ms;
     },
   };
+}
+
+// Resolves when the feed shows the n-th rebuild of the front door.
+async function rebuilt(feed: InspectionFeed, count: number): Promise<void> {
+  const seen = () =>
+    feed.recentOf('door', 'front').filter(({ event }) => event === ACTOR_REBUILT).length;
+  while (seen() < count) await new Promise(setImmediate);
 }
 
 describe('directory', () => {
@@ -80,11 +87,12 @@ describe('directory', () => {
     clock.stop();
   });
 
-  it('should rebuild a failed actor from facts, keep its crash record and leave its siblings alone', () => {
-    const { directory, crashes, clock } = house();
+  it('should rebuild a failed actor from facts, keep its crash record and leave its siblings alone', async () => {
+    const { directory, crashes, clock, feed } = house();
     directory.open('front', { opened: 0 });
     directory.open('back', { opened: 0 });
     directory.tell('front', { type: 'door.kick' });
+    await rebuilt(feed, 1);
     const view = directory.ask('front');
     expect(view !== 'absent' && view.snapshot.context.opened).toBe(41);
     expect(view !== 'absent' && view.restarts).toBe(1);
@@ -95,15 +103,19 @@ describe('directory', () => {
     clock.stop();
   });
 
-  it('should stop an actor that fails more often than the cap allows in a window', () => {
-    const { directory, crashes, clock, setNow } = house(2);
+  it('should stop an actor that fails more often than the cap allows in a window', async () => {
+    const { directory, crashes, clock, feed, setNow } = house(2);
     directory.open('front', { opened: 0 });
-    for (let i = 0; i < 3; i += 1) directory.tell('front', { type: 'door.kick' });
+    for (let i = 1; i <= 3; i += 1) {
+      directory.tell('front', { type: 'door.kick' });
+      if (i < 3) await rebuilt(feed, i);
+    }
     expect(directory.ask('front')).toBe('absent');
     expect(crashes.recent().at(-1)?.decision).toBe('stop');
     setNow(5_000);
     directory.open('front', { opened: 0 });
     directory.tell('front', { type: 'door.kick' });
+    await rebuilt(feed, 3);
     expect(directory.ask('front')).not.toBe('absent');
     clock.stop();
   });

@@ -48,8 +48,10 @@ export type DirectoryOptions<TMachine extends AnyStateMachine> = {
   readonly supervisor: Supervisor;
   readonly crashes: CrashLog;
   readonly now: () => number;
-  /** Facts to rebuild a failed actor from; null = there are none, the actor stays stopped. */
-  readonly rebuild: (id: string) => InputFrom<TMachine> | null;
+  /** Facts to rebuild a failed actor from; null = there are none, the actor stays stopped. Until they are here it is absent. */
+  readonly rebuild: (id: string) => Promise<InputFrom<TMachine> | null>;
+  /** Called when facts could not be had. */
+  readonly onRebuildFailed?: (id: string, error: unknown) => void;
   /** What of an event is worth keeping in the feed; small and without secrets. */
   readonly factsOf?: (event: EventFromLogic<TMachine>) => Readonly<Record<string, unknown>>;
   /** Called after each event that an actor took, with the snapshot it led to. */
@@ -166,8 +168,16 @@ export function createDirectory<TMachine extends AnyStateMachine>(
       decision,
     });
     held.delete(id);
-    const facts = decision === 'restart' ? options.rebuild(id) : null;
-    if (facts !== null) start(id, facts, ACTOR_REBUILT);
+    if (decision === 'restart') void rebuild(id);
+  }
+
+  async function rebuild(id: string): Promise<void> {
+    try {
+      const facts = await options.rebuild(id);
+      if (facts !== null && !held.has(id)) start(id, facts, ACTOR_REBUILT);
+    } catch (error) {
+      options.onRebuildFailed?.(id, error);
+    }
   }
 
   function close(id: string): void {
