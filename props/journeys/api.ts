@@ -1,0 +1,80 @@
+// The operator API as the command line reaches it: with the context that quick start leaves behind.
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Home } from './programs.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: NodeJS.Dict<string | string[]>;
+};
+type Context = { readonly url: string; readonly token: string; readonly ca_pem: string };
+
+/** The context file of a home. */
+export function contextOf(home: Home): Context {
+  const file = parse(
+    readFileSync(join(home.folder, 'config', 'service', 'config.yaml'), 'utf8'),
+  ) as {
+    current: string;
+    contexts: Record<string, Context>;
+  };
+  const context = file.contexts[file.current];
+  if (context === undefined) throw new Error('the context file names no current context');
+  return context;
+}
+
+/** One call of the operator API. */
+export function api(home: Home, method: string, path: string, body?: unknown): Promise<Answer> {
+  const { token, ca_pem: ca } = contextOf(home);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        servername: 'localhost',
+        port: home.port,
+        path,
+        method,
+        ca,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(text === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const raw = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            body: raw === '' ? null : safeParse(raw),
+            headers: response.headers,
+          });
+        });
+      },
+    );
+    call.on('error', reject);
+    call.end(text);
+  });
+}
+
+/** The items of a list. */
+export async function items<T>(home: Home, path: string): Promise<T[]> {
+  const answer = await api(home, 'GET', path);
+  if (answer.status !== 200)
+    throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return (answer.body as { items: T[] }).items;
+}
+
+function safeParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

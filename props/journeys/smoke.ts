@@ -1,0 +1,118 @@
+// `npm start` as a newcomer runs it: within the promised time this machine's own processes are visible, Ctrl-C leaves
+// nothing behind, and a second start finds the same sensor and the same events. Exits 0 when all of it held.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { items } from './api.ts';
+import {
+  eventually,
+  type Home,
+  makeHome,
+  type Program,
+  processesOf,
+  removeHome,
+  startCommand,
+  startProgram,
+} from './programs.ts';
+
+const START_WITHIN_MS = 90_000;
+const SEEN_WITHIN_MS = 2_000;
+const STOP_WITHIN_MS = 30_000;
+
+type ListedSensor = { sensor_id: string; trust_health: string };
+type ListedEvent = {
+  event_id: string;
+  event_kind: string;
+  process?: { binary: string; arguments?: string };
+};
+const isRoot = process.getuid?.() === 0;
+
+const home = await makeHome();
+try {
+  const first = await run(home);
+  const second = await run(home, first);
+  assert.equal(second.sensorId, first.sensorId, 'the second start has another sensor');
+  process.stderr.write('smoke: every check held\n');
+} finally {
+  await removeHome(home);
+}
+
+async function run(
+  at: Home,
+  before?: { eventId: string },
+): Promise<{ sensorId: string; eventId: string }> {
+  const began = Date.now();
+  const program = startCommand('npm', ['start'], { env: at.env, group: true });
+  await program.prints(/https:\/\/localhost:\d+/, START_WITHIN_MS);
+  const sensor = await eventually('one healthy sensor', async () => {
+    const [only, ...others] = await items<ListedSensor>(at, '/api/v2/sensors');
+    assert.equal(others.length, 0);
+    return only?.trust_health === 'healthy' ? only : null;
+  });
+  process.stderr.write(`smoke: healthy after ${Date.now() - began} ms\n`);
+  if (before !== undefined) {
+    const found = await items<ListedEvent>(at, '/api/v2/events?from=now-1h&limit=500');
+    assert.ok(
+      found.some(({ event_id }) => event_id === before.eventId),
+      'an event of the first run is gone',
+    );
+  }
+  const event = await seeOwnProcess(at);
+  await checkList(at, sensor.sensor_id);
+  await stop(at, program);
+  return { sensorId: sensor.sensor_id, eventId: event.event_id };
+}
+
+// As root a process of a few milliseconds is seen; an ordinary user polls, so the process lives longer.
+async function seeOwnProcess(at: Home): Promise<ListedEvent> {
+  const tail = startProgram(
+    'gateway/cli/service-console.js',
+    ['events', 'tail', '-o', 'json', '--limit', '1'],
+    { env: at.env },
+  );
+  await eventually('the engine runs', async () => {
+    const found = await items<ListedEvent>(at, '/api/v2/events?from=now-5m&limit=1');
+    return found.length > 0 ? true : null;
+  });
+  const mark = isRoot ? 'id' : String(400 + (process.pid % 500));
+  const argv = isRoot ? ['/bin/sh', '-c', 'id; true'] : ['sleep', `5.${mark}`];
+  const wanted = isRoot ? /id; true/ : new RegExp(`5\\.${mark}`);
+  const started = Date.now();
+  spawn(argv[0] ?? '', argv.slice(1), { stdio: 'ignore' });
+  const event = await eventually('the process in GET /api/v2/events', async () => {
+    const found = await items<ListedEvent>(
+      at,
+      '/api/v2/events?from=now-1m&limit=200&event_kind=process_exec',
+    );
+    return (
+      found.find(({ process: one }) => wanted.test(`${one?.binary} ${one?.arguments}`)) ?? null
+    );
+  });
+  const seenMs = Date.now() - started;
+  await tail.prints(wanted, SEEN_WITHIN_MS);
+  tail.kill('SIGTERM');
+  process.stderr.write(`smoke: the process was seen after ${seenMs} ms\n`);
+  assert.ok(seenMs <= SEEN_WITHIN_MS, `seen only after ${seenMs} ms`);
+  return event;
+}
+
+async function checkList(at: Home, sensorId: string): Promise<void> {
+  const list = startProgram('gateway/cli/service-console.js', ['sensors', 'list'], { env: at.env });
+  assert.equal(await list.exited, 0, list.output());
+  assert.match(list.stdout(), /healthy/);
+  const names = startProgram('gateway/cli/service-console.js', ['sensors', 'list', '-o', 'json'], {
+    env: at.env,
+  });
+  assert.equal(await names.exited, 0, names.output());
+  assert.ok(names.stdout().includes(sensorId));
+}
+
+async function stop(at: Home, program: Program): Promise<void> {
+  process.kill(-program.pid, 'SIGINT');
+  const timer = setTimeout(() => process.kill(-program.pid, 'SIGKILL'), STOP_WITHIN_MS);
+  const code = await program.exited;
+  clearTimeout(timer);
+  const left = processesOf(at.folder).filter(({ pid }) => pid !== process.pid);
+  assert.deepEqual(left, [], `left behind:\n${program.output()}`);
+  assert.ok(code === 0 || code === 130, `exit code ${code}\n${program.output()}`);
+}
