@@ -1,6 +1,7 @@
 // Enrollment: a one-time token and a certificate request become an identity. The order is the rule: the token is looked
 // up before anything costly, the request is checked outside the transaction, and one transaction does the rest, so a
 // refusal burns no token. invariant: I2, I9, I13; decision: D12
+import { presentToken, refusalOfToken } from '../../machines/console/enrollment-token.rules.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../machines/wire/enrollment.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { EnrollInput, SensorRegistry, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type { EnrollInput, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { record } from './audit.ts';
 import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
@@ -73,18 +74,18 @@ async function enroll(
   if (!isTokenText(request.token)) return refuseToken('token_invalid');
   const tokenHash = hashOfSecret(request.token);
   const token = await deps.registry.findToken(tokenHash);
-  const refusedToken = refusalOf(token, nowMs);
-  if (refusedToken !== null) return refuseToken(refusedToken);
+  if (token === null) return refuseToken('token_invalid');
+  const refused = refusalOfToken(token, nowMs);
+  if (refused !== null) return refuseToken(refused);
   const csr = deps.certificates.checkCsr({
     csrPem: request.csr_pem,
     nodeName: request.node_name,
   });
   if (!csr.ok) return refuse('csr_refused', csr.detail);
   // A consumed token is good for one thing: the same answer to the same key.
-  if (token?.consumedAtMs !== null && token?.consumedKeyDigest !== csr.keyDigest) {
-    return refuseToken('token_consumed');
-  }
-  const sensorId = token?.sensorId ?? newId();
+  const answer = presentToken(token, { keyDigest: csr.keyDigest, nowMs });
+  if (answer !== 'grant' && answer !== 'repeat') return refuseToken(answer);
+  const sensorId = token.sensorId ?? newId();
   const sensor = sensorOf(request, sensorId, deps.platform);
   const certificate = await issueCertificate(deps.certificates, {
     csr,
@@ -101,14 +102,6 @@ async function enroll(
   deps.cache.apply(done.sensorId, done.identities);
   tellActor(deps, input, done);
   return { ok: true, response: responseOf(deps, done.sensorId, done.certificate) };
-}
-
-function refusalOf(
-  token: TokenRow | null,
-  nowMs: number,
-): 'token_invalid' | 'token_expired' | null {
-  if (token === null || token.revokedAtMs !== null) return 'token_invalid';
-  return nowMs >= token.expiresAtMs ? 'token_expired' : null;
 }
 
 function refuseToken(code: keyof typeof REFUSED_BECAUSE & ErrorCode): Refusal {
