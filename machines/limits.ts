@@ -153,6 +153,10 @@ export const RENEWAL_CHECK_MAX_MS = 24 * HOUR_MS;
 export const STOP_TIMEOUT_MS = 10 * SECOND_MS;
 export const INVENTORY_INTERVAL_MS = 5 * MINUTE_MS;
 export const SKEW_TOLERATED_MS = 5 * MINUTE_MS;
+export const SPOOL_RETRY_MIN_MS = 1 * SECOND_MS;
+export const SPOOL_RETRY_MAX_MS = 30 * SECOND_MS;
+export const SPOOL_COMPACTION_MIN_BYTES = 4 * MIB;
+export const SPOOL_COPY_CHUNK_BYTES = 1 * MIB;
 
 // Operator plane, live channel and the command line.
 export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;
@@ -208,6 +212,8 @@ export const INTERVALS = {
   RENEWAL_RETRY_MAX_MS,
   INVENTORY_INTERVAL_MS,
   STOP_TIMEOUT_MS,
+  SPOOL_RETRY_MIN_MS,
+  SPOOL_RETRY_MAX_MS,
 } as const;
 export type IntervalName = keyof typeof INTERVALS;
 export type Intervals = Readonly<Record<IntervalName, number>>;
