@@ -114,6 +114,7 @@ export const FEED_PER_ACTOR_MAX = 32;
 export const ACTOR_RESTARTS_MAX = 5;
 export const ACTOR_RESTART_WINDOW_MS = MINUTE_MS;
 export const CRASH_RECORDS_MAX = 200;
+export const LOCAL_SENSOR_RESTART_MS = 2 * SECOND_MS;
 export const FLEET_SWEEP_INTERVAL_MS = 1 * SECOND_MS;
 export const LIVE_PATCHES_PER_SECOND = 4;
 export const LIVE_SUBSCRIPTIONS_MAX = 32;

@@ -1,6 +1,6 @@
 // The casts around uWebSockets.js: a native module has no types of its own at load time, and the published types miss
 // `getX509Certificate`, which exists on responses of an SSL app only. Nothing else in the listener casts.
-import type { HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
+import type { HttpResponse, us_listen_socket, us_socket } from 'uWebSockets.js';
 
 export type Uws = typeof import('uWebSockets.js');
 
@@ -20,21 +20,4 @@ export function readPeerCertificate(res: HttpResponse): string {
 /** The port a listen socket is bound to. */
 export function localPortOf(uws: Uws, socket: us_listen_socket): number {
   return uws.us_socket_local_port(socket as us_socket);
-}
-
-type ExclusiveListen = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (socket: us_listen_socket | false) => void,
-) => TemplatedApp;
-
-/** `listen` with a host and options; the native function takes both, the published types only one of them. */
-export function listenWithOptions(
-  app: TemplatedApp,
-  at: { readonly host: string; readonly port: number; readonly options: number },
-  callback: (socket: us_listen_socket | false) => void,
-): void {
-  const listen = app.listen as unknown as ExclusiveListen;
-  listen.call(app, at.host, at.port, at.options, callback);
 }
