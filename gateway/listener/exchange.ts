@@ -7,8 +7,8 @@ import type { RequestFacts } from './http-request.ts';
 export type Exchange = {
   readonly request: RequestFacts;
   readonly res: HttpResponse;
-  /** `open` until answered or abandoned by the peer; only `respond` and the abort handler move it. */
-  state: 'open' | 'answered' | 'aborted';
+  /** `open` until answered or abandoned by the peer, `closing` while a last answer waits; only `respond` and the abort handler move it. */
+  state: 'open' | 'closing' | 'answered' | 'aborted';
   /** Whether the whole body was read; an answer before that closes the connection. */
   isBodyRead: boolean;
   /** Called once when the peer goes away first; at once when it is gone already. */

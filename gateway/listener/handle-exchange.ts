@@ -20,7 +20,7 @@ export function handleExchange(
     let exchange: Exchange | undefined;
     res.onAborted(() => {
       isAborted = true;
-      if (exchange?.state === 'open') exchange.state = 'aborted';
+      if (exchange && exchange.state !== 'answered') exchange.state = 'aborted';
       for (const listener of listeners.splice(0)) listener();
     });
     const { facts, mistake } = readRequest(res, req, options.peers);

@@ -296,8 +296,14 @@ describe('bodies and answers', () => {
     ['chunked', post('Transfer-Encoding: chunked\r\n', `3e9\r\n${'x'.repeat(1001)}\r\n0\r\n\r\n`)],
     ['chunked without end', post('Transfer-Encoding: chunked\r\n', `1000\r\n${'x'.repeat(2000)}`)],
   ])('should answer 413 and close when a %s body is too large', async (_name, text) => {
-    const heard = await talk(text + get('/smuggled'));
+    const heard = await talk(text);
     expect(heard.text).toMatch(/^HTTP\/1\.1 413 .*"code":"body_too_large"/s);
+    expect(handled).toEqual(['POST /body']);
+  });
+
+  it('should handle no request that follows a refused body', async () => {
+    const text = post('Content-Length: 1001\r\n', 'x'.repeat(1001));
+    await talk(text + get('/smuggled'));
     expect(handled).toEqual(['POST /body']);
   });
 

@@ -1,5 +1,7 @@
 // Writes an answer: corked (one TLS record, one system call), never after the peer is gone, never twice. An answer given
-// before the body was read to its end closes the connection, so that leftover bytes are never read as a request.
+// before the body was read to its end closes the connection, so that leftover bytes are never read as a request. Such an
+// answer waits for the parser to finish the bytes it holds: uWebSockets.js ends a connection on which a next request
+// comes before the answer, but goes on parsing after an answer that was to close it.
 import { STATUS_CODES } from 'node:http';
 import { encodeProblem, type Problem } from '../problem.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,9 +29,20 @@ export function respond(
   options: { readonly close?: boolean } = {},
 ): boolean {
   if (exchange.state !== 'open') return false;
+  if (options.close !== true && exchange.isBodyRead) {
+    write(exchange, answer, false);
+    return true;
+  }
+  exchange.state = 'closing';
+  setImmediate(() => {
+    if (exchange.state === 'closing') write(exchange, answer, true);
+  });
+  return true;
+}
+
+function write(exchange: Exchange, answer: Answer, close: boolean): void {
   exchange.state = 'answered';
   const { res, request } = exchange;
-  const close = options.close === true || !exchange.isBodyRead;
   const body = answer.body ?? '';
   res.cork(() => {
     res.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}`);
@@ -38,12 +51,10 @@ export function respond(
     for (const [name, value] of Object.entries(answer.headers ?? {}))
       if (!OWN_HEADERS.has(name)) res.writeHeader(name, value);
     res.writeHeader('x-request-id', request.requestId);
-    if (close) res.writeHeader('connection', 'close');
     if (request.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), close);
     else if (answer.status === 204) res.endWithoutBody(undefined, close);
     else res.end(body, close);
   });
-  return true;
 }
 
 /** Sends JSON. */
