@@ -48,7 +48,7 @@ export type Spool = {
   claim(channel: Channel, options: ClaimOptions): Promise<ClaimedBatch | null>;
   /** The name of the channel's open batch. */
   openClaim(channel: Channel): { readonly sequence: number; readonly events: number } | null;
-  /** Ends exactly the named batch. False when it is not the open one (a late or repeated acknowledgment). */
+  /** Ends exactly the named batch. False when it is not the open one, or the disk refuses and it will be sent again. */
   acknowledge(channel: Channel, sequence: number): Promise<boolean>;
   /** After `sequence_conflict`: the open batch goes on under the channel's next number. Null when not open or not durable. */
   renumber(channel: Channel, sequence: number): Promise<number | null>;

@@ -1,0 +1,142 @@
+// Replays a journal line by line. What is kept: every append whose seal is on the disk. An append that a crash cut (no
+// seal, or a seal that arrived before its events) is given up together with its cursor, so its events are read again;
+// it can only be the last one, because nothing is written after it. A line in the middle that cannot be read is
+// counted, and its neighbours stay. invariant: I5; decision: D13
+import {
+  applyChange,
+  applyChanges,
+  EMPTY_SPOOL,
+  type SpoolState,
+} from '../../machines/sensor/spool.rules.ts';
+import { createEventIndex, type EventIndex } from './event-index.ts';
+import { decodeLine, type JournalHeader, type JournalSeal } from './journal.ts';
+
+export type RecoveredJournal = {
+  /** Null when the first line is lost: a new stream begins and the file must be rewritten. */
+  readonly streamId: string | null;
+  readonly spool: SpoolState;
+  readonly cursor: unknown;
+  readonly damaged: number;
+  /** Bytes of the file that count; the rest is cut off. */
+  readonly length: number;
+  readonly index: EventIndex;
+};
+
+type Place = { readonly index: number; readonly at: number; readonly bytes: number };
+type Facts = Pick<RecoveredJournal, 'spool' | 'cursor' | 'damaged' | 'length'>;
+
+/** Takes the lines in file order (`at` and `bytes` include the newline); `finish` judges the tail. */
+export function createReplay() {
+  const index = createEventIndex();
+  let facts: Facts = { spool: EMPTY_SPOOL, cursor: null, damaged: 0, length: 0 };
+  let header: JournalHeader | null = null;
+  let hasBegun = false;
+  let unsealed: Place[] = [];
+  let damagedSince = 0;
+  let beforeHollowSeal: Facts | null = null;
+
+  function line(text: Buffer, at: number, bytes: number): void {
+    const decoded = decodeLine(text);
+    switch (decoded.kind) {
+      case 'damaged':
+        damagedSince += 1;
+        return;
+      case 'header':
+        if (at !== 0) return;
+        header = decoded.header;
+        facts = { ...facts, ...decoded.header, spool: decoded.header.state };
+        break;
+      case 'event':
+        if (header !== null && decoded.index < header.state.tail) keepResident(decoded.index);
+        else unsealed.push({ index: decoded.index, at, bytes });
+        return;
+      case 'seal':
+        takeSeal(decoded.seal);
+        break;
+      case 'change':
+        beforeHollowSeal = null;
+        absorb(unsealed, lastIndex(unsealed) + 1);
+        facts = { ...facts, spool: applyChange(facts.spool, decoded.change) };
+        break;
+    }
+    facts = { ...facts, damaged: facts.damaged + damagedSince, length: at + bytes };
+    damagedSince = 0;
+    hasBegun = true;
+
+    function keepResident(resident: number): void {
+      index.set(resident, at, bytes);
+      facts = { ...facts, damaged: facts.damaged + damagedSince, length: at + bytes };
+      damagedSince = 0;
+    }
+  }
+
+  function takeSeal(seal: JournalSeal): void {
+    const present = unsealed.filter((place) => place.index >= seal.from).length;
+    beforeHollowSeal = present === seal.to - seal.from ? null : facts;
+    absorb(unsealed, seal.to);
+    const spool = applyChange(facts.spool, { kind: 'drop', count: seal.drop });
+    facts = { ...facts, spool, cursor: seal.cursor };
+  }
+
+  // Adds events up to `to`; an index without a line is lost and forgotten, so the later ones keep their names.
+  function absorb(places: readonly Place[], to: number): void {
+    unsealed = [];
+    let { spool } = facts;
+    if (!hasBegun && header === null) spool = { ...spool, ...startAt(places[0]?.index ?? 0) };
+    for (const place of places) {
+      if (place.index < spool.tail) continue;
+      spool = withHole(spool, place.index);
+      spool = applyChange(spool, { kind: 'append', count: 1 });
+      index.set(place.index, place.at, place.bytes);
+    }
+    facts = { ...facts, spool: withHole(spool, to) };
+    hasBegun = true;
+  }
+
+  function finish(): RecoveredJournal {
+    if (beforeHollowSeal !== null) facts = beforeHollowSeal;
+    else if (header === null && unsealed.length > 0) absorbHeaderless();
+    index.trim(facts.spool.head, facts.spool.tail);
+    for (const range of facts.spool.done) index.release(range.from, range.to);
+    return { ...forgetLost(facts, index), streamId: header?.streamId ?? null, index };
+  }
+
+  // Without its first line a compacted file has no seal of its own; it was whole when it was put in place.
+  function absorbHeaderless(): void {
+    const end = unsealed.at(-1);
+    absorb(unsealed, lastIndex(unsealed) + 1);
+    facts = { ...facts, damaged: facts.damaged + damagedSince };
+    if (end !== undefined) facts = { ...facts, length: end.at + end.bytes };
+  }
+
+  return { line, finish };
+}
+
+function startAt(index: number): Pick<SpoolState, 'head' | 'tail'> {
+  return { head: index, tail: index };
+}
+
+function lastIndex(places: readonly Place[]): number {
+  return places.at(-1)?.index ?? -1;
+}
+
+function withHole(spool: SpoolState, to: number): SpoolState {
+  if (to <= spool.tail) return spool;
+  const from = spool.tail;
+  return applyChanges(spool, [
+    { kind: 'append', count: to - from },
+    { kind: 'forget', from, to },
+  ]);
+}
+
+// Events that are held by count but have no line: damaged ones inside a compacted part.
+function forgetLost(facts: Facts, index: EventIndex): Facts {
+  let { spool } = facts;
+  const { head, tail } = spool;
+  const isDone = (at: number) => facts.spool.done.some((r) => r.from <= at && at < r.to);
+  for (let at = head; at < tail; at += 1) {
+    if (index.get(at) !== null || isDone(at)) continue;
+    spool = applyChange(spool, { kind: 'forget', from: at, to: at + 1 });
+  }
+  return { ...facts, spool };
+}

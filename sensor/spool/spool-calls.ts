@@ -1,0 +1,163 @@
+// The calls of the spool, each in its turn: plan by the rules, write, tell the machine.
+import type { Logger } from '../../actors/runtime/logger.ts';
+import {
+  applyChange,
+  openClaim,
+  overflow,
+  planClaim,
+  type SpoolChange,
+  type SpoolClaim,
+  type SpoolState,
+} from '../../machines/sensor/spool.rules.ts';
+import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import type { Channel } from '../../machines/wire/scalars.ts';
+import { encodeChange, encodeEvent, encodeSeal } from './journal.ts';
+import type { AppendResult, ClaimedBatch, ClaimOptions, Spool } from './spool-port.ts';
+import type { SpoolStore } from './spool-store.ts';
+
+type Shell = {
+  readonly store: SpoolStore;
+  readonly logger: Logger;
+  readonly eventsMax: number;
+  inTurn<T>(run: () => Promise<T>): Promise<T>;
+  state(): SpoolState;
+  serves(): boolean;
+  isClosed(): boolean;
+  changed(changes: readonly SpoolChange[]): void;
+  refused(error: unknown): 'disk_full' | 'disk_refuses';
+};
+
+/** Makes the calls over one store and one machine. */
+export function createSpoolCalls(
+  shell: Shell,
+): Pick<Spool, 'append' | 'claim' | 'acknowledge' | 'renumber' | 'release'> {
+  // The events of the last append, so that a batch made at once needs no read.
+  let recent: { readonly from: number; readonly jsons: readonly string[] } = { from: 0, jsons: [] };
+  const { store } = shell;
+
+  async function append(events: readonly RuntimeEvent[], cursor: unknown): Promise<AppendResult> {
+    if (!shell.serves()) return { ok: false, reason: shell.isClosed() ? 'closed' : 'disk_refuses' };
+    const before = shell.state();
+    const jsons = events.map((event) => JSON.stringify(event));
+    const lines = jsons.map((json, step) => encodeEvent(before.tail + step, json));
+    const appended: SpoolChange = { kind: 'append', count: events.length };
+    const drop = overflow(applyChange(before, appended), shell.eventsMax);
+    const to = before.tail + events.length;
+    const seal = encodeSeal({ from: before.tail, to, drop, cursor });
+    let at: number;
+    try {
+      at = await store.write(lines.join('') + seal, true);
+    } catch (error) {
+      return { ok: false, reason: shell.refused(error) };
+    }
+    lines.forEach((line, step) => {
+      const bytes = Buffer.byteLength(line);
+      store.index().set(before.tail + step, at, bytes);
+      at += bytes;
+    });
+    store.seal(cursor);
+    recent = { from: before.tail, jsons };
+    shell.changed([appended, { kind: 'drop', count: drop }]);
+    await compact();
+    return { ok: true, dropped: drop };
+  }
+
+  async function claim(channel: Channel, options: ClaimOptions): Promise<ClaimedBatch | null> {
+    while (shell.serves()) {
+      const planned = planClaim(shell.state(), channel, options.maxEvents);
+      if (planned === null) return null;
+      const isNew = openClaim(shell.state(), channel) === null;
+      const taken = isNew ? withinBytes(planned, options.maxBytes) : planned;
+      if (isNew && !(await persist({ kind: 'claim', ...taken }, true))) return null;
+      const lines = await linesOf(taken);
+      if (lines.length > 0) return batchOf(taken, lines);
+      // Every line of the batch is damaged: nothing can be sent, so it is closed and the next one is made.
+      await acknowledge(channel, taken.sequence);
+    }
+    return null;
+  }
+
+  async function acknowledge(channel: Channel, sequence: number): Promise<boolean> {
+    const claimed = openClaim(shell.state(), channel);
+    if (!shell.serves() || claimed?.sequence !== sequence) return false;
+    if (!(await persist({ kind: 'ack', channel, sequence }, false))) return false;
+    store.index().release(claimed.from, claimed.to);
+    await compact();
+    return true;
+  }
+
+  async function release(channel: Channel, sequence: number): Promise<boolean> {
+    if (!shell.serves() || openClaim(shell.state(), channel)?.sequence !== sequence) return false;
+    return persist({ kind: 'release', channel, sequence }, false);
+  }
+
+  async function renumber(channel: Channel, sequence: number): Promise<number | null> {
+    const state = shell.state();
+    if (!shell.serves() || openClaim(state, channel)?.sequence !== sequence) return null;
+    const to = state.next[channel];
+    return (await persist({ kind: 'renumber', channel, sequence, to }, true)) ? to : null;
+  }
+
+  // A lost acknowledgment or release only repeats a batch, so those lines are not synced.
+  async function persist(change: SpoolChange, isDurable: boolean): Promise<boolean> {
+    try {
+      await store.write(encodeChange(change), isDurable);
+    } catch (error) {
+      shell.refused(error);
+      return false;
+    }
+    shell.changed([change]);
+    return true;
+  }
+
+  async function compact(): Promise<void> {
+    if (!shell.serves()) return;
+    try {
+      await store.compactIfWorth(shell.state());
+    } catch (error) {
+      shell.refused(error);
+    }
+  }
+
+  function withinBytes(planned: SpoolClaim, maxBytes: number): SpoolClaim {
+    let bytes = 0;
+    let to = planned.from;
+    while (to < planned.to) {
+      bytes += store.index().get(to)?.bytes ?? 0;
+      if (bytes > maxBytes && to > planned.from) break;
+      to += 1;
+    }
+    return { ...planned, to };
+  }
+
+  async function linesOf(taken: SpoolClaim): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for (let index = taken.from; index < taken.to; index += 1) {
+      const json = recent.jsons[index - recent.from] ?? (await store.read(index));
+      if (json !== null) lines.push(json);
+    }
+    return lines;
+  }
+
+  const { inTurn } = shell;
+  return {
+    append: (events, cursor) => inTurn(() => append(events, cursor)),
+    claim: (channel, options) => inTurn(() => claim(channel, options)),
+    acknowledge: (channel, sequence) => inTurn(() => acknowledge(channel, sequence)),
+    renumber: (channel, sequence) => inTurn(() => renumber(channel, sequence)),
+    release: (channel, sequence) => inTurn(() => release(channel, sequence)),
+  };
+}
+
+function batchOf(taken: SpoolClaim, lines: readonly string[]): ClaimedBatch {
+  let parsed: readonly RuntimeEvent[] | null = null;
+  return {
+    channel: taken.channel,
+    sequence: taken.sequence,
+    lines,
+    get events() {
+      parsed ??= lines.map((line) => JSON.parse(line) as RuntimeEvent);
+      return parsed;
+    },
+  };
+}
