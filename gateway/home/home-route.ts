@@ -13,7 +13,6 @@ export function homeRoute(
       handler: async (_request, reply) => {
         reply.header('content-type', 'text/html; charset=utf-8');
         reply.header('content-security-policy', HOME_CONTENT_SECURITY_POLICY);
-        reply.header('referrer-policy', 'no-referrer');
         return reply.send(
           renderHome({
             ...deps.version,

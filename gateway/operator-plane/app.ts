@@ -21,6 +21,15 @@ import { sensorHistoryRoutes } from './sensor-history.ts';
 import { sensorRoutes } from './sensors.ts';
 import { systemRoutes } from './system.ts';
 
+// The listener sets these on what it sends itself; a streamed answer carries them from here.
+const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+  ['strict-transport-security', 'max-age=31536000'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-frame-options', 'DENY'],
+  ['cross-origin-resource-policy', 'same-origin'],
+];
+
 export const API_PREFIX = '/api/v2';
 
 /** Builds the application; rejects when a route is not sound (no guard, broken schema). */
@@ -36,7 +45,6 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   app.setValidatorCompiler(TypeBoxValidatorCompiler);
   // Answers are written as they are: a serializer that drops unlisted fields would hide mistakes.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.decorate('encodeProblem', deps.encodeProblem);
   readJsonOnly(app);
   const table = createRouteTable(app);
   setProblemHandlers(app, deps.logger, table.allowedAt);
@@ -85,7 +93,7 @@ function readJsonOnly(app: FastifyInstance): void {
 function answerHeaders(app: FastifyInstance, deps: Pick<OperatorPlaneDeps, 'metrics'>): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', String(request.id));
-    reply.header('x-content-type-options', 'nosniff');
+    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
     if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
   });
   app.addHook('onResponse', async (request, reply) => {

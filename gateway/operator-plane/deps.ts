@@ -4,14 +4,14 @@ import type { FleetPicture } from '../../actors/fleet/fleet-picture.ts';
 import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { CrashLog } from '../../actors/runtime/supervisor.ts';
-import type { Refusal } from '../../machines/errors.ts';
+import type { RevokeSensor } from '../../actors/trust/revocation.ts';
+import type { TokenDesk } from '../../actors/trust/tokens.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { SensorRegistry, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import type { Admitter } from '../access/api-keys.ts';
 import type { CursorSigner } from './cursor.ts';
 import type { Metrics } from './metrics.ts';
-import type { ProblemEncoder } from './problem-reply.ts';
 
 /** The live facts of the fleet; the fleet picture satisfies it. */
 export type FleetView = Pick<FleetPicture, 'get' | 'counts' | 'subscribe'>;
@@ -33,29 +33,6 @@ export type DirectoryView = {
   size(): number;
 };
 
-export type IssuedToken = { readonly secret: string; readonly token: TokenRow };
-
-/** Makes one-time secrets; `secret` is told once and stored as a hash. invariant: I2, I11 */
-export type TokenDesk = {
-  create(input: {
-    readonly note: string;
-    readonly ttlMs?: number;
-    readonly actor: string;
-  }): Promise<IssuedToken>;
-  /** For an existing identity; refused when it is unknown or revoked. */
-  createForSensor(input: {
-    readonly sensorId: string;
-    readonly actor: string;
-  }): Promise<({ readonly ok: true } & IssuedToken) | Refusal>;
-};
-
-/** Revokes everywhere at once; null when there is no such sensor. invariant: I3, I12 */
-export type RevokeSensor = (input: {
-  readonly sensorId: string;
-  readonly reason: string;
-  readonly actor: string;
-}) => Promise<SensorRow | null>;
-
 export type Probe = { readonly name: string; ping(): Promise<boolean> };
 
 export type VersionFacts = { readonly version: string; readonly platform: string };
@@ -69,7 +46,6 @@ export type OperatorPlaneDeps = {
   readonly caPem: () => string;
   /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
   readonly caFingerprint: () => string;
-  readonly encodeProblem: ProblemEncoder;
   readonly admitter: Admitter;
   readonly cursors: CursorSigner;
   readonly registry: Pick<
@@ -79,7 +55,7 @@ export type OperatorPlaneDeps = {
   readonly events: Pick<EventStore, 'search' | 'transitionsOf'>;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly fleet: FleetView;
-  readonly tokens: TokenDesk;
+  readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;
   readonly sensorActors: DirectoryView;
   /** Every directory, the sensors' included. */

@@ -20,7 +20,6 @@ import { createOperatorPlane } from './app.ts';
 import { createCursorSigner } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { createMetrics } from './metrics.ts';
-import type { ProblemEncoder } from './problem-reply.ts';
 
 export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
 export const sensorIdOf = (index: number) =>
@@ -29,11 +28,7 @@ export const sensorIdOf = (index: number) =>
 export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 /** Builds everything; `more` replaces single dependencies. */
-export async function createFixture(
-  encodeProblem: ProblemEncoder,
-  more: Partial<OperatorPlaneDeps> = {},
-  keyLimit = 1_000,
-) {
+export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLimit = 1_000) {
   const state = {
     nowMs: NOW_MS,
     keys: new Map<string, ApiKeyRow>(),
@@ -54,7 +49,7 @@ export async function createFixture(
     crashes,
     supervisor: createSupervisor(now),
     now,
-    rebuild: () => null,
+    rebuild: async () => null,
     onSnapshot: (id, snapshot) => fleet.observe(id, snapshot),
   });
   const fleet = createFleetPicture({
@@ -74,7 +69,6 @@ export async function createFixture(
     baseUrl: () => 'https://console.example:15483',
     caPem: () => '-----BEGIN CERTIFICATE-----\n',
     caFingerprint: () => 'AA:BB',
-    encodeProblem,
     admitter: createAdmitter({
       apiKeys,
       keyBudget: createMemoryBudget(keyLimit),

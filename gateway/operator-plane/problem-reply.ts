@@ -6,20 +6,7 @@ import { ERRORS, type Refusal, refuse } from '../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
 import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
-
-/** The one encoder of both planes: status, headers (Retry-After, WWW-Authenticate) and the problem+json text. */
-export type EncodedProblem = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
-export type ProblemEncoder = (refusal: Refusal, requestId: string) => EncodedProblem;
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    encodeProblem: ProblemEncoder;
-  }
-}
+import { operatorProblem } from './operator-problem.ts';
 
 const POINTER_PREFIX: Readonly<Record<string, string>> = {
   querystring: '/query',
@@ -39,11 +26,11 @@ export class QuestionTimedOut extends Error {
   override readonly name = 'QuestionTimedOut';
 }
 
-/** Sends a refusal as a problem. */
+/** Sends a refusal as a problem; bytes, because the framework would add a charset to text. */
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const problem = reply.server.encodeProblem(refusal, String(reply.request.id));
+  const problem = operatorProblem(refusal, String(reply.request.id));
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
-  return reply.code(problem.status).send(problem.body);
+  return reply.code(problem.status).send(Buffer.from(problem.body));
 }
 
 /** Sets the error handlers; `allowedAt` names the methods that exist at a path. */

@@ -21,6 +21,9 @@ export function parseInstant(text: string, nowMs: number): number | null {
     return sign === '-' ? nowMs - shiftMs : nowMs + shiftMs;
   }
   if (!new RegExp(INSTANT_PATTERN).test(text)) return null;
+  // `Date.parse` reads the 31st of February as the 3rd of March.
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  if (new Date(Date.UTC(year, month - 1, day)).getUTCDate() !== day) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }

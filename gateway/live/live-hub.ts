@@ -1,0 +1,186 @@
+// All live sessions: one subscription to fleet, actors and events for all of them, one beat that sends at most four
+// patches a second per topic, and a periodic look at whether each credential is still good. A reader that does not keep
+// up is first skipped (its topics go on coalescing) and then closed. invariant: I10
+import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import {
+  LIVE_BACKPRESSURE_MAX_BYTES,
+  LIVE_KEY_CHECK_INTERVAL_MS,
+  LIVE_PATCHES_PER_SECOND,
+  LIVE_SLOW_READER_MS,
+  LIVE_SUBSCRIPTIONS_MAX,
+} from '../../machines/limits.ts';
+import type { StoredEvent } from '../../machines/wire/event.ts';
+import type { EventBatch } from '../../storage/ports/event-store.ts';
+import type { Admitter, Operator } from '../access/api-keys.ts';
+import { hasScope } from '../access/scopes.ts';
+import type { FleetView } from '../operator-plane/deps.ts';
+import type { EventTap } from './event-tap.ts';
+import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
+import { createTopic, type Topic } from './topic.ts';
+
+export const CLOSE_GOING_AWAY = 1_001;
+export const CLOSE_POLICY = 1_008;
+export const CLOSE_RESTART = 1_012;
+export const CLOSE_TRY_LATER = 1_013;
+
+/** What the hub needs of a socket. */
+export type LiveSocket = {
+  send(text: string): void;
+  bufferedBytes(): number;
+  end(code: number, reason: string): void;
+};
+
+export type LiveSession = { onMessage(text: string): void; onClose(): void };
+
+export type LiveHub = {
+  open(socket: LiveSocket, operator: Operator): LiveSession;
+  size(): number;
+  /** Sends what waits, on every session. Called by the hub's own beat. */
+  flush(): void;
+  /** Closes the sessions whose credential ended. Called by the hub's own beat. */
+  checkCredentials(): Promise<void>;
+  close(): void;
+};
+
+export type LiveHubDeps = {
+  readonly fleet: FleetView;
+  readonly feed: Pick<InspectionFeed, 'subscribe'>;
+  readonly events: Pick<EventTap, 'subscribe'>;
+  readonly admitter: Pick<Admitter, 'isStillGood'>;
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly slowReaderMs?: number;
+};
+
+type Session = {
+  readonly socket: LiveSocket;
+  readonly operator: Operator;
+  readonly topics: Map<string, Topic>;
+  fullSinceMs: number | null;
+};
+
+/** Starts a hub; `close` ends its timers and sessions. */
+export function createLiveHub(deps: LiveHubDeps): LiveHub {
+  const sessions = new Set<Session>();
+  const { slowReaderMs = LIVE_SLOW_READER_MS } = deps;
+  const eachTopic = (tell: (topic: Topic) => void) => {
+    for (const session of sessions) for (const topic of session.topics.values()) tell(topic);
+  };
+  const stops = [
+    deps.fleet.subscribe((entry) => eachTopic((topic) => topic.onFleet(entry))),
+    deps.feed.subscribe((move) => eachTopic((topic) => topic.onMove(move))),
+    deps.events.subscribe((batch) => {
+      if (sessions.size === 0) return;
+      for (const event of storedEventsOf(batch)) eachTopic((topic) => topic.onEvent(event));
+    }),
+  ];
+
+  function end(session: Session, code: number, reason: string): void {
+    sessions.delete(session);
+    session.socket.end(code, reason);
+  }
+
+  function flushOne(session: Session): void {
+    const { socket } = session;
+    if (socket.bufferedBytes() > LIVE_BACKPRESSURE_MAX_BYTES / 4) {
+      session.fullSinceMs ??= deps.now();
+      if (deps.now() - session.fullSinceMs >= slowReaderMs) {
+        end(session, CLOSE_TRY_LATER, 'slow reader');
+      }
+      return;
+    }
+    session.fullSinceMs = null;
+    for (const topic of session.topics.values()) {
+      const patch = topic.take();
+      if (patch !== null) socket.send(JSON.stringify({ ...addressOf(topic.spec), patch }));
+      if (!sessions.has(session)) return;
+    }
+  }
+
+  function flush(): void {
+    for (const session of [...sessions]) flushOne(session);
+  }
+
+  async function checkCredentials(): Promise<void> {
+    const byHash = Map.groupBy(sessions, ({ operator }) => operator.hash.toString('hex'));
+    for (const group of byHash.values()) {
+      const [first] = group;
+      if (first === undefined || (await deps.admitter.isStillGood(first.operator))) continue;
+      for (const session of group) {
+        if (sessions.has(session)) end(session, CLOSE_POLICY, 'credential ended');
+      }
+    }
+  }
+
+  const beat = setInterval(flush, 1_000 / LIVE_PATCHES_PER_SECOND);
+  const check = setInterval(() => {
+    checkCredentials().catch((error: unknown) => {
+      deps.logger.warn({ error: String(error) }, 'live credentials could not be checked');
+    });
+  }, LIVE_KEY_CHECK_INTERVAL_MS);
+
+  return {
+    open(socket, operator) {
+      const session: Session = { socket, operator, topics: new Map(), fullSinceMs: null };
+      sessions.add(session);
+      return {
+        onMessage(text) {
+          const refusal = obey(session, text, deps.fleet);
+          if (refusal !== null) socket.send(JSON.stringify({ error: errorFrame(refusal) }));
+        },
+        onClose: () => void sessions.delete(session),
+      };
+    },
+    size: () => sessions.size,
+    flush,
+    checkCredentials,
+    close() {
+      clearInterval(beat);
+      clearInterval(check);
+      for (const stop of stops) stop();
+      for (const session of [...sessions]) end(session, CLOSE_RESTART, 'the Console is stopping');
+    },
+  };
+}
+
+function obey(session: Session, text: string, fleet: FleetView): Refusal | null {
+  const parsed = parseLiveRequest(text);
+  if (!parsed.ok) return parsed;
+  const { subscribe = [], unsubscribe = [] } = parsed.value;
+  for (const spec of subscribe) {
+    const scope = TOPIC_SCOPES[spec.topic];
+    if (!hasScope(session.operator.scopes, scope)) {
+      return refuse('role_required', `The topic ${spec.topic} needs the scope ${scope}.`);
+    }
+  }
+  for (const spec of unsubscribe) session.topics.delete(topicKey(spec));
+  for (const spec of subscribe) {
+    if (session.topics.has(topicKey(spec))) continue;
+    if (session.topics.size >= LIVE_SUBSCRIPTIONS_MAX) {
+      return refuse('rate_limited', `A session holds ${LIVE_SUBSCRIPTIONS_MAX} topics at most.`);
+    }
+    session.topics.set(topicKey(spec), createTopic(spec, fleet));
+  }
+  return null;
+}
+
+function addressOf(spec: TopicSpec) {
+  if (spec.topic === 'sensor') return { topic: spec.topic, id: spec.id };
+  return spec.topic === 'events' ? { topic: spec.topic, query: spec.query ?? {} } : spec;
+}
+
+function errorFrame({ code, detail, errors }: Refusal) {
+  return { code, detail, ...(errors === undefined ? {} : { errors }) };
+}
+
+function storedEventsOf(batch: EventBatch): readonly StoredEvent[] {
+  const received_at = new Date(batch.receivedAtMs).toISOString();
+  return batch.events.map((event) => ({
+    ...event,
+    sensor_id: batch.sensorId,
+    node_name: batch.nodeName,
+    received_at,
+  }));
+}

@@ -1,0 +1,114 @@
+// The WebSocket of the live channel on the one listener: admitted by bearer key before the upgrade, a browser's Origin
+// checked, bounded in message, backlog and number.
+import type { WebSocket, WebSocketBehavior } from 'uWebSockets.js';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import {
+  LIVE_BACKPRESSURE_MAX_BYTES,
+  LIVE_IDLE_TIMEOUT_S,
+  LIVE_MESSAGE_MAX_BYTES,
+  LIVE_SOCKETS_MAX,
+} from '../../machines/limits.ts';
+import type { Admitter, Operator } from '../access/api-keys.ts';
+import type { Exchange } from '../listener/exchange.ts';
+import { handleExchange } from '../listener/handle-exchange.ts';
+import { respond } from '../listener/respond.ts';
+import { operatorProblem } from '../operator-plane/operator-problem.ts';
+import { refusalOf } from '../operator-plane/problem-reply.ts';
+import type { LiveHub, LiveSession } from './live-hub.ts';
+
+export const LIVE_PATH = '/api/v2/live';
+
+export type LiveUser = { readonly operator: Operator; session: LiveSession | null };
+
+export type LiveSocketDeps = {
+  readonly hub: LiveHub;
+  readonly admitter: Pick<Admitter, 'admit'>;
+  /** The Console's own address; a browser page of another origin is refused. */
+  readonly baseUrl: () => string;
+  /** What the listener gives every exchange. */
+  readonly exchange: Parameters<typeof handleExchange>[0];
+};
+
+/** The behavior to register at LIVE_PATH. */
+export function createLiveBehavior(deps: LiveSocketDeps): WebSocketBehavior<LiveUser> {
+  async function judge(
+    request: Exchange['request'],
+  ): Promise<{ readonly ok: true; readonly operator: Operator } | Refusal> {
+    if (!isOwnOrigin(request, deps.baseUrl())) {
+      return refuse('role_required', 'A page of another origin may not open this channel.');
+    }
+    if (deps.hub.size() >= LIVE_SOCKETS_MAX) {
+      return refuse('rate_limited', `At most ${LIVE_SOCKETS_MAX} live sessions are open at once.`);
+    }
+    const authorization = request.headers.get('authorization');
+    return (await deps.admitter.admit(authorization, request.remoteAddress)).result;
+  }
+
+  return {
+    maxPayloadLength: LIVE_MESSAGE_MAX_BYTES,
+    maxBackpressure: LIVE_BACKPRESSURE_MAX_BYTES,
+    closeOnBackpressureLimit: true,
+    idleTimeout: LIVE_IDLE_TIMEOUT_S,
+    sendPingsAutomatically: true,
+    upgrade(res, req, context) {
+      handleExchange(deps.exchange, async (exchange) => {
+        const { request } = exchange;
+        const verdict = await judge(request).catch(refusalOf);
+        if (exchange.state !== 'open') return;
+        if (!verdict.ok) {
+          respond(exchange, operatorProblem(verdict, request.requestId), { close: true });
+          return;
+        }
+        exchange.state = 'answered';
+        const header = (name: string) => request.headers.get(name) ?? '';
+        res.cork(() => {
+          res.upgrade<LiveUser>(
+            { operator: verdict.operator, session: null },
+            header('sec-websocket-key'),
+            header('sec-websocket-protocol'),
+            header('sec-websocket-extensions'),
+            context,
+          );
+        });
+      })(res, req);
+    },
+    open(ws) {
+      const user = ws.getUserData();
+      let isOpen = true;
+      const session = deps.hub.open(
+        {
+          send: (text) => void (isOpen && ws.send(text)),
+          bufferedBytes: () => (isOpen ? ws.getBufferedAmount() : 0),
+          end: (code, reason) => void (isOpen && endSoftly(ws, code, reason)),
+        },
+        user.operator,
+      );
+      user.session = {
+        onMessage: session.onMessage,
+        onClose() {
+          isOpen = false;
+          session.onClose();
+        },
+      };
+    },
+    message(ws, message) {
+      ws.getUserData().session?.onMessage(Buffer.from(message).toString('utf8'));
+    },
+    close(ws) {
+      ws.getUserData().session?.onClose();
+    },
+  };
+}
+
+// A peer that does not read never sees a close frame; a backlog means the connection is simply cut.
+function endSoftly(ws: WebSocket<LiveUser>, code: number, reason: string): void {
+  if (ws.getBufferedAmount() > 0) ws.close();
+  else ws.end(code, reason);
+}
+
+// Only browsers send an Origin; programs do not and are known by their key alone.
+function isOwnOrigin({ headers }: Exchange['request'], baseUrl: string): boolean {
+  const origin = headers.get('origin');
+  if (origin === undefined) return true;
+  return origin === new URL(baseUrl).origin || origin === `https://${headers.get('host')}`;
+}

@@ -1,0 +1,153 @@
+// What waits to be sent on one subscription: coalesced, bounded, and honest about what did not fit. decision: D16;
+// invariant: I10
+import type { FleetEntry } from '../../actors/fleet/fleet-picture.ts';
+import type { FeedMove } from '../../actors/runtime/inspection-feed.ts';
+import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
+import type { StoredEvent } from '../../machines/wire/event.ts';
+import type { FleetView } from '../operator-plane/deps.ts';
+import type { LiveEventQuery, TopicSpec } from './subscription.ts';
+
+export type Topic = {
+  readonly spec: TopicSpec;
+  onFleet(entry: FleetEntry): void;
+  onMove(move: FeedMove): void;
+  onEvent(event: StoredEvent): void;
+  /** What to send now, null when nothing moved; taking it empties it. */
+  take(): Readonly<Record<string, unknown>> | null;
+};
+
+const nothing = (): void => {};
+
+/** Makes the waiting room of one subscription; the first take always gives the present state. */
+export function createTopic(spec: TopicSpec, fleet: Pick<FleetView, 'get' | 'counts'>): Topic {
+  if (spec.topic === 'fleet') return fleetTopic(spec, fleet);
+  if (spec.topic === 'sensor') return sensorTopic(spec, fleet);
+  if (spec.topic === 'events') return eventsTopic(spec);
+  return actorsTopic(spec);
+}
+
+function fleetTopic(spec: TopicSpec, fleet: Pick<FleetView, 'counts'>): Topic {
+  const changed = new Map<string, FleetEntry>();
+  let isDirty = true;
+  let isTruncated = false;
+  return {
+    spec,
+    onFleet(entry) {
+      isDirty = true;
+      if (changed.size < LIVE_ITEMS_PER_PATCH_MAX || changed.has(entry.sensor_id)) {
+        changed.set(entry.sensor_id, entry);
+      } else isTruncated = true;
+    },
+    onMove: nothing,
+    onEvent: nothing,
+    take() {
+      if (!isDirty) return null;
+      // More sensors changed than fit: the reader should ask for the list again.
+      const patch = {
+        counts: fleet.counts(),
+        sensors: [...changed.values()],
+        truncated: isTruncated,
+      };
+      changed.clear();
+      isDirty = false;
+      isTruncated = false;
+      return patch;
+    },
+  };
+}
+
+function sensorTopic(
+  spec: Extract<TopicSpec, { topic: 'sensor' }>,
+  fleet: Pick<FleetView, 'get'>,
+): Topic {
+  const moves = boundedList<FeedMove>();
+  let isDirty = true;
+  return {
+    spec,
+    onFleet(entry) {
+      if (entry.sensor_id === spec.id) isDirty = true;
+    },
+    onMove(move) {
+      if (move.kind !== 'sensor' || move.id !== spec.id) return;
+      isDirty = true;
+      moves.add(move);
+    },
+    onEvent: nothing,
+    take() {
+      if (!isDirty) return null;
+      isDirty = false;
+      const { items, dropped } = moves.take();
+      return { sensor: fleet.get(spec.id) ?? null, moves: items.map(moveView), dropped };
+    },
+  };
+}
+
+function actorsTopic(spec: TopicSpec): Topic {
+  const moves = boundedList<FeedMove>();
+  return {
+    spec,
+    onFleet: nothing,
+    onMove: (move) => moves.add(move),
+    onEvent: nothing,
+    take() {
+      if (!moves.isDirty()) return null;
+      const { items, dropped } = moves.take();
+      return { moves: items.map(moveView), dropped };
+    },
+  };
+}
+
+function eventsTopic(spec: Extract<TopicSpec, { topic: 'events' }>): Topic {
+  const events = boundedList<StoredEvent>();
+  const query = spec.query ?? {};
+  return {
+    spec,
+    onFleet: nothing,
+    onMove: nothing,
+    onEvent(event) {
+      if (matchesQuery(event, query)) events.add(event);
+    },
+    take() {
+      if (!events.isDirty()) return null;
+      return events.take();
+    },
+  };
+}
+
+/** Whether a stored event is what a subscriber asked for. */
+export function matchesQuery(event: StoredEvent, query: LiveEventQuery): boolean {
+  if (query.sensor_id !== undefined && query.sensor_id !== event.sensor_id) return false;
+  if (query.event_kind !== undefined && !query.event_kind.includes(event.event_kind)) return false;
+  if (query.severity !== undefined && !query.severity.includes(event.severity)) return false;
+  if (query.binary !== undefined && !(event.process?.binary ?? '').includes(query.binary)) {
+    return false;
+  }
+  return query.text === undefined || event.message.includes(query.text);
+}
+
+function moveView({ atMs, ...move }: FeedMove) {
+  return { ...move, at: new Date(atMs).toISOString() };
+}
+
+function boundedList<T>() {
+  let items: T[] = [];
+  let dropped = 0;
+  let isDirty = true;
+  return {
+    isDirty: () => isDirty,
+    add(item: T) {
+      isDirty = true;
+      items.push(item);
+      if (items.length <= LIVE_ITEMS_PER_PATCH_MAX) return;
+      items.shift();
+      dropped += 1;
+    },
+    take() {
+      const taken = { items, dropped };
+      items = [];
+      dropped = 0;
+      isDirty = false;
+      return taken;
+    },
+  };
+}
