@@ -13,6 +13,15 @@ export type ExportCursor = {
   readonly head: string;
 };
 
+/** A stored cursor as it comes back from JSON; undefined when it is none, which means: from the oldest line. */
+export function parseExportCursor(value: unknown): ExportCursor | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { inode, offset, head } = value as { inode?: unknown; offset?: unknown; head?: unknown };
+  if (typeof inode !== 'string' || typeof head !== 'string') return undefined;
+  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) return undefined;
+  return { inode, offset, head };
+}
+
 export type ExportFile = { readonly file: string; readonly inode: string };
 
 /** The file's inode, or undefined when it is not there. */

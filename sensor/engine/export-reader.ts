@@ -16,6 +16,7 @@ import {
   headDigest,
   inodeOf,
   openIfThere,
+  parseExportCursor,
 } from './export-cursor.ts';
 import { cutLines } from './export-lines.ts';
 
@@ -43,7 +44,8 @@ type Tally = { lines: string[]; skipped: number; malformed: number };
 /** A reader of the export at `path`, going on at `cursor` or, without one, at the oldest line there is. */
 export function createExportReader(options: {
   readonly path: string;
-  readonly cursor: ExportCursor | undefined;
+  /** As stored; anything that is no cursor counts as none. */
+  readonly cursor: unknown;
   /** The oldest-first list of files; only a test gives another. */
   readonly files?: (live: string) => Promise<ExportFile[]>;
 }): ExportReader {
@@ -52,7 +54,7 @@ export function createExportReader(options: {
   let scanned = 0; // bytes after the offset already known to hold no newline
   let head = '';
   let headBytes = -1; // how many first bytes `head` covers
-  let cursor = options.cursor;
+  let cursor = parseExportCursor(options.cursor);
 
   async function leave(): Promise<void> {
     const left = place;

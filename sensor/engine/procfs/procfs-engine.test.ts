@@ -1,0 +1,200 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RuntimeEvent } from '../../../machines/wire/event.ts';
+import { parserOfValue } from '../../../machines/wire/parse.ts';
+import { normalise } from '../../pipeline/normalise.ts';
+import { createProcessCache } from '../../pipeline/process-cache.ts';
+
+const ENGINE = fileURLToPath(new URL('./procfs-engine.ts', import.meta.url));
+const INSTANCES = '/sys/kernel/tracing/instances';
+const canTrace = process.getuid?.() === 0 && existsSync(INSTANCES);
+if (!canTrace)
+  process.stdout.write('procfs engine: tracefs examples skipped (they need root and tracefs)\n');
+
+type Hello = { mode: string; pid: number; disabled_hooks: { hook: string; reason: string }[] };
+type Running = { child: ChildProcessWithoutNullStreams; hello: Hello; file: string };
+let directory = '';
+let children: ChildProcessWithoutNullStreams[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'procfs-'));
+  children = [];
+});
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    await ended;
+  }
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(...flags: string[]): Promise<Running> {
+  const file = path.join(directory, 'events.log');
+  const child = spawn('node', [ENGINE, '--export-filename', file, '--node-name', 'n1', ...flags]);
+  children.push(child);
+  const output = createInterface(child.stdout);
+  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  return { child, hello: JSON.parse(String(first)), file };
+}
+/** Asks again and again until the export holds a line with all the words; the deadline makes it a failure. */
+async function lineWith(file: string, ...words: string[]): Promise<string> {
+  const deadline = Date.now() + 5_000;
+  while (Date.now() < deadline) {
+    const found = readFileSync(file, 'utf8')
+      .split('\n')
+      .find((line) => words.every((word) => line.includes(word)));
+    if (found !== undefined && found.endsWith('}')) return found;
+    await wait(10);
+  }
+  throw new Error(`the export never held a line with ${words.join(' and ')}`);
+}
+async function openConnection(): Promise<number> {
+  const server = createServer((socket) => socket.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const script = `require('net').connect(${port},'127.0.0.1').resume().on('close',()=>setTimeout(()=>0,1500))`;
+  const client = spawn('node', ['-e', script]);
+  await once(client, 'exit');
+  server.close();
+  return port;
+}
+
+describe('procfs engine, polling', () => {
+  it('should say what it cannot see, and see what stays', async () => {
+    const { hello, file } = await start('--mode', 'polling');
+    expect(hello).toMatchObject({ mode: 'polling' });
+    expect(hello.disabled_hooks.some(({ reason }) => reason.includes('short-lived'))).toBe(true);
+    const sleeper = spawn('sleep', ['30.25']);
+    await lineWith(file, '"process_exec"', '"arguments":"30.25"', `"pid":${sleeper.pid}`);
+    sleeper.kill();
+    await lineWith(file, '"process_exit"', `"pid":${sleeper.pid}`);
+  });
+
+  it('should write lines the normaliser takes, owner-only, with those that were there before', async () => {
+    const { file } = await start('--mode', 'polling');
+    await lineWith(file, `"pid":${process.pid}`, 'procFS auid');
+    const context = { sensorId: 's', cache: createProcessCache() };
+    const check = parserOfValue(RuntimeEvent);
+    for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+      const result = normalise(line, context);
+      expect(result.ok && check(result.event).ok).toBe(true);
+    }
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('should rotate by renaming and keep no more backups than it may', async () => {
+    const { file } = await start(
+      '--mode',
+      'polling',
+      '--export-file-max-size-mb',
+      '0.001',
+      '--export-file-max-backups',
+      '2',
+    );
+    for (let n = 0; n < 4; n += 1) {
+      const sleeper = spawn('sleep', [`31.${n}`]);
+      const deadline = Date.now() + 5_000;
+      const all = () =>
+        readdirSync(directory).map((name) => readFileSync(path.join(directory, name), 'utf8'));
+      while (!all().some((text) => text.includes(`"31.${n}"`)) && Date.now() < deadline)
+        await wait(10);
+      sleeper.kill();
+    }
+    const backups = readdirSync(directory).filter((name) => name !== path.basename(file));
+    expect(backups).toHaveLength(2);
+    for (const name of backups)
+      expect(name).toMatch(/^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.log$/);
+  });
+
+  it('should stop by itself when its standard input ends', async () => {
+    const { child } = await start('--mode', 'polling');
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    expect(await ended).toEqual([0, null]);
+  });
+});
+
+describe.skipIf(!canTrace)('procfs engine, tracefs', () => {
+  it('should see a process of a millisecond within 200 ms, with its parent', async () => {
+    const { hello, file } = await start();
+    expect(hello.mode).toBe('tracefs');
+    const startedAt = Date.now();
+    const shell = spawnSync('sh', ['-c', 'id; :']);
+    const line = JSON.parse(await lineWith(file, '"process_exec"', '/id"', `"pid":${shell.pid}`));
+    expect(Date.now() - startedAt).toBeLessThan(200);
+    expect(line.process_exec.parent.pid).toBe(shell.pid);
+    await lineWith(file, '"process_exit"', '/id"');
+  });
+
+  it('should tell a connection with both ports', async () => {
+    const { file } = await start();
+    const port = await openConnection();
+    const connect = JSON.parse(await lineWith(file, 'tcp_connect', `"dport":${port}`));
+    const [{ sock_arg: sock }] = connect.process_kprobe.args;
+    expect(sock).toMatchObject({ saddr: '127.0.0.1', daddr: '127.0.0.1', dport: port });
+    expect(sock.sport).toBeGreaterThan(0);
+    const accept = JSON.parse(await lineWith(file, 'inet_csk_accept', `"sport":${port}`));
+    expect(accept.process_kprobe.process.pid).toBe(process.pid);
+    await lineWith(file, 'inet_csk_listen_start', `"sport":${port}`);
+  });
+
+  it.each(['SIGTERM', 'stdin'] as const)(
+    'should leave no trace instance behind on %s',
+    async (how) => {
+      const { child, hello } = await start();
+      const mine = () =>
+        readdirSync(INSTANCES).filter((name) => name.startsWith(`service-sensor-${hello.pid}-`));
+      expect(mine()).toHaveLength(1);
+      const ended = once(child, 'exit');
+      if (how === 'SIGTERM') child.kill('SIGTERM');
+      else child.stdin.end();
+      expect(await ended).toEqual([0, null]);
+      expect(mine()).toHaveLength(0);
+    },
+  );
+
+  it('should remove the instance of an engine that was killed', async () => {
+    const first = await start();
+    const ended = once(first.child, 'exit');
+    first.child.kill('SIGKILL');
+    await ended;
+    const left = readdirSync(INSTANCES).filter((name) =>
+      name.startsWith(`service-sensor-${first.hello.pid}-`),
+    );
+    expect(left).toHaveLength(1);
+    await start();
+    expect(readdirSync(INSTANCES)).not.toContain(left[0]);
+  });
+
+  it('should not be fooled by a line break in a file name', async () => {
+    const { file } = await start();
+    const forged = `a\n<...>-1 [000] ..... 9.000000: sched_process_exec: filename=forged`;
+    const place = path.join(directory, 'made', forged);
+    mkdirSync(path.dirname(place), { recursive: true });
+    spawnSync('cp', ['/bin/true', place]);
+    spawnSync(place);
+    const line = JSON.parse(
+      await lineWith(file, '"process_exec"', 'filename=forged', '"flags":"execve clone'),
+    );
+    expect(line.process_exec.process.binary).toBe(place);
+    expect(readFileSync(file, 'utf8')).not.toContain('"binary":"forged');
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readKernel } from './kernel.ts';
+import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from './unpack.ts';
+
+let stateDir = '';
+beforeEach(() => {
+  stateDir = mkdtempSync(path.join(tmpdir(), 'unpack-'));
+});
+afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+
+describe('unpack engine', () => {
+  it('should write the files and a manifest once, and nothing the second time', async () => {
+    const files = await engineFiles();
+    const first = await unpackEngine({ stateDir, files });
+    expect(first).toEqual({
+      ok: true,
+      directory: path.join(stateDir, 'engine', 'v1.7.0'),
+      written: [PROCFS_ENGINE_FILE, 'manifest.json'],
+    });
+    expect(await unpackEngine({ stateDir, files })).toMatchObject({ ok: true, written: [] });
+  });
+
+  it('should put back a file that was changed, readable by its owner only', async () => {
+    const files = await engineFiles();
+    await unpackEngine({ stateDir, files });
+    const place = path.join(stateDir, 'engine', 'v1.7.0', PROCFS_ENGINE_FILE);
+    writeFileSync(place, 'tampered');
+    expect(await unpackEngine({ stateDir, files })).toMatchObject({
+      written: [PROCFS_ENGINE_FILE],
+    });
+    expect(readFileSync(place)).toEqual(files[0]?.content);
+    expect(statSync(place).mode & 0o777).toBe(0o600);
+  });
+
+  it('should answer with a reason when the directory cannot be made', async () => {
+    writeFileSync(path.join(stateDir, 'engine'), 'in the way');
+    expect(await unpackEngine({ stateDir, files: [] })).toMatchObject({ ok: false });
+  });
+});
+
+describe('read kernel', () => {
+  it('should describe the running kernel, and an unreadable one as ordinary', async () => {
+    expect((await readKernel()).release).not.toBe('unknown');
+    expect(await readKernel(path.join(stateDir, 'none'))).toEqual({
+      preemptRt: false,
+      release: 'unknown',
+    });
+  });
+});

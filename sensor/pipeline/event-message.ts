@@ -1,0 +1,63 @@
+// One readable line for each event: who did what. Text from the node stands in it as data, without control characters.
+import { MESSAGE_MAX_CHARS, type RuntimeEvent } from '../../machines/wire/event.ts';
+import { plainText } from './json-value.ts';
+
+type Told = Omit<RuntimeEvent, 'message'>;
+export type MessageExtra = { readonly detail?: string };
+
+const DOES: Partial<Record<RuntimeEvent['event_kind'], string>> = {
+  privilege_change: 'changed its privileges',
+  kernel_module_load: 'loaded a kernel module',
+  bpf_program_load: 'loaded a BPF program',
+  process_ptrace: 'traced another process',
+  process_signal: 'sent a signal',
+};
+
+export function messageOf(event: Told, extra: MessageExtra): string {
+  const detail = extra.detail ?? '';
+  return plainText(sentence(event, detail), MESSAGE_MAX_CHARS);
+}
+
+function sentence(event: Told, detail: string): string {
+  const who = event.process
+    ? `${event.process.binary || 'a process'} (${event.process.pid})`
+    : 'A process';
+  switch (event.event_kind) {
+    case 'process_exec': {
+      const by = event.parent?.binary ? ` started by ${event.parent.binary}` : ' started';
+      const args = event.process?.arguments;
+      return `${who}${by}${args === undefined ? '' : `: ${args}`}`;
+    }
+    case 'process_exit':
+      return `${who} ended${detail}`;
+    case 'network_connect':
+      return `${who} connected to ${endpoint(event)}`;
+    case 'network_accept':
+      return `${who} accepted a connection from ${event.network?.source_ip ?? 'an unknown address'}`;
+    case 'network_listen':
+      return `${who} listens on ${endpoint(event)}`;
+    case 'dns_query':
+      return `${who} asked the name server ${endpoint(event)}`;
+    case 'file_open':
+    case 'library_load':
+      return `${who} opened ${event.file?.path ?? 'a file'}`;
+    case 'file_write':
+      return `${who} changed ${event.file?.path ?? 'a file'}`;
+    case 'engine_loss':
+      return `The engine lost ${event.occurrences ?? 'some'} events`;
+    case 'engine_throttle':
+      return `The engine throttled${detail}`;
+    case 'policy_enforced':
+      return `${who} was stopped by policy ${event.policy?.name ?? ''} (${event.policy?.action ?? ''})${detail}`;
+    default: {
+      const does = DOES[event.event_kind] ?? `matched policy ${event.policy?.name ?? ''}`;
+      return `${who} ${does}${detail}`;
+    }
+  }
+}
+
+function endpoint(event: Told): string {
+  const { destination_ip: ip = 'an unknown address', destination_port: port } = event.network ?? {};
+  const host = ip.includes(':') ? `[${ip}]` : ip;
+  return port === undefined ? host : `${host}:${port}`;
+}

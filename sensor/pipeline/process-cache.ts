@@ -1,0 +1,52 @@
+// The last processes an engine told of, by exec_id, so that an event can name its ancestors. Bounded: the one not heard
+// of for longest goes first. A process that ended stays for its children.
+import { ANCESTOR_TEXT_MAX_CHARS, PROCESS_CACHE_MAX } from '../../machines/limits.ts';
+import type { EventProcess } from '../../machines/wire/event.ts';
+import { cutText } from './json-value.ts';
+
+type Known = { readonly process: EventProcess; readonly parentExecId: string };
+
+export type ProcessCache = {
+  /** Remembers a process in short form; one without an exec_id is not remembered. */
+  readonly remember: (process: EventProcess, parentExecId: string) => void;
+  /** The chain above an exec_id, nearest first, at most `max`; it ends where the cache does. */
+  readonly chainFrom: (execId: string, max: number) => EventProcess[];
+  readonly size: () => number;
+};
+
+export function createProcessCache(max: number = PROCESS_CACHE_MAX): ProcessCache {
+  const known = new Map<string, Known>();
+
+  function remember(process: EventProcess, parentExecId: string): void {
+    if (process.exec_id === '') return;
+    known.delete(process.exec_id);
+    known.set(process.exec_id, { process: inShort(process), parentExecId });
+    const oldest = known.size > max ? known.keys().next() : undefined;
+    if (oldest?.done === false) known.delete(oldest.value);
+  }
+
+  function chainFrom(execId: string, length: number): EventProcess[] {
+    const chain: EventProcess[] = [];
+    const seen = new Set<string>();
+    let next = execId;
+    while (chain.length < length && !seen.has(next)) {
+      seen.add(next);
+      const found = known.get(next);
+      if (found === undefined) break;
+      chain.push(found.process);
+      next = found.parentExecId;
+    }
+    return chain;
+  }
+
+  return { remember, chainFrom, size: () => known.size };
+}
+
+/** An ancestor is named, not described: its texts are cut and its directory is left out. */
+export function inShort(process: EventProcess): EventProcess {
+  const { cwd: _, arguments: args, ...rest } = process;
+  const short = { ...rest, binary: cutText(process.binary, ANCESTOR_TEXT_MAX_CHARS) };
+  return args === undefined
+    ? short
+    : { ...short, arguments: cutText(args, ANCESTOR_TEXT_MAX_CHARS) };
+}
