@@ -1,0 +1,137 @@
+// Inventory of every sensor: a section is written only when its hash differs from the stored one. The hashes are in
+// memory, so the ordinary report costs no query. invariant: I10, I15
+import type { Refusal } from '../../../machines/errors.ts';
+import { INVENTORY_WRITES_IN_FLIGHT_MAX } from '../../../machines/limits.ts';
+import {
+  INVENTORY_SECTIONS,
+  type InventoryItem,
+  type InventoryRequest,
+  type InventoryResponse,
+  type InventorySection,
+  type InventorySectionName,
+} from '../../../machines/wire/inventory.ts';
+import type { Flavor } from '../../../machines/wire/scalars.ts';
+import type { InventoryStore } from '../../../storage/ports/relational.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { orUnavailable, storeUnavailable } from '../../trust/outage.ts';
+import { applyDelta, sectionHashOf } from './inventory-section.ts';
+import { createLanes } from './lane.ts';
+
+type Answer = keyof { [K in keyof InventoryResponse]: unknown };
+
+export type Inventory = {
+  /** Reads the stored hashes; call it before anything is served. Throws StoreUnavailable. */
+  load(): Promise<void>;
+  /** Takes one report whole; sections are answered one by one. */
+  receive(
+    sensorId: string,
+    request: InventoryRequest,
+    nowMs: number,
+  ): Promise<{ readonly ok: true; readonly response: InventoryResponse } | Refusal>;
+  /** Takes a section out of a heartbeat. It waits for nothing: what cannot be written now comes again. */
+  observe(
+    sensorId: string,
+    section: 'connections' | 'listening_services',
+    items: readonly InventoryItem[],
+    nowMs: number,
+  ): void;
+};
+
+/** Makes the inventory over its store. */
+export function createInventory(deps: {
+  readonly store: InventoryStore;
+  readonly platform: Flavor;
+  readonly logger: Logger;
+}): Inventory {
+  const { store, platform, logger } = deps;
+  const hashes = new Map<string, Map<InventorySectionName, string>>();
+  const lanes = createLanes();
+  let writing = 0;
+
+  const known = (sensorId: string, section: InventorySectionName) =>
+    hashes.get(sensorId)?.get(section);
+  function remember(sensorId: string, section: InventorySectionName, hash: string | null): void {
+    const own = hashes.get(sensorId) ?? new Map<InventorySectionName, string>();
+    hashes.set(sensorId, own);
+    if (hash === null) own.delete(section);
+    else own.set(section, hash);
+  }
+
+  async function put(
+    sensorId: string,
+    section: InventorySectionName,
+    content: { readonly hash: string; readonly items: readonly InventoryItem[] },
+    nowMs: number,
+  ): Promise<void> {
+    await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
+    remember(sensorId, section, content.hash);
+  }
+
+  async function take(
+    sensorId: string,
+    section: InventorySectionName,
+    sent: InventorySection,
+    options: { readonly isFull: boolean; readonly nowMs: number },
+  ): Promise<Answer> {
+    // A node of another flavor may send telecom data; this Console has no use for it.
+    if (section === 'telecom' && platform !== 'telecom') return 'unchanged';
+    if (known(sensorId, section) === sent.hash) return 'unchanged';
+    if ('items' in sent) {
+      await put(sensorId, section, sent, options.nowMs);
+      return 'stored';
+    }
+    if (options.isFull || known(sensorId, section) !== sent.base_hash) return 'need_full';
+    const base = await store.get(sensorId, section);
+    const items = base?.hash === sent.base_hash ? applyDelta(base.items, sent) : null;
+    if (items === null) return 'need_full';
+    await put(sensorId, section, { hash: sent.hash, items }, options.nowMs);
+    return 'stored';
+  }
+
+  async function takeAll(sensorId: string, request: InventoryRequest, nowMs: number) {
+    const response: Record<Answer, InventorySectionName[]> = {
+      unchanged: [],
+      stored: [],
+      need_full: [],
+    };
+    for (const section of INVENTORY_SECTIONS) {
+      const sent = request.sections[section];
+      if (sent === undefined) continue;
+      const options = { isFull: request.is_full_snapshot, nowMs };
+      response[await take(sensorId, section, sent, options)].push(section);
+    }
+    return { ok: true as const, response };
+  }
+
+  return {
+    async load() {
+      const rows = await store.loadHashes();
+      hashes.clear();
+      for (const { sensorId, section, hash } of rows) remember(sensorId, section, hash);
+    },
+    async receive(sensorId, request, nowMs) {
+      const running = lanes.run(sensorId, () =>
+        orUnavailable(() => takeAll(sensorId, request, nowMs)),
+      );
+      return running === null ? storeUnavailable() : await running;
+    },
+    observe(sensorId, section, items, nowMs) {
+      if (items.length === 0 && known(sensorId, section) === undefined) return;
+      const hash = sectionHashOf(items);
+      const before = known(sensorId, section);
+      if (before === hash || writing >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
+      writing += 1;
+      // Remembered at once, so that the next heartbeat does not write it again; forgotten when the write fails.
+      remember(sensorId, section, hash);
+      const running = lanes.run(sensorId, () => put(sensorId, section, { hash, items }, nowMs));
+      void (running ?? Promise.reject(new Error('the lane is full')))
+        .catch((error: unknown) => {
+          remember(sensorId, section, before ?? null);
+          logger.warn({ sensorId, section, error: String(error) }, 'inventory was not written');
+        })
+        .finally(() => {
+          writing -= 1;
+        });
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// POST /sensors/heartbeat, the hot path: no query, one parse, facts and events into the groups that are being gathered,
+// and one answer when both are durable. When the event store is away the facts are still taken and the acknowledgment
+// stays where it was; when the database is away nothing is confirmed. invariant: I1, I9; decision: D5, D6
+
+import type { IngestOutcome } from '../../actors/fleet/ingest/ingest.ts';
+import { storeUnavailable } from '../../actors/trust/outage.ts';
+import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
+import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
+import { HeartbeatRequest, type HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
+import { parserOf } from '../../machines/wire/parse.ts';
+import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { Exchange } from '../listener/exchange.ts';
+import { respondJson } from '../listener/respond.ts';
+import { admitWithBody, answerRefusal } from './admission.ts';
+import type { SensorPlaneDeps } from './deps.ts';
+
+const parse = parserOf(HeartbeatRequest);
+const BODY = { maxBytes: HEARTBEAT_BODY_MAX_BYTES } as const;
+
+/** Handles one heartbeat. */
+export async function handleHeartbeat(deps: SensorPlaneDeps, exchange: Exchange): Promise<void> {
+  const admitted = await admitWithBody(deps, exchange, BODY);
+  if (admitted === null) return;
+  const parsed = parse(admitted.text);
+  if (!parsed.ok) return answerRefusal(exchange, parsed);
+  const { identity } = admitted;
+  const beat = parsed.value;
+  if (beat.events.length > 0 && beat.sequence < 1) return answerRefusal(exchange, needsNumber());
+  const nowMs = deps.now();
+  const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
+  tellActor(deps, identity, beat, nowMs);
+  deps.inventory.observe(identity.sensorId, 'connections', beat.connections, nowMs);
+  deps.inventory.observe(identity.sensorId, 'listening_services', beat.listening_services, nowMs);
+  const writing = deps.facts.write(factsOf(identity, beat, nowMs));
+  const outcome = beat.events.length > 0 ? await store(deps, identity, beat, nowMs) : null;
+  if (!(await writing)) {
+    return answerRefusal(exchange, storeUnavailable(deps.intervals.RETRY_AFTER_STORE_MS));
+  }
+  if (outcome !== null && !outcome.ok && !outcome.busy) return answerRefusal(exchange, outcome);
+  respondJson(exchange, 200, answerTo(deps, { identity, beat, outcome, hadFacts }));
+}
+
+function store(
+  deps: SensorPlaneDeps,
+  identity: IdentityRecord,
+  beat: HeartbeatRequest,
+  receivedAtMs: number,
+): Promise<IngestOutcome> {
+  return deps.ingest.ingest({
+    identity,
+    streamId: beat.stream_id,
+    channel: 'heartbeat',
+    sequence: beat.sequence,
+    events: beat.events,
+    receivedAtMs,
+  });
+}
+
+function tellActor(
+  deps: SensorPlaneDeps,
+  identity: IdentityRecord,
+  beat: HeartbeatRequest,
+  atMs: number,
+): void {
+  deps.sensors.tell(identity.sensorId, {
+    type: 'heartbeat.received',
+    atMs,
+    reportedTrustState: beat.trust.state,
+    lastTrustErrorAtMs: instantOf(beat.trust.last_trust_error_at),
+    lastConnectionErrorAtMs: instantOf(beat.trust.last_connection_error_at),
+    engineState: beat.engine.state,
+  });
+}
+
+function factsOf(identity: IdentityRecord, beat: HeartbeatRequest, receivedAtMs: number) {
+  return {
+    sensorId: identity.sensorId,
+    receivedAtMs,
+    bootId: beat.boot_id,
+    sensorVersion: beat.sensor.version,
+    system: beat.system,
+    facts: {
+      engine: beat.engine,
+      trust: beat.trust,
+      resources: beat.resources,
+      pipeline: beat.pipeline,
+      capabilities: beat.sensor.capabilities,
+    },
+  };
+}
+
+function answerTo(
+  deps: SensorPlaneDeps,
+  input: {
+    readonly identity: IdentityRecord;
+    readonly beat: HeartbeatRequest;
+    readonly outcome: IngestOutcome | null;
+    readonly hadFacts: boolean;
+  },
+): HeartbeatResponse {
+  const { identity, beat, outcome, hadFacts } = input;
+  const nowMs = deps.now();
+  const glance =
+    deps.sensors.glance(identity.sensorId, nowMs) ?? glanceWithout(deps, identity, nowMs);
+  return {
+    acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, beat),
+    server_time: new Date(nowMs).toISOString(),
+    trust_health: glance.health,
+    certificate: {
+      renewal_state: glance.trustState,
+      renew_now: glance.trustState !== 'trusted' && identity.status === 'current',
+      expires_at: new Date(identity.notAfterMs).toISOString(),
+    },
+    is_contained: glance.isContained,
+    settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
+    ...(hadFacts ? {} : { report_full_state: true }),
+    ...(outcome !== null && !outcome.ok && outcome.busy
+      ? { retry_after_ms: outcome.retryAfterMs }
+      : {}),
+  };
+}
+
+function highestOf(
+  deps: SensorPlaneDeps,
+  identity: IdentityRecord,
+  beat: HeartbeatRequest,
+): number {
+  const { sensorId } = identity;
+  return deps.ingest.ledgers.highest({ sensorId, streamId: beat.stream_id, channel: 'heartbeat' });
+}
+
+/** Without an actor the certificate alone speaks. */
+function glanceWithout(
+  deps: SensorPlaneDeps,
+  identity: IdentityRecord,
+  nowMs: number,
+): SensorGlance {
+  const window = renewalWindow(identity.notAfterMs, nowMs, {
+    recommendedMs: deps.intervals.RENEWAL_RECOMMENDED_MS,
+    dueMs: deps.intervals.RENEWAL_DUE_MS,
+  });
+  return {
+    health: window === 'ok' ? 'degraded' : window,
+    because: [],
+    trustState: window === 'ok' ? 'trusted' : window,
+    hasFacts: false,
+    isContained: false,
+  };
+}
+
+function instantOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function needsNumber(): Refusal {
+  return refuse('schema_violation', 'A heartbeat with events needs a number.', {
+    errors: [{ pointer: '/sequence', detail: 'must be 1 or more' }],
+  });
+}

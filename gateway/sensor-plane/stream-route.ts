@@ -1,0 +1,112 @@
+// GET /sensors/stream: the upgrade is judged like any request, and the fingerprint goes into the socket's user data,
+// because a WebSocket cannot be asked for its certificate. Socket callbacks only copy and hand over. decision: D10
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import { refuse } from '../../machines/errors.ts';
+import {
+  STREAM_BACKPRESSURE_MAX_BYTES,
+  STREAM_FRAME_MAX_BYTES,
+  STREAM_IDLE_TIMEOUT_S,
+} from '../../machines/limits.ts';
+import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
+import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
+import { admit, answerRefusal } from './admission.ts';
+import type { SensorPlaneDeps } from './deps.ts';
+import { openStreamConnection, type StreamConnection } from './stream-connection.ts';
+import type { StreamDesk } from './stream-hub.ts';
+
+type SocketData = {
+  readonly identity: IdentityRecord;
+  readonly instanceHeader: string | null;
+  connection: StreamConnection | null;
+  isClosed: boolean;
+};
+type Socket = WebSocket<SocketData>;
+
+const INSTANCE_ID = /^[0-9a-f]{32}$/;
+const TEXT = new TextDecoder('utf-8', { fatal: true });
+
+/** The behavior of the stream's route. `handle` opens an exchange the way every route does. */
+export function streamBehavior(
+  deps: SensorPlaneDeps,
+  desk: StreamDesk,
+  handle: (handler: ExchangeHandler) => (res: HttpResponse, req: HttpRequest) => void,
+) {
+  return {
+    maxPayloadLength: STREAM_FRAME_MAX_BYTES,
+    maxBackpressure: STREAM_BACKPRESSURE_MAX_BYTES,
+    closeOnBackpressureLimit: true,
+    idleTimeout: STREAM_IDLE_TIMEOUT_S,
+    upgrade: (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) =>
+      handle((exchange) => upgrade(deps, desk, exchange, context))(res, req),
+    open(ws: Socket) {
+      const data = ws.getUserData();
+      data.connection = openStreamConnection(deps, desk, {
+        socket: socketOf(ws, data),
+        identity: data.identity,
+        instanceHeader: data.instanceHeader,
+      });
+    },
+    message(ws: Socket, message: ArrayBuffer, isBinary: boolean) {
+      const { connection } = ws.getUserData();
+      if (isBinary) connection?.receiveBinary();
+      else connection?.receive(TEXT.decode(message));
+    },
+    close(ws: Socket) {
+      const data = ws.getUserData();
+      data.isClosed = true;
+      data.connection?.closed();
+    },
+  };
+}
+
+async function upgrade(
+  deps: SensorPlaneDeps,
+  desk: StreamDesk,
+  exchange: Exchange,
+  context: us_socket_context_t,
+): Promise<void> {
+  const { headers } = exchange.request;
+  const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',');
+  const instance = headers.get(INSTANCE_HEADER) ?? null;
+  const identity = await admit(deps, exchange);
+  if (identity === null || exchange.state !== 'open') return;
+  if (desk.isShutDown()) {
+    const refusal = refuse('shutting_down', 'The Console is stopping.', {
+      retryAfterMs: deps.intervals.RETRY_AFTER_STORE_MS,
+    });
+    return answerRefusal(exchange, refusal);
+  }
+  const mistake = !protocols.some((one) => one.trim() === SENSOR_SUBPROTOCOL)
+    ? `The subprotocol must be ${SENSOR_SUBPROTOCOL}.`
+    : instance !== null && !INSTANCE_ID.test(instance)
+      ? `${INSTANCE_HEADER} must be 32 hexadecimal digits.`
+      : null;
+  if (mistake !== null) return answerRefusal(exchange, refuse('malformed_request', mistake));
+  exchange.state = 'answered';
+  const data: SocketData = {
+    identity,
+    instanceHeader: instance,
+    connection: null,
+    isClosed: false,
+  };
+  exchange.res.cork(() => {
+    exchange.res.upgrade(
+      data,
+      headers.get('sec-websocket-key') ?? '',
+      SENSOR_SUBPROTOCOL,
+      headers.get('sec-websocket-extensions') ?? '',
+      context,
+    );
+  });
+}
+
+function socketOf(ws: Socket, data: SocketData) {
+  return {
+    // 2 = dropped for backpressure; the socket is closed then.
+    send: (text: string) => !data.isClosed && ws.send(text) !== 2,
+    end(closeCode: number, reason: string) {
+      if (!data.isClosed) ws.end(closeCode, reason);
+    },
+  };
+}
