@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -60,7 +61,7 @@ async function lineWith(file: string, ...words: string[]): Promise<string> {
     const found = readFileSync(file, 'utf8')
       .split('\n')
       .find((line) => words.every((word) => line.includes(word)));
-    if (found !== undefined && found.endsWith('}')) return found;
+    if (found?.endsWith('}')) return found;
     await wait(10);
   }
   throw new Error(`the export never held a line with ${words.join(' and ')}`);
@@ -189,7 +190,7 @@ describe.skipIf(!canTrace)('procfs engine, tracefs', () => {
     const forged = `a\n<...>-1 [000] ..... 9.000000: sched_process_exec: filename=forged`;
     const place = path.join(directory, 'made', forged);
     mkdirSync(path.dirname(place), { recursive: true });
-    spawnSync('cp', ['/bin/true', place]);
+    copyFileSync('/bin/true', place);
     spawnSync(place);
     const line = JSON.parse(
       await lineWith(file, '"process_exec"', 'filename=forged', '"flags":"execve clone'),
