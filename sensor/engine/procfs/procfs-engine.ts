@@ -661,6 +661,9 @@ function main(): void {
       hook: 'sched_process_exec',
       reason: `short-lived processes are not seen: ${refused}`,
     });
+    const brief = 'connections shorter than the poll, or of other network namespaces, are not seen';
+    const others = process.getuid?.() === 0 ? '' : "; other users' connections are not seen";
+    hooks.push({ hook: SOCKETS, reason: `${brief}${others}` });
     setInterval(pollProcesses, pollMs);
   }
   if (refused !== undefined || hooks.some(({ hook }) => hook === SOCKETS)) {
