@@ -1,0 +1,172 @@
+// `service-console sensors ...`
+import type { Command } from 'commander';
+import type { SensorSummary } from '../operator-plane/sensor-view.ts';
+import type { Client } from './client.ts';
+import {
+  type CommandIo,
+  clientOf,
+  confirm,
+  integerOf,
+  type SharedOptions,
+  tableOptions,
+  watched,
+  withOutput,
+  withTimeout,
+  withWatch,
+} from './command-run.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import { printList, printRecord, type View } from './output.ts';
+import { age } from './terminal.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const LIST_MAX = 1_000_000;
+
+type ListOptions = SharedOptions & {
+  readonly name?: string;
+  readonly health?: readonly string[];
+  readonly trustState?: readonly string[];
+  readonly limit: string;
+};
+type Issued = { readonly secret: string; readonly enroll_command: string };
+
+/** Registers the commands. */
+export function addSensorCommands(program: Command, io: CommandIo): void {
+  const sensors = program.command('sensors').description('the fleet');
+
+  withWatch(withOutput(sensors.command('list').alias('ls').description('list sensors')))
+    .option('--name <part>', 'only names that contain this')
+    .option('--health <health...>', 'only these trust healths')
+    .option('--trust-state <state...>', 'only these trust states')
+    .option('--limit <number>', 'at most this many', '1000')
+    .action(async (options: ListOptions) => {
+      const limit = integerOf(options.limit, '--limit', LIST_MAX);
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      await watched(io, options, async () => {
+        const query = {
+          node_name: options.name,
+          trust_health: options.health,
+          trust_state: options.trustState,
+        };
+        const found: SensorSummary[] = [];
+        for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, limit)) {
+          found.push(one);
+        }
+        printList(io.terminal, found, listView(io.now()), shown);
+      });
+    });
+
+  withOutput(sensors.command('get').description('one sensor'))
+    .argument('<sensor>', 'id or node name')
+    .action(async (name: string, options: SharedOptions) => {
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      const { sensor_id: id } = await findSensor(client, name);
+      const detail = await client.get<SensorSummary>(`/api/v2/sensors/${id}`);
+      printRecord(io.terminal, detail, recordView(io.now()), shown);
+    });
+
+  withTimeout(sensors.command('revoke').description('revoke a sensor; final'))
+    .argument('<sensor>', 'id or node name')
+    .requiredOption('--reason <text>', 'kept in the audit log')
+    .option('-y, --yes', 'do not ask')
+    .action(async (name: string, options: RevokeOptions) => {
+      const client = clientOf(io, options);
+      const sensor = await findSensor(client, name);
+      await confirm(io, {
+        ...options,
+        what: `Revoking ${sensor.node_name} (${sensor.sensor_id}) is final`,
+        name: sensor.node_name,
+      });
+      await client.send('POST', `/api/v2/sensors/${sensor.sensor_id}/revoke`, {
+        reason: options.reason,
+      });
+      io.terminal.talk(`${sensor.node_name} is revoked.`);
+      io.terminal.out(sensor.sensor_id);
+    });
+
+  withTimeout(sensors.command('reenroll').description('make a token for a new certificate'))
+    .argument('<sensor>', 'id or node name')
+    .action(async (name: string, options: Pick<SharedOptions, 'timeout'>) => {
+      const client = clientOf(io, options);
+      const sensor = await findSensor(client, name);
+      const issued = await client.send<Issued>(
+        'POST',
+        `/api/v2/sensors/${sensor.sensor_id}/reenroll`,
+      );
+      io.terminal.talk('On the node, give this token on standard input to:');
+      io.terminal.talk(`  ${issued.enroll_command}`);
+      io.terminal.out(issued.secret);
+    });
+}
+
+type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
+  readonly reason: string;
+  readonly yes?: boolean;
+};
+
+/** A sensor by id, or by its exact node name when only one has it. */
+async function findSensor(client: Client, name: string): Promise<SensorSummary> {
+  if (UUID.test(name)) return client.get<SensorSummary>(`/api/v2/sensors/${name}`);
+  const found: SensorSummary[] = [];
+  const query = { node_name: name };
+  for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, LIST_MAX)) {
+    if (one.node_name === name) found.push(one);
+  }
+  const [only, another] = found;
+  if (only === undefined) {
+    const next = 'see: service-console sensors list';
+    throw new CommandFailure(EXIT.notFound, `there is no sensor named ${name}`, next);
+  }
+  if (another === undefined) return only;
+  const ids = found.map(({ sensor_id: id }) => id).join(', ');
+  throw new CommandFailure(EXIT.usage, `${found.length} sensors are named ${name}`, `use ${ids}`);
+}
+
+function listView(nowMs: number): View<SensorSummary> {
+  return {
+    name: (sensor) => sensor.sensor_id,
+    empty: 'No sensors. Enrol one: service-console tokens create',
+    columns: [
+      { head: 'NAME', read: (sensor) => sensor.node_name },
+      { head: 'ID', read: (sensor) => sensor.sensor_id },
+      { head: 'HEALTH', read: (sensor) => sensor.trust_health ?? '-' },
+      { head: 'TRUST', read: (sensor) => sensor.trust_state ?? '-' },
+      { head: 'STREAM', read: (sensor) => sensor.states?.stream ?? '-' },
+      { head: 'ENGINE', read: engineOf },
+      { head: 'HEARD', read: (sensor) => age(sensor.last_heartbeat_at, nowMs) },
+      { head: 'AGE', read: (sensor) => age(sensor.enrolled_at, nowMs) },
+      { head: 'VERSION', wide: true, read: (sensor) => sensor.sensor_version },
+      { head: 'OS', wide: true, read: osOf },
+      { head: 'KERNEL', wide: true, read: (sensor) => sensor.system.kernel_version },
+      { head: 'FLAVOR', wide: true, read: (sensor) => sensor.flavor },
+      { head: 'CERTIFICATE-ENDS', wide: true, read: (one) => one.certificate_expires_at ?? '-' },
+      { head: 'BECAUSE', wide: true, read: (sensor) => sensor.because.join(',') || '-' },
+    ],
+  };
+}
+
+function recordView(nowMs: number): View<SensorSummary> {
+  const view = listView(nowMs);
+  return {
+    ...view,
+    columns: [
+      ...view.columns,
+      { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
+      { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
+      { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
+      { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
+      { head: 'REVOKED', read: (sensor) => sensor.revoked_at ?? '-' },
+      { head: 'REASON', read: (sensor) => sensor.revoked_reason ?? '-' },
+    ],
+  };
+}
+
+function engineOf(sensor: SensorSummary): string {
+  const state = sensor.states?.engine ?? '-';
+  return sensor.engine_kind === null ? state : `${sensor.engine_kind}:${state}`;
+}
+
+function osOf({ system }: SensorSummary): string {
+  return `${system.os_name} ${system.os_version} ${system.architecture}`;
+}
