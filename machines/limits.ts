@@ -78,6 +78,7 @@ export const RETRY_AFTER_STORE_MS = 5 * SECOND_MS;
 export const RATE_LIMIT_WINDOW_MS = MINUTE_MS;
 
 // Certificates of the Console.
+export const SERVER_RENEWAL_CHECK_MS = HOUR_MS;
 export const ROOT_CERTIFICATE_TTL_MS = 3_650 * DAY_MS;
 export const SERVER_CERTIFICATE_TTL_MS = 90 * DAY_MS;
 export const RSA_KEY_MIN_BITS = 2_048;

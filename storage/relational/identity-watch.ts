@@ -1,0 +1,112 @@
+// One dedicated connection that listens for changed identities. A connection can die without a word, so it is asked
+// once a second; when it does not answer, the owner is told the notifications are lost, and again when they flow: what
+// was missed in between is gone, so everything must be read again then. invariant: I3
+import pg from 'pg';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import {
+  IDENTITY_WATCH_BACKOFF_MAX_MS,
+  IDENTITY_WATCH_BACKOFF_MIN_MS,
+  IDENTITY_WATCH_KEEPALIVE_MS,
+  IDENTITY_WATCH_TIMEOUT_MS,
+} from '../../machines/limits.ts';
+import type { Timers } from '../ports/clock.ts';
+import type { SensorRegistry } from '../ports/sensor-registry.ts';
+import { connectionOptions } from './pool.ts';
+import { IDENTITY_CHANNEL } from './transaction.ts';
+import { orUnavailable } from './unavailable.ts';
+
+type Watch = Parameters<SensorRegistry['watchIdentities']>[0];
+export type WatchOptions = {
+  readonly url: string;
+  readonly timers: Timers;
+  readonly logger: Logger;
+};
+
+/** Starts listening; resolves once the first connection listens, throws StoreUnavailable when it cannot. */
+export async function watchIdentities(
+  options: WatchOptions,
+  watch: Watch,
+): Promise<() => Promise<void>> {
+  const { timers, logger } = options;
+  let client: pg.Client | null = null;
+  let timer: unknown = null;
+  let backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
+  let isStopped = false;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      ...connectionOptions(options.url),
+      application_name: 'service-console-identities',
+      connectionTimeoutMillis: IDENTITY_WATCH_TIMEOUT_MS,
+      query_timeout: IDENTITY_WATCH_TIMEOUT_MS,
+    });
+    next.on('notification', (message) => {
+      if (client === next && message.payload !== undefined) watch.onChange(message.payload);
+    });
+    next.on('error', (error) => lose(next, error));
+    next.on('end', () => lose(next, new Error('the connection ended')));
+    try {
+      await next.connect();
+      await next.query(`LISTEN ${IDENTITY_CHANNEL}`);
+    } catch (error) {
+      void next.end().catch(() => undefined);
+      throw error;
+    }
+    if (isStopped) {
+      await next.end();
+      return;
+    }
+    client = next;
+    backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
+    schedule(IDENTITY_WATCH_KEEPALIVE_MS, keepAlive);
+  }
+
+  function schedule(delayMs: number, run: () => Promise<void>): void {
+    if (isStopped) return;
+    timer = timers.setTimeout(() => void run(), delayMs);
+  }
+
+  async function keepAlive(): Promise<void> {
+    const asked = client;
+    if (asked === null) return;
+    try {
+      await asked.query('SELECT 1');
+      if (client === asked) schedule(IDENTITY_WATCH_KEEPALIVE_MS, keepAlive);
+    } catch (error) {
+      lose(asked, error);
+    }
+  }
+
+  function lose(lost: pg.Client, error: unknown): void {
+    if (client !== lost || isStopped) return;
+    client = null;
+    timers.clearTimeout(timer);
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn({ error: reason }, 'identity notifications lost');
+    void lost.end().catch(() => undefined);
+    watch.onLost();
+    schedule(backoffMs, reconnect);
+  }
+
+  async function reconnect(): Promise<void> {
+    try {
+      await connect();
+    } catch {
+      backoffMs = Math.min(backoffMs * 2, IDENTITY_WATCH_BACKOFF_MAX_MS);
+      schedule(backoffMs, reconnect);
+      return;
+    }
+    if (isStopped) return;
+    logger.info('identity notifications flow again');
+    watch.onRestored();
+  }
+
+  await orUnavailable(connect);
+  return async () => {
+    isStopped = true;
+    timers.clearTimeout(timer);
+    const open = client;
+    client = null;
+    await open?.end().catch(() => undefined);
+  };
+}

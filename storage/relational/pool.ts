@@ -1,0 +1,52 @@
+// The one pool to PostgreSQL. Every wait has an end (connect, statement, lock), bigint comes back as number (all our
+// bigints are milliseconds or counts), and an error of an idle connection is logged instead of ending the process.
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import {
+  DATABASE_CONNECT_TIMEOUT_MS,
+  DATABASE_CONNECTIONS_MAX,
+  DATABASE_LOCK_TIMEOUT_MS,
+  DATABASE_TIMEOUT_MS,
+} from '../../machines/limits.ts';
+import type { Database } from './tables.ts';
+
+const APPLICATION_NAME = 'service-console';
+const BIGINT_OID = 20;
+
+const numbersForBigints: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === BIGINT_OID && format !== 'binary') return Number;
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+/** Connection options every connection of the Console shares. */
+export function connectionOptions(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: APPLICATION_NAME,
+    connectionTimeoutMillis: DATABASE_CONNECT_TIMEOUT_MS,
+    statement_timeout: DATABASE_TIMEOUT_MS,
+    lock_timeout: DATABASE_LOCK_TIMEOUT_MS,
+    // The server's own time-out comes first; this one ends the wait when the server says nothing at all.
+    query_timeout: DATABASE_TIMEOUT_MS + DATABASE_CONNECT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: DATABASE_TIMEOUT_MS,
+    keepAlive: true,
+    types: numbersForBigints,
+  };
+}
+
+/** Makes the pool; it connects lazily. */
+export function createPool(url: string, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(url), max: DATABASE_CONNECTIONS_MAX });
+  pool.on('error', (error) => {
+    logger.warn({ error: error.message }, 'an idle database connection was lost');
+  });
+  return pool;
+}
+
+/** The typed query builder on a pool. Closing the pool closes it. */
+export function createDatabase(pool: pg.Pool): Kysely<Database> {
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+}

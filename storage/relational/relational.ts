@@ -1,0 +1,72 @@
+// Everything that lives in PostgreSQL, on one pool. Built by the composition root; nothing connects before first use.
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { Intervals } from '../../machines/limits.ts';
+import type { Timers } from '../ports/clock.ts';
+import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
+import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import { createApiKeys } from './api-keys.ts';
+import { createAuditLog } from './audit-log.ts';
+import { createFactWriter } from './fact-writer.ts';
+import { createInventoryStore } from './inventory-store.ts';
+import { createDatabase, createPool } from './pool.ts';
+import { createSensorRegistry } from './sensor-registry.ts';
+import type { Database } from './tables.ts';
+
+export type Relational = {
+  readonly pool: pg.Pool;
+  readonly db: Kysely<Database>;
+  readonly sensors: SensorRegistry;
+  readonly facts: FactWriter;
+  readonly apiKeys: ApiKeys;
+  readonly inventory: InventoryStore;
+  readonly audit: AuditLog;
+  readonly health: RelationalHealth;
+  /** Writes what the fact writer holds, then closes every connection. */
+  close(): Promise<void>;
+};
+
+export type RelationalOptions = {
+  readonly url: string;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly intervals: Pick<Intervals, 'FACTS_COMMIT_INTERVAL_MS'>;
+};
+
+/** Makes every relational port on one pool. */
+export function createRelational(options: RelationalOptions): Relational {
+  const { url, timers, logger, intervals } = options;
+  const pool = createPool(url, logger);
+  const db = createDatabase(pool);
+  const facts = createFactWriter({ db, timers, logger, intervals });
+  return {
+    pool,
+    db,
+    sensors: createSensorRegistry({ db, url, timers, logger }),
+    facts,
+    apiKeys: createApiKeys(db),
+    inventory: createInventoryStore(db),
+    audit: createAuditLog(db),
+    health: createRelationalHealth(db),
+    async close() {
+      await facts.close();
+      await pool.end();
+    },
+  };
+}
+
+/** Asks the database for an answer; false when it gives none in time. */
+export function createRelationalHealth(db: Kysely<Database>): RelationalHealth {
+  return {
+    async ping() {
+      try {
+        await sql`SELECT 1`.execute(db);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
