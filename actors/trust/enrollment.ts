@@ -49,28 +49,34 @@ const REFUSED_BECAUSE = {
   sensor_is_revoked: 'Revocation is final; the node enrolls as a new sensor.',
 } as const;
 
+type Prepared = { readonly ok: true; readonly input: EnrollInput };
+type Answer = { readonly ok: true; readonly response: EnrollResponse } | Refusal;
+
 /** Makes the action. It never throws for what a caller sends; every try leaves one audit entry. */
 export function createEnrollment(deps: EnrollmentDeps): Enrollment {
   return async (request, from) => {
-    const atMs = deps.now();
-    const outcome = await orUnavailable(() => enroll(deps, request, atMs));
+    const nowMs = deps.now();
+    const prepared = await orUnavailable(() => prepare(deps, request, nowMs));
+    if (prepared.ok) return orUnavailable(() => complete(deps, prepared.input));
+    // From here on the registry keeps the trail itself, inside its transaction.
     await record(deps, {
-      atMs,
-      actor: 'enrollment',
+      atMs: nowMs,
+      actor: 'anonymous',
       action: 'sensor.enroll',
-      target: outcome.ok ? outcome.response.sensor_id : request.node_name,
-      result: outcome.ok ? 'ok' : outcome.code,
-      detail: { address: from.address, node_name: request.node_name },
+      target: request.node_name,
+      result: prepared.code,
+      detail: { address: from.address },
     });
-    return outcome;
+    return prepared;
   };
 }
 
-async function enroll(
+/** What can be refused before the transaction, cheapest first. */
+async function prepare(
   deps: EnrollmentDeps,
   request: EnrollRequest,
   nowMs: number,
-): Promise<{ readonly ok: true; readonly response: EnrollResponse } | Refusal> {
+): Promise<Prepared | Refusal> {
   if (!isTokenText(request.token)) return refuseToken('token_invalid');
   const tokenHash = hashOfSecret(request.token);
   const token = await deps.registry.findToken(tokenHash);
@@ -86,7 +92,6 @@ async function enroll(
   const answer = presentToken(token, { keyDigest: csr.keyDigest, nowMs });
   if (answer !== 'grant' && answer !== 'repeat') return refuseToken(answer);
   const sensorId = token.sensorId ?? newId();
-  const sensor = sensorOf(request, sensorId, deps.platform);
   const certificate = await issueCertificate(deps.certificates, {
     csr,
     sensorId,
@@ -95,8 +100,12 @@ async function enroll(
     ttlMs: deps.intervals.CLIENT_CERTIFICATE_TTL_MS,
     backdateMs: deps.intervals.CERTIFICATE_BACKDATE_MS,
   });
+  const sensor = sensorOf(request, sensorId, deps.platform);
   const nodesAllowed = token.kind === 'enroll' ? deps.license.nodesAllowed(nowMs) : null;
-  const input = { tokenHash, nowMs, sensor, certificate, nodesAllowed };
+  return { ok: true, input: { tokenHash, nowMs, sensor, certificate, nodesAllowed } };
+}
+
+async function complete(deps: EnrollmentDeps, input: EnrollInput): Promise<Answer> {
   const done = await deps.registry.enroll(input);
   if (!done.ok) return refuseToken(done.code);
   deps.cache.apply(done.sensorId, done.identities);

@@ -9,7 +9,7 @@ import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { record } from './audit.ts';
-import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
+import { type CheckedCsr, issueCertificate, type SensorCertificates } from './certificate-port.ts';
 import type { IdentityCache, IdentityVerdict } from './identity-cache.ts';
 import { orUnavailable } from './outage.ts';
 import type { SensorActors } from './sensor-actors.ts';
@@ -42,33 +42,44 @@ const REFUSED_BECAUSE = {
   csr_refused: 'This key was used before; a renewal needs a new one.',
 } as const;
 
+type Wish = {
+  readonly identity: IdentityRecord;
+  readonly csrPem: string;
+  readonly nowMs: number;
+};
+
 /** Makes the action of the renewal route. */
 export function createRenewal(deps: RenewalDeps): Renewal {
   return async ({ identity, csrPem }) => {
-    const atMs = deps.now();
-    const outcome = await orUnavailable(() => renew(deps, { identity, csrPem, nowMs: atMs }));
+    const wish = { identity, csrPem, nowMs: deps.now() };
+    const csr = checkWish(deps, wish);
+    if (csr.ok) return orUnavailable(() => renew(deps, wish, csr));
+    // From here on the registry keeps the trail itself, inside its transaction.
     await record(deps, {
-      atMs,
+      atMs: wish.nowMs,
       actor: `sensor:${identity.sensorId}`,
       action: 'sensor.renew',
       target: identity.sensorId,
-      result: outcome.ok ? 'ok' : outcome.code,
+      result: csr.code,
       detail: {},
     });
-    return outcome;
+    return csr;
   };
+}
+
+function checkWish(deps: RenewalDeps, { identity, csrPem }: Wish): CheckedCsr | Refusal {
+  if (!mayRenew(identity)) {
+    return refuse('renewal_not_allowed', REFUSED_BECAUSE.renewal_not_allowed);
+  }
+  const csr = deps.certificates.checkCsr({ csrPem, nodeName: identity.nodeName });
+  return csr.ok ? csr : refuse('csr_refused', csr.detail);
 }
 
 async function renew(
   deps: RenewalDeps,
-  input: { readonly identity: IdentityRecord; readonly csrPem: string; readonly nowMs: number },
+  { identity, nowMs }: Wish,
+  csr: CheckedCsr,
 ): Promise<{ readonly ok: true; readonly response: RenewResponse } | Refusal> {
-  const { identity, csrPem, nowMs } = input;
-  if (!mayRenew({ ...identity })) {
-    return refuse('renewal_not_allowed', REFUSED_BECAUSE.renewal_not_allowed);
-  }
-  const csr = deps.certificates.checkCsr({ csrPem, nodeName: identity.nodeName });
-  if (!csr.ok) return refuse('csr_refused', csr.detail);
   const certificate = await issueCertificate(deps.certificates, {
     csr,
     sensorId: identity.sensorId,
