@@ -1,0 +1,52 @@
+// What the root does with what it finds on disk, and the exit codes a supervisor reads.
+import type { EnrollmentAttempt } from './enrollment.rules.ts';
+
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notAuthenticated: 4,
+  notFound: 5,
+  refusedByState: 6,
+  unreachable: 7,
+  timedOut: 124,
+} as const;
+
+/** What the state directory holds, and whether a token is at hand. */
+export type Prepared = {
+  readonly identity: 'none' | 'whole' | 'expired' | 'revoked' | 'broken';
+  readonly hasToken: boolean;
+  /** A token of the kind that keeps the identity. */
+  readonly isReenrollment: boolean;
+  readonly reason: string;
+};
+export type NextStep = 'run' | 'enroll' | 'await' | 'revoked' | 'refuse';
+
+/**
+ * An identity that works is used and a token left alone. One that expired waits for a token, collecting. One that is
+ * broken, or none at all, needs a token now. A revoked one is final: only a token for a new sensor goes on. invariant: I12
+ */
+export function nextStepOf(found: Prepared): NextStep {
+  switch (found.identity) {
+    case 'whole':
+      return found.hasToken && found.isReenrollment ? 'enroll' : 'run';
+    case 'expired':
+      return found.hasToken ? 'enroll' : 'await';
+    case 'revoked':
+      return found.hasToken && !found.isReenrollment ? 'enroll' : 'revoked';
+    case 'none':
+    case 'broken':
+      return found.hasToken ? 'enroll' : 'refuse';
+  }
+}
+
+/** The exit code and sentence of an enrollment that ended without an identity. */
+export function enrollmentFailure(attempt: EnrollmentAttempt | undefined): {
+  readonly exitCode: number;
+  readonly reason: string;
+} {
+  if (attempt?.kind === 'refused') {
+    return { exitCode: EXIT.refusedByState, reason: `${attempt.code}: ${attempt.detail}` };
+  }
+  return { exitCode: EXIT.unreachable, reason: attempt?.kind === 'retry' ? attempt.reason : '' };
+}

@@ -1,0 +1,37 @@
+// When to renew, by the dates of the certificate and the wall clock, and how long to sleep until the next look.
+import { CLOCK_JUMP_MS, RENEWAL_CHECK_MAX_MS } from '../limits.ts';
+import { renewalWindow } from '../trust/certificate.rules.ts';
+
+export type RenewalDates = {
+  readonly notAfterMs: number;
+  /** When the previous certificate's overlap ends; null without a previous one. */
+  readonly overlapEndsMs: number | null;
+  readonly recommendedMs: number;
+  readonly dueMs: number;
+};
+
+export type RenewalOutcome =
+  | { readonly kind: 'renewed'; readonly notAfterMs: number; readonly overlapEndsMs: number }
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null };
+
+/** What the first request with a new certificate taught. */
+export type TrialOutcome = 'accepted' | 'rejected' | 'unreachable';
+
+/** Whether the certificate is inside a renewal window. A certificate from the future is merely not due. */
+export function isRenewalTime(dates: RenewalDates, nowMs: number): boolean {
+  return renewalWindow(dates.notAfterMs, nowMs, dates) !== 'ok';
+}
+
+/** Whether the previous certificate has outlived its overlap. */
+export function isOverlapOver(dates: RenewalDates, nowMs: number): boolean {
+  return dates.overlapEndsMs !== null && nowMs >= dates.overlapEndsMs;
+}
+
+/** Sleep until the window or the overlap's end, whichever is first; at most a day, at least a clock tick. */
+export function nextLookMs(dates: RenewalDates, nowMs: number): number {
+  const candidates = [dates.notAfterMs - dates.recommendedMs, dates.overlapEndsMs].filter(
+    (at): at is number => at !== null && at > nowMs,
+  );
+  const untilMs = Math.min(...candidates, nowMs + RENEWAL_CHECK_MAX_MS) - nowMs;
+  return Math.max(CLOCK_JUMP_MS / 10, untilMs);
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { initialTransition, transition } from 'xstate';
+import { ENGINE_RESTART_WINDOW_MS, ENGINE_RESTARTS_MAX } from '../../machines/limits.ts';
+import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
+import { isGivenUp, withFailure } from '../../machines/sensor/engine.rules.ts';
+import { describeMachineLaws } from './laws.ts';
+
+const INPUT = {
+  startTimeoutMs: 10_000,
+  hangTimeoutMs: 30_000,
+  minMs: 1_000,
+  maxMs: 60_000,
+  seed: 2,
+};
+const hello = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
+const event = fc.constantFrom(
+  { type: 'engine.ready', hello },
+  { type: 'engine.alive' },
+  { type: 'stop.requested' },
+);
+
+describeMachineLaws({
+  name: 'engine',
+  machine: engineMachine,
+  input: fc.constant(INPUT),
+  events: event,
+  outputs: {
+    unpackEngine: fc.constant(undefined),
+    runEngine: fc.constant('exit 1'),
+    stopEngine: fc.constant(undefined),
+    readClock: fc.nat(10_000_000),
+  },
+  unreachable: { 'engine.failed': 'eleven failures in one window are walked through below' },
+});
+
+const step = (snapshot: EngineSnapshot, next: { type: string; [key: string]: unknown }) =>
+  transition(engineMachine, snapshot, next as never)[0];
+
+describe('engine: rules', () => {
+  it('always gives up after the cap of a window and tries again when the window is over', () => {
+    let snapshot = initialTransition(engineMachine, INPUT)[0];
+    for (let failure = 0; failure <= ENGINE_RESTARTS_MAX; failure += 1) {
+      expect(snapshot.value).toBe('unpacking');
+      snapshot = step(snapshot, { type: 'xstate.done.actor.unpackEngine' });
+      snapshot = step(snapshot, { type: 'xstate.done.actor.runEngine', output: 'exit 1' });
+      snapshot = step(snapshot, { type: 'xstate.done.actor.readClock', output: failure });
+      if (snapshot.value === 'backing_off') {
+        snapshot = step(snapshot, { type: 'xstate.after.backoffMs.engine.backing_off' });
+      }
+    }
+    expect(snapshot.value).toBe('failed');
+    snapshot = step(snapshot, { type: 'xstate.after.windowMs.engine.failed' });
+    expect(snapshot.value).toBe('unpacking');
+  });
+
+  it('never counts failures that are older than the window', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(ENGINE_RESTART_WINDOW_MS * 4), { maxLength: 40 }), (times) => {
+        const sorted = times.toSorted((a, b) => a - b);
+        const counted = sorted.reduce<readonly number[]>(withFailure, []);
+        const newest = sorted.at(-1) ?? 0;
+        expect(counted.every((at) => newest - at < ENGINE_RESTART_WINDOW_MS)).toBe(true);
+        expect(isGivenUp(counted)).toBe(counted.length > ENGINE_RESTARTS_MAX);
+      }),
+    );
+  });
+
+  it('always treats silence as a hang and an exit as a loss', () => {
+    let running = step(initialTransition(engineMachine, INPUT)[0], {
+      type: 'xstate.done.actor.unpackEngine',
+    });
+    running = step(running, { type: 'engine.ready', hello });
+    expect(running.hasTag('running')).toBe(true);
+    const hung = step(running, { type: 'xstate.after.hangTimeoutMs.engine.attending.running' });
+    expect(hung.value).toBe('lost');
+    expect(step(running, { type: 'xstate.done.actor.runEngine', output: 'exit 1' }).value).toBe(
+      'lost',
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { initialTransition, transition } from 'xstate';
+import {
+  type HeartbeatSnapshot,
+  heartbeatMachine,
+} from '../../machines/sensor/heartbeat.machine.ts';
+import {
+  acceptInterval,
+  heartbeatDelayMs,
+  needsDrain,
+} from '../../machines/sensor/heartbeat.rules.ts';
+import { describeMachineLaws } from './laws.ts';
+
+const oneOf = (...all: readonly unknown[]) =>
+  fc.nat(1_000).map((at) => all[Math.floor(at / 2) % all.length]);
+const outcome = fc.oneof(
+  fc.record({
+    kind: fc.constant('delivered'),
+    intervalMs: fc.option(fc.integer({ min: -5, max: 1_000_000 })),
+    needsDrain: fc.boolean(),
+    retryAfterMs: fc.option(fc.nat(10_000)),
+  }),
+  fc.record({
+    kind: fc.constant('failed'),
+    reason: fc.constant('unreachable'),
+    retryAfterMs: fc.option(fc.nat(10_000)),
+  }),
+);
+const drained = oneOf(
+  { kind: 'more' },
+  { kind: 'paused', retryAfterMs: 100 },
+  { kind: 'failed', reason: 'gone' },
+);
+const event = fc.oneof(
+  fc.constant({ type: 'heartbeat.requested' }),
+  fc.constant({ type: 'drain.requested' }),
+  fc.record({ type: fc.constant('interval.set'), intervalMs: fc.integer() }),
+);
+
+describeMachineLaws({
+  name: 'heartbeat',
+  machine: heartbeatMachine,
+  input: fc.record({ intervalMs: fc.integer({ min: 50, max: 30_000 }), seed: fc.integer() }),
+  events: event,
+  outputs: { sendHeartbeat: outcome, drainBatch: drained },
+});
+
+const begin = (): HeartbeatSnapshot =>
+  initialTransition(heartbeatMachine, { intervalMs: 15_000, seed: 1 })[0];
+const spawned = (actions: readonly { type: string; params?: unknown }[]) =>
+  actions.filter(({ type }) => type === 'xstate.spawnChild').length;
+
+describe('heartbeat: rules', () => {
+  it('never has two heartbeats or two drains in flight', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), (events) => {
+        let snapshot = begin();
+        const inFlight = () => Object.keys(snapshot.children).length;
+        for (const next of events) {
+          const [after, actions] = transition(heartbeatMachine, snapshot, next as never);
+          if (snapshot.matches({ beat: 'sending' }) && snapshot.matches({ drain: 'sending' })) {
+            expect(spawned(actions)).toBe(0);
+          }
+          snapshot = after;
+          expect(inFlight()).toBeLessThanOrEqual(2);
+        }
+      }),
+    );
+  });
+
+  it('always starts a drain only behind a heartbeat that arrived', () => {
+    const failed = { kind: 'failed', reason: '', retryAfterMs: null };
+    const delivered = { kind: 'delivered', intervalMs: null, needsDrain: true, retryAfterMs: null };
+    const afterSending = (output: unknown) =>
+      transition(heartbeatMachine, begin(), {
+        type: 'xstate.done.actor.sendHeartbeat',
+        output,
+      } as never)[0];
+    expect(afterSending(failed).value).toMatchObject({ drain: 'idle' });
+    expect(afterSending(delivered).value).toMatchObject({ drain: 'sending' });
+  });
+
+  it('always keeps the interval inside 5 to 30 s, and the jitter within a tenth', () => {
+    fc.assert(
+      fc.property(fc.double(), fc.integer(), fc.nat(), (asked, seed, beats) => {
+        const intervalMs = acceptInterval(asked, 15_000, 15_000);
+        expect(intervalMs).toBeGreaterThanOrEqual(5_000);
+        expect(intervalMs).toBeLessThanOrEqual(30_000);
+        const delayMs = heartbeatDelayMs(intervalMs, seed, beats);
+        expect(Math.abs(delayMs - intervalMs)).toBeLessThanOrEqual(intervalMs * 0.1 + 1);
+      }),
+    );
+  });
+
+  it('never drains an empty spool and always drains a stranded batch', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.boolean(), fc.boolean(), (depth, isStreamOpen, hadFailed) => {
+        const backlog = { depth, isStreamOpen, hadFailed, hasStrandedClaim: true };
+        if (depth === 0) expect(needsDrain(backlog)).toBe(false);
+        else if (!isStreamOpen) expect(needsDrain(backlog)).toBe(true);
+      }),
+    );
+  });
+});
