@@ -1,0 +1,4 @@
+// The long run: a process for every file call.
+import { describeCrashes } from './crash-suite.ts';
+
+describeCrashes(1);
