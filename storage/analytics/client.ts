@@ -1,0 +1,75 @@
+// The one HTTP client to ClickHouse: zstd both ways, 64-bit numbers as text (they come back rounded otherwise), and no
+// word on the console: what goes wrong is thrown, and whoever catches it logs it with its own facts.
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+} from '@clickhouse/client';
+import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../machines/limits.ts';
+import { EventStoreUnavailable } from '../ports/event-store.ts';
+
+const silence = () => undefined;
+class SilentLogger {
+  readonly trace = silence;
+  readonly debug = silence;
+  readonly info = silence;
+  readonly warn = silence;
+  readonly error = silence;
+}
+
+export type AnalyticsAccess = {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+};
+
+/** Makes the client; it connects with its first request. */
+export function createAnalyticsClient(access: AnalyticsAccess): ClickHouseClient {
+  return createClient({
+    url: access.url,
+    ...(access.username === undefined ? {} : { username: access.username }),
+    ...(access.password === undefined ? {} : { password: access.password }),
+    application: 'service-console',
+    request_timeout: Math.max(SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS),
+    compression: { request: { codec: 'zstd' }, response: { codec: 'zstd' } },
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+    log: { LoggerClass: SilentLogger, level: ClickHouseLogLevel.OFF },
+  });
+}
+
+/** Server codes that say "not now": time, memory, too many queries or parts, lost connections, read-only disk. */
+const BUSY_CODES: ReadonlySet<string> = new Set([
+  '159',
+  '202',
+  '203',
+  '209',
+  '210',
+  '241',
+  '242',
+  '243',
+  '252',
+  '319',
+  '394',
+  '425',
+  '439',
+  '516',
+  '999',
+]);
+
+/** Whether an error means the store cannot answer now, rather than that it refuses what it was asked. */
+export function isEventStoreAway(error: unknown): boolean {
+  return !(error instanceof ClickHouseError) || BUSY_CODES.has(error.code);
+}
+
+/** Runs a call; what means "away" is thrown as EventStoreUnavailable. */
+export async function orEventStoreUnavailable<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof Error) || !isEventStoreAway(error)) throw error;
+    throw new EventStoreUnavailable(`the event store cannot answer: ${error.message}`, {
+      cause: error,
+    });
+  }
+}

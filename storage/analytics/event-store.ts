@@ -1,0 +1,196 @@
+// Questions to the home of runtime events. Each event_id is answered once, however often it was stored; every query has
+// an end. invariant: I10
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { SEARCH_TIMEOUT_MS } from '../../machines/limits.ts';
+import type { Channel } from '../../machines/wire/scalars.ts';
+import type { EventStore, TransitionRow } from '../ports/event-store.ts';
+import { orEventStoreUnavailable } from './client.ts';
+import { filterOf } from './event-filter.ts';
+import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
+
+const RETAINED: readonly (readonly [table: string, column: string])[] = [
+  ['runtime_events', 'received_at'],
+  ['sensor_transitions', 'at'],
+];
+/** Islands of consecutive numbers; the innermost query is answered by the projection of batches, not by the events. */
+const STORED_RANGES = `
+  SELECT sensor_id, stream_id, channel, min(sequence) AS first, max(sequence) AS last
+  FROM (
+    SELECT sensor_id, stream_id, channel, sequence,
+      toInt64(sequence) - toInt64(row_number() OVER (
+        PARTITION BY sensor_id, stream_id, channel ORDER BY sequence)) AS island
+    FROM (
+      SELECT sensor_id, stream_id, channel, sequence FROM runtime_events
+      GROUP BY sensor_id, stream_id, channel, sequence
+    )
+  )
+  GROUP BY sensor_id, stream_id, channel, island
+  ORDER BY sensor_id, stream_id, channel, first`;
+
+type RangeRow = {
+  readonly sensor_id: string;
+  readonly stream_id: string;
+  readonly channel: Channel;
+  readonly first: string;
+  readonly last: string;
+};
+
+/** Makes the store on a client. */
+export function createEventStore(client: ClickHouseClient): EventStore {
+  const limits = { max_execution_time: SEARCH_TIMEOUT_MS / 1_000 };
+
+  async function ask<Row>(
+    query: string,
+    params: Readonly<Record<string, unknown>> = {},
+  ): Promise<readonly Row[]> {
+    return orEventStoreUnavailable(async () => {
+      const result = await client.query({
+        query,
+        query_params: { ...params },
+        format: 'JSONEachRow',
+        clickhouse_settings: limits,
+      });
+      return result.json<Row>();
+    });
+  }
+
+  return {
+    async search(query) {
+      const { where, params } = filterOf(query);
+      const direction = query.order === 'ascending' ? 'ASC' : 'DESC';
+      const rows = await ask<EventRow>(
+        `SELECT ${EVENT_COLUMNS} FROM runtime_events WHERE ${where}
+         ORDER BY observed_at ${direction}, event_id ${direction}
+         LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`,
+        { ...params, row_limit: query.limit },
+      );
+      return rows.map(eventOfRow);
+    },
+    async countDistinct(query) {
+      const { where, params } = filterOf(query);
+      const rows = await ask<{ readonly events: string }>(
+        `SELECT uniqExact(event_id) AS events FROM runtime_events WHERE ${where}`,
+        params,
+      );
+      return Number(rows[0]?.events ?? 0);
+    },
+    async storedRanges() {
+      const rows = await ask<RangeRow>(STORED_RANGES);
+      return rows.map((row) => ({
+        sensorId: row.sensor_id,
+        streamId: row.stream_id,
+        channel: row.channel,
+        first: Number(row.first),
+        last: Number(row.last),
+      }));
+    },
+    async batchDigest(batch) {
+      const rows = await ask<{ readonly digest: string }>(
+        `SELECT any(batch_digest) AS digest FROM runtime_events
+         WHERE sensor_id = {sensor_id: String} AND stream_id = {stream_id: String}
+           AND channel = {channel: String} AND sequence = {sequence: UInt64}
+         GROUP BY sensor_id, stream_id, channel, sequence`,
+        {
+          sensor_id: batch.sensorId,
+          stream_id: batch.streamId,
+          channel: batch.channel,
+          sequence: batch.sequence,
+        },
+      );
+      return rows[0]?.digest ?? null;
+    },
+    insertTransitions: (rows) => insertTransitions(client, rows),
+    async transitionsOf(query) {
+      const rows = await ask<TransitionColumns>(
+        `SELECT sensor_id, toUnixTimestamp64Milli(at) AS at_ms, actor_kind, region, from_state,
+           to_state, event, facts
+         FROM sensor_transitions
+         WHERE sensor_id = {sensor_id: String}
+           ${query.beforeMs === undefined ? '' : 'AND at < fromUnixTimestamp64Milli({before_ms: Int64})'}
+         ORDER BY at DESC, position DESC LIMIT {row_limit: UInt32}`,
+        {
+          sensor_id: query.sensorId,
+          row_limit: query.limit,
+          ...(query.beforeMs === undefined ? {} : { before_ms: query.beforeMs }),
+        },
+      );
+      return rows.map(transitionOf);
+    },
+    async setRetentionDays(days) {
+      if (!Number.isSafeInteger(days) || days < 1) throw new Error('retention is whole days');
+      for (const [table, column] of RETAINED) {
+        await orEventStoreUnavailable(() =>
+          client.command({
+            query: `ALTER TABLE ${table} MODIFY TTL toDateTime(${column}) + INTERVAL ${days} DAY`,
+          }),
+        );
+      }
+    },
+    async ping() {
+      const answer = await client.ping({ select: true }).catch(() => ({ success: false }));
+      return answer.success;
+    },
+  };
+}
+
+type TransitionColumns = {
+  readonly sensor_id: string;
+  readonly at_ms: string;
+  readonly actor_kind: string;
+  readonly region: string;
+  readonly from_state: string;
+  readonly to_state: string;
+  readonly event: string;
+  readonly facts: string;
+};
+
+function transitionOf(row: TransitionColumns): TransitionRow {
+  const facts: unknown = JSON.parse(row.facts);
+  return {
+    sensorId: row.sensor_id,
+    actorKind: row.actor_kind,
+    region: row.region,
+    from: row.from_state,
+    to: row.to_state,
+    event: row.event,
+    facts: facts as Readonly<Record<string, unknown>>,
+    atMs: Number(row.at_ms),
+  };
+}
+
+let transitionsWritten = 0;
+
+async function insertTransitions(
+  client: ClickHouseClient,
+  rows: readonly TransitionRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const startedAt = Date.now();
+  await orEventStoreUnavailable(() =>
+    client.insert({
+      table: 'sensor_transitions',
+      format: 'JSONEachRow',
+      values: rows.map((row) => {
+        transitionsWritten += 1;
+        return {
+          sensor_id: row.sensorId,
+          at: row.atMs,
+          // Rises within a process and from one process to the next.
+          position: startedAt * 1_000 + (transitionsWritten % 1_000),
+          actor_kind: row.actorKind,
+          region: row.region,
+          from_state: row.from,
+          to_state: row.to,
+          event: row.event,
+          facts: JSON.stringify(row.facts),
+        };
+      }),
+      clickhouse_settings: {
+        async_insert: 0,
+        insert_deduplication_token: randomUUID(),
+        input_format_parallel_parsing: 0,
+      },
+    }),
+  );
+}
