@@ -67,8 +67,9 @@ function inject(
 ): Promise<LightMyRequestResponse> {
   const { requestId, remoteAddress, method, path, query, headers } = exchange.request;
   const passed = [...headers].filter(([name]) => !OWN_REQUEST_HEADERS.has(name));
-  return runInScope({ requestId, remoteAddress, signal }, () =>
-    app.inject({
+  // An injection starts when it is awaited, so the await must stand inside the scope.
+  return runInScope({ requestId, remoteAddress, signal }, async () => {
+    return await app.inject({
       // The listener leaves the body of a HEAD answer out and says its length.
       method: (method === 'HEAD' ? 'GET' : method) as 'GET',
       url: query === '' ? path : `${path}?${query}`,
@@ -77,8 +78,8 @@ function inject(
       payloadAsStream: true,
       signal,
       ...(body.length === 0 ? {} : { payload: body }),
-    }),
-  );
+    });
+  });
 }
 
 async function send(

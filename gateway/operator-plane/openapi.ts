@@ -10,7 +10,7 @@ export function describeApi(version: string): FastifyDynamicSwaggerOptions {
         title: 'Fleet runtime security Console',
         version,
         description:
-          'Lists are cursor pages. Times are RFC 3339 UTC. Refusals are RFC 9457 problems with a stable `code`.',
+          'Lists are cursor pages. Times are RFC 3339 UTC. Refusals are RFC 9457 problems with a stable `code`. Changes come on the WebSocket `/api/v2/live`: send `{"subscribe":[{"topic":"fleet"}]}` (topics `fleet`, `sensor`, `events`, `actors`).',
       },
       servers: [{ url: '/' }],
       components: {
