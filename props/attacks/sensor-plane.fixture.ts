@@ -94,7 +94,6 @@ export type SensorPlaneUnderTest = Awaited<ReturnType<typeof startSensorPlane>>;
 export async function startSensorPlane(
   options: { readonly budget?: number; readonly license?: LicenseGate } = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'sensor-plane-'));
   const resolved = resolveIntervals({
     STREAM_PING_INTERVAL_MS: 400,
     STREAM_IDENTITY_CHECK_MS: 400,
@@ -117,14 +116,7 @@ export async function startSensorPlane(
     child: () => logger,
   };
 
-  const authority = await openAuthority(join(folder, 'ca'));
-  const tls = await prepareTlsAssets({
-    folder: join(folder, 'tls'),
-    authority,
-    names: ['localhost', '127.0.0.1'],
-    nowMs: Date.now(),
-  });
-  if (!tls.ok) throw new Error(tls.mistakes.join());
+  const { authority, tls } = await openKeys();
   const directory = createSensorDirectory({
     clock,
     feed: createInspectionFeed(),
@@ -190,7 +182,7 @@ export async function startSensorPlane(
   });
   const loaded = loadUws({ cacheDir: join(tmpdir(), 'service-uws-test') });
   if (!loaded.ok) throw new Error(loaded.reason);
-  const { certFile, keyFile, clientCaFile } = tls.assets;
+  const { certFile, keyFile, clientCaFile } = tls;
   const built = createListener({
     uws: loaded.uws,
     tls: { certFile, keyFile, clientCaFile },
@@ -236,6 +228,9 @@ export async function startSensorPlane(
     /** Moves the Console's wall clock. */
     travel: (ms: number) => {
       time.offsetMs += ms;
+      for (const id of directory.ids()) {
+        directory.tell(id, { type: 'clock.jumped', atMs: now(), byMs: ms });
+      }
     },
     ask,
     agent(identity: Pick<Identity, 'cert' | 'key'> | null): Agent {
@@ -263,9 +258,29 @@ export async function startSensorPlane(
       directory.closeAll();
       clock.stop();
       built.listener.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** One root for every plane of a test file: a root key takes a second to make. */
+let shared: ReturnType<typeof makeSharedKeys> | null = null;
+function openKeys() {
+  shared ??= makeSharedKeys();
+  return shared;
+}
+
+async function makeSharedKeys() {
+  const folder = mkdtempSync(join(tmpdir(), 'sensor-plane-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const authority = await openAuthority(join(folder, 'ca'));
+  const made = await prepareTlsAssets({
+    folder: join(folder, 'tls'),
+    authority,
+    names: ['localhost', '127.0.0.1'],
+    nowMs: Date.now(),
+  });
+  if (!made.ok) throw new Error(made.mistakes.join());
+  return { authority, tls: made.assets };
 }
 
 /** Opens a certificate authority of its own. */
