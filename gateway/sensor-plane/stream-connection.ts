@@ -118,6 +118,7 @@ export function openStreamConnection(
       return;
     }
     hello = frame;
+    deps.clock.clearTimeout(timer);
     desk.introduce(peer);
   }
 
