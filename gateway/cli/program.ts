@@ -1,11 +1,11 @@
 // The command line `service-console`: which commands there are, and how each ends. Data on stdout, talk on stderr.
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
 import { runDoctor } from './doctor.ts';
 import { addEventCommands } from './event-commands.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { json } from './output.ts';
+import { programVersion } from './program-version.ts';
 import { addSensorCommands } from './sensor-commands.ts';
 import { runStarter } from './starters.ts';
 import { plain } from './terminal.ts';
@@ -76,12 +76,6 @@ function inheritSettings(program: Command): Command {
     inheritSettings(command);
   }
   return program;
-}
-
-function programVersion(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
-  return version;
 }
 
 function tellFailure(error: unknown, argv: readonly string[], io: CommandIo): number {

@@ -1,0 +1,23 @@
+// The Console's log: one JSON line per event on stderr, secrets cut out wherever a field of that name appears.
+import pino from 'pino';
+import type { Logger } from '../../actors/runtime/logger.ts';
+
+const SECRET_FIELDS = ['token', 'password', 'secret', 'authorization', 'keyPem', 'csr_pem'];
+
+/** Makes the logger of a program. */
+export function createLogger(level: 'debug' | 'info' | 'warn' | 'error'): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      messageKey: 'msg',
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
+        censor: '[hidden]',
+      },
+    },
+    pino.destination({ fd: 2, sync: true }),
+  ) as unknown as Logger;
+}

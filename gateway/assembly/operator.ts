@@ -1,0 +1,136 @@
+// The operator's side joined together: credentials, API, live channel, metrics, and the bridge that puts them behind the
+// listener. decision: D15, D16
+
+import type { TemplatedApp } from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { RevokeSensor } from '../../actors/trust/revocation.ts';
+import type { TokenDesk } from '../../actors/trust/tokens.ts';
+import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import { startupMachine } from '../../machines/console/startup.machine.ts';
+import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
+import { RATE_LIMIT_OPERATOR_PER_MINUTE } from '../../machines/limits.ts';
+import type { EventStore } from '../../storage/ports/event-store.ts';
+import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
+import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { createAdmitter } from '../access/api-keys.ts';
+import { createMemoryBudget, type RateBudget } from '../access/rate-budget.ts';
+import type { ConsoleConfig } from '../config/config.ts';
+import { handleExchange } from '../listener/handle-exchange.ts';
+import type { EventTap } from '../live/event-tap.ts';
+import { createLiveHub, type LiveHub } from '../live/live-hub.ts';
+import { createLiveBehavior, LIVE_PATH } from '../live/live-socket.ts';
+import { createOperatorPlane } from '../operator-plane/app.ts';
+import { createBridge } from '../operator-plane/bridge.ts';
+import { createCursorSigner } from '../operator-plane/cursor.ts';
+import type { Probe } from '../operator-plane/deps.ts';
+import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
+import type { Fleet } from './fleet.ts';
+import type { Time } from './time.ts';
+
+const CURSOR_KEY_BYTES = 32;
+
+export type OperatorSide = {
+  readonly metrics: Metrics;
+  readonly live: LiveHub;
+  /** Puts the live channel and every operator route on an app. Call it last: it takes what nobody else took. */
+  attach(app: TemplatedApp): void;
+  close(): Promise<void>;
+};
+
+export type OperatorSideDeps = {
+  readonly config: ConsoleConfig;
+  readonly version: string;
+  readonly time: Time;
+  readonly logger: Logger;
+  readonly fleet: Fleet;
+  readonly registry: SensorRegistry;
+  readonly events: EventStore;
+  readonly tap: EventTap;
+  readonly audit: AuditLog;
+  readonly apiKeys: ApiKeys;
+  readonly tokens: TokenDesk;
+  readonly revokeSensor: RevokeSensor;
+  readonly addressBudget: RateBudget;
+  readonly probes: readonly Probe[];
+  readonly directories?: readonly { readonly kind: string }[];
+  readonly caPem: () => string;
+  readonly caFingerprint: () => string;
+  readonly notReadyBecause: () => string | null;
+  readonly exchange: Parameters<typeof handleExchange>[0];
+};
+
+/** Builds the operator plane; rejects when a route is not sound. */
+export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<OperatorSide> {
+  const { config, time, logger, fleet } = deps;
+  const admitter = createAdmitter({
+    apiKeys: deps.apiKeys,
+    keyBudget: createMemoryBudget(RATE_LIMIT_OPERATOR_PER_MINUTE),
+    addressBudget: deps.addressBudget,
+    now: time.now,
+  });
+  const metrics = createMetrics(() => fleet.picture.counts());
+  const app = await createOperatorPlane({
+    logger,
+    now: time.now,
+    version: { version: deps.version, platform: config.platform },
+    baseUrl: () => config.baseUrl,
+    caPem: deps.caPem,
+    caFingerprint: deps.caFingerprint,
+    admitter,
+    // A page link does not outlive the process: lists are cheap to begin anew.
+    cursors: createCursorSigner(randomBytes(CURSOR_KEY_BYTES)),
+    registry: deps.registry,
+    events: deps.events,
+    audit: deps.audit,
+    fleet: fleet.picture,
+    tokens: deps.tokens,
+    revokeSensor: deps.revokeSensor,
+    sensorActors: fleet.directory,
+    directories: [fleet.directory],
+    feed: fleet.feed,
+    crashes: fleet.crashes,
+    machines: [sensorMachine, enrollmentTokenMachine, startupMachine, storeProcessMachine],
+    probes: deps.probes,
+    notReadyBecause: deps.notReadyBecause,
+    metrics,
+  });
+  const live = createLiveHub({
+    fleet: fleet.picture,
+    feed: fleet.feed,
+    events: deps.tap,
+    admitter,
+    now: time.now,
+    logger,
+  });
+  const bridge = createBridge({ app, startTimer: startTimerOf(time) });
+  return {
+    metrics,
+    live,
+    attach(uws) {
+      uws.ws(
+        LIVE_PATH,
+        createLiveBehavior({
+          hub: live,
+          admitter,
+          baseUrl: () => config.baseUrl,
+          exchange: deps.exchange,
+        }),
+      );
+      uws.any('/*', handleExchange(deps.exchange, bridge));
+    },
+    async close() {
+      live.close();
+      await app.close();
+    },
+  };
+}
+
+/** A timer that returns its own cancel, as the body reader wants it. */
+export function startTimerOf(time: Time): (run: () => void, delayMs: number) => () => void {
+  return (run, delayMs) => {
+    const timer = time.setTimeout(run, delayMs);
+    return () => time.clearTimeout(timer);
+  };
+}

@@ -1,0 +1,98 @@
+// The sensors' side joined together: enrollment, renewal, ingest, inventory, streams. The sequence ledgers and inventory
+// hashes are read back before anything is served. decision: D6; invariant: I1, I9
+import { createIngest } from '../../actors/fleet/ingest/ingest.ts';
+import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
+import { createSequenceLedgers } from '../../actors/fleet/ingest/sequence-ledger.ts';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { SensorCertificates } from '../../actors/trust/certificate-port.ts';
+import { createEnrollment } from '../../actors/trust/enrollment.ts';
+import { createOpenLicenseGate } from '../../actors/trust/license-gate.ts';
+import { createAuthenticate, createRenewal } from '../../actors/trust/renewal.ts';
+import { createRevocation, type RevokeSensor } from '../../actors/trust/revocation.ts';
+import { createTokenDesk, type TokenDesk } from '../../actors/trust/tokens.ts';
+import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
+import type { AuditLog, InventoryStore } from '../../storage/ports/relational.ts';
+import type { FactWriter, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { RateBudget } from '../access/rate-budget.ts';
+import type { ConsoleConfig } from '../config/config.ts';
+import type { PeerFingerprints } from '../listener/peer-fingerprints.ts';
+import { createSensorPlane, type SensorPlane } from '../sensor-plane/sensor-plane.ts';
+import type { Fleet } from './fleet.ts';
+import type { Time } from './time.ts';
+
+export type SensorSide = {
+  readonly plane: SensorPlane;
+  readonly tokens: TokenDesk;
+  readonly revokeSensor: RevokeSensor;
+};
+
+export type SensorSideDeps = {
+  readonly config: ConsoleConfig;
+  readonly time: Time;
+  readonly clock: WheelClock;
+  readonly logger: Logger;
+  readonly fleet: Fleet;
+  readonly registry: SensorRegistry;
+  readonly facts: FactWriter;
+  readonly audit: AuditLog;
+  readonly inventory: InventoryStore;
+  readonly events: EventStore;
+  readonly sink: EventSink;
+  readonly certificates: SensorCertificates;
+  readonly policyPublicKeyPem: string;
+  readonly addressBudget: RateBudget;
+  readonly peers: PeerFingerprints;
+};
+
+/** Builds the sensor plane. Throws when what is stored cannot be read back. */
+export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSide> {
+  const { config, time, clock, logger, fleet, registry, audit, certificates } = deps;
+  const { intervals, platform } = config;
+  const ledgers = createSequenceLedgers(deps.events);
+  await ledgers.load();
+  const inventory = createInventory({ store: deps.inventory, platform, logger });
+  await inventory.load();
+  const shared = {
+    registry,
+    certificates,
+    cache: fleet.identities,
+    sensors: fleet.sensors,
+    audit,
+    intervals,
+    now: time.now,
+    logger,
+  };
+  const plane = createSensorPlane({
+    logger,
+    now: time.now,
+    clock,
+    intervals,
+    peers: deps.peers,
+    cache: fleet.identities,
+    authenticate: createAuthenticate(shared),
+    enroll: createEnrollment({
+      ...shared,
+      license: createOpenLicenseGate(logger),
+      platform,
+      policyPublicKeyPem: deps.policyPublicKeyPem,
+    }),
+    renew: createRenewal(shared),
+    sensors: fleet.sensors,
+    facts: deps.facts,
+    ingest: createIngest({ sink: deps.sink, ledgers }),
+    inventory,
+    audit,
+    budget: deps.addressBudget,
+  });
+  return {
+    plane,
+    tokens: createTokenDesk({ registry, ttlMs: intervals.ENROLLMENT_TOKEN_TTL_MS, now: time.now }),
+    revokeSensor: createRevocation({
+      registry,
+      cache: fleet.identities,
+      sensors: fleet.sensors,
+      now: time.now,
+    }),
+  };
+}

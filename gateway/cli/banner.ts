@@ -1,0 +1,54 @@
+// What a person sees when `npm start` is ready: where, how to look, how to add a node, and which addresses are open.
+import pc from 'picocolors';
+
+export type BannerFacts = {
+  readonly version: string;
+  readonly url: string;
+  readonly bind: string;
+  readonly port: number;
+  readonly caFingerprint: string;
+  readonly contextFile: string;
+  readonly dataDir: string;
+  readonly sensor: { readonly stateDir: string } | null;
+  readonly hostName: string;
+};
+
+/** The banner, in lines. */
+export function bannerOf(facts: BannerFacts): string {
+  const row = (name: string, value: string) => `  ${pc.dim(name.padEnd(12))} ${value}`;
+  const everywhere = facts.bind === '0.0.0.0' || facts.bind === '::';
+  const open = everywhere
+    ? `every address of this machine, port ${facts.port}`
+    : `${facts.bind}, port ${facts.port} only`;
+  const lines = [
+    '',
+    `  ${pc.bold('Fleet Runtime Security')} ${facts.version}`,
+    '',
+    row('Console', pc.cyan(facts.url)),
+    row('Open on', open),
+    row('CA SHA-256', facts.caFingerprint),
+    row('API key', `kept in ${facts.contextFile} (mode 600)`),
+    row('Data', facts.dataDir),
+    row(
+      'Sensor',
+      facts.sensor === null ? 'none (--no-sensor)' : `this machine, ${facts.sensor.stateDir}`,
+    ),
+    '',
+    `  ${pc.bold('In a second terminal')}`,
+    '    npx service-console sensors list',
+    '    npx service-console events tail',
+    '',
+    `  ${pc.bold('Enrol another node')} (a checkout there; the token travels on stdin, never in arguments)`,
+    `    ${enrolLine(facts)}`,
+    '',
+    `  ${pc.dim('Ctrl-C stops everything in order.')}`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function enrolLine(facts: BannerFacts): string {
+  const url = `https://${facts.hostName}:${facts.port}`;
+  const fingerprint = facts.caFingerprint.replaceAll(':', '').toLowerCase();
+  return `npx service-console tokens create -o name | ssh NODE 'cd CHECKOUT && npx service-sensor run --url ${url} --ca-fingerprint ${fingerprint} --token-file -'`;
+}

@@ -1,0 +1,428 @@
+// The Console's composition root: the only place, beside the command line, that builds concrete clients. The ten steps
+// of a start run in their order; whatever they opened is closed in reverse when a later one fails, or at the end.
+// decision: D4, D7, D17; invariant: I14
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../actors/runtime/logger.ts';
+import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
+import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
+import { hashOfSecret } from '../actors/trust/tokens.ts';
+import { newId } from '../actors/trust/uuid-v7.ts';
+import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
+import { formatSecret, SECRET_RANDOM_BYTES } from '../machines/trust/secret.rules.ts';
+import { type Analytics, createAnalytics } from '../storage/analytics/analytics.ts';
+import { createClickhouseLauncher } from '../storage/embedded/clickhouse.ts';
+import { createPostgresLauncher } from '../storage/embedded/postgres.ts';
+import { superviseStore } from '../storage/embedded/store-process.actor.ts';
+import {
+  type CertificateAuthority,
+  newSerial,
+  openCertificateAuthority,
+} from '../storage/keys/certificate-authority.ts';
+import { checkCsr } from '../storage/keys/csr.ts';
+import { openPolicySigningKey, type PolicySigningKey } from '../storage/keys/policy-signing-key.ts';
+import {
+  isServerRenewalDue,
+  prepareTlsAssets,
+  type TlsAssets,
+} from '../storage/keys/tls-assets.ts';
+import { applyMigrations, type MigrationStores } from '../storage/migrate.ts';
+import { createRelational, type Relational } from '../storage/relational/relational.ts';
+import { createMemoryBudget } from './access/rate-budget.ts';
+import { ADMIN_SCOPES } from './access/scopes.ts';
+import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
+import { assembleFleet, type Fleet } from './assembly/fleet.ts';
+import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
+import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
+import { serverNames } from './assembly/server-names.ts';
+import { processTime } from './assembly/time.ts';
+import type { ConsoleConfig } from './config/config.ts';
+import { createListener, type Listener } from './listener/listener.ts';
+import { createPeerFingerprints } from './listener/peer-fingerprints.ts';
+import { loadUws } from './listener/uws-loader.ts';
+import { tapSink } from './live/event-tap.ts';
+
+export type Console = {
+  readonly port: number;
+  readonly caPem: string;
+  /** SHA-256 of the CA certificate, colon-separated upper-case hex. */
+  readonly caFingerprint: string;
+  /** Makes an admin API key; the secret is told once. invariant: I11 */
+  createAdminKey(name: string): Promise<string>;
+  /** Makes a one-time enrollment token. */
+  createToken(note: string): Promise<string>;
+  isKnownSensor(sensorId: string): Promise<boolean>;
+  /** Whether an API key still works. */
+  isGoodKey(secret: string): Promise<boolean>;
+  /** Refuses newcomers, ends streams, writes what is queued, stops the embedded stores. */
+  stop(): Promise<void>;
+};
+
+export type ConsoleOptions = {
+  readonly config: ConsoleConfig;
+  readonly version: string;
+  readonly logger: Logger;
+};
+
+/** What the steps build, one after the other. */
+type Built = {
+  signing?: PolicySigningKey;
+  relational?: Relational;
+  analytics?: Analytics;
+  fleet?: Fleet;
+  sensorSide?: SensorSide;
+  operatorSide?: OperatorSide;
+  authority?: CertificateAuthority;
+  tls?: TlsAssets;
+  listener?: Listener;
+  port?: number;
+};
+
+/** Starts a Console; a step that fails is named with its reason, and nothing keeps running. */
+export async function startConsole(
+  options: ConsoleOptions,
+): Promise<
+  { readonly ok: true; readonly console: Console } | Extract<StartupResult, { ok: false }>
+> {
+  const { logger } = options;
+  const clock = createWheelClock({
+    onError: (error) => logger.error({ error: String(error) }, 'a timer failed'),
+  });
+  const built: Built = {};
+  const closers: (() => Promise<void> | void)[] = [];
+  let isDraining = false;
+  const shut = async (): Promise<void> => {
+    isDraining = true;
+    for (const close of closers.splice(0).reverse()) {
+      await Promise.resolve(close()).catch((error: unknown) => {
+        logger.warn({ error: String(error) }, 'something did not close in order');
+      });
+    }
+    clock.stop();
+  };
+  const context: StepContext = { ...options, built, closers, clock, isDraining: () => isDraining };
+  const result = await runStartup({ clock, logger, steps: stepsOf(context) });
+  if (!result.ok) {
+    await shut();
+    return result;
+  }
+  startRenewal(context);
+  return { ok: true, console: consoleOf(context, shut) };
+}
+
+type StepContext = ConsoleOptions & {
+  readonly built: Built;
+  readonly closers: (() => Promise<void> | void)[];
+  readonly clock: ReturnType<typeof createWheelClock>;
+  readonly isDraining: () => boolean;
+};
+
+function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'] {
+  return {
+    configuration: () => prepareDataDir(context),
+    policy_signing_key: () => openSigningKey(context),
+    relational_database: () => openRelational(context),
+    license_trust_anchor: () => Promise.resolve('not_configured'),
+    analytics_and_sink: () => openAnalytics(context),
+    routers: () => buildRouters(context),
+    sensor_tls_assets: () => prepareTls(context),
+    provisioning: () => Promise.resolve('not_configured'),
+    background_tasks: () => Promise.resolve('not_configured'),
+    listener: () => bind(context),
+  };
+}
+
+function supervision({ clock, logger }: StepContext) {
+  return { clock: clock as never, logger, now: processTime.now };
+}
+
+// The database's own user must be able to pass through; what is secret lies in folders of mode 700 below.
+async function prepareDataDir({ config }: StepContext) {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  chmodSync(config.dataDir, 0o711);
+  return 'done' as const;
+}
+
+async function openSigningKey({ config, built }: StepContext) {
+  const opened = await openPolicySigningKey({ folder: keysFolder(config) });
+  if (!opened.ok) throw new Error(opened.reason);
+  built.signing = opened.key;
+  return 'done' as const;
+}
+
+async function openRelational(context: StepContext) {
+  const { config, built, closers, logger } = context;
+  let url = config.databaseUrl;
+  if (url === null) {
+    const store = superviseStore({
+      launcher: createPostgresLauncher({ dataDir: config.dataDir, logger }),
+      ...supervision(context),
+    });
+    closers.push(() => store.stop());
+    url = (await store.ready()).url;
+  }
+  const relational = createRelational({
+    url,
+    timers: processTime,
+    logger,
+    intervals: config.intervals,
+  });
+  closers.push(() => relational.close());
+  await migrate({ pool: relational.pool, analytics: neverAsked, only: ['relational'] });
+  built.relational = relational;
+  return 'done' as const;
+}
+
+async function openAnalytics(context: StepContext) {
+  const { config, built, closers, logger } = context;
+  const { relational } = need(built, 'relational');
+  let endpoint = externalClickhouse(config.clickhouseUrl);
+  if (endpoint === null) {
+    const store = superviseStore({
+      launcher: createClickhouseLauncher({ dataDir: config.dataDir, logger }),
+      ...supervision(context),
+    });
+    closers.push(() => store.stop());
+    endpoint = await store.ready();
+  }
+  const analytics = createAnalytics({
+    ...endpoint,
+    timers: processTime,
+    logger,
+    intervals: config.intervals,
+  });
+  closers.push(() => analytics.close());
+  await migrate({
+    pool: relational.pool,
+    analytics: (statement) => analytics.command(statement),
+    only: ['analytics'],
+  });
+  built.analytics = analytics;
+  return 'done' as const;
+}
+
+async function migrate(stores: MigrationStores): Promise<void> {
+  const outcome = await applyMigrations(stores);
+  if (!outcome.ok) throw new Error(`${outcome.reason}: ${outcome.detail}`);
+}
+
+function neverAsked(): Promise<never> {
+  throw new Error('the analytics store is opened by a later step');
+}
+
+async function buildRouters(context: StepContext) {
+  const { config, built, closers, clock, logger, version } = context;
+  const { relational } = need(built, 'relational');
+  const { analytics } = need(built, 'analytics');
+  const { signing } = need(built, 'signing');
+  const fleet = await assembleFleet({
+    registry: relational.sensors,
+    events: analytics.events,
+    clock,
+    time: processTime,
+    intervals: config.intervals,
+    logger,
+  });
+  closers.push(() => fleet.close());
+  built.fleet = fleet;
+  const addressBudget = createMemoryBudget(RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE);
+  const peers = createPeerFingerprints();
+  const tap = tapSink(analytics.sink);
+  const sensorSide = await assembleSensorSide({
+    config,
+    time: processTime,
+    clock,
+    logger,
+    fleet,
+    registry: relational.sensors,
+    facts: relational.facts,
+    audit: relational.audit,
+    inventory: relational.inventory,
+    events: analytics.events,
+    sink: tap.sink,
+    certificates: certificatesOf(built),
+    policyPublicKeyPem: signing.publicKeyPem,
+    addressBudget,
+    peers,
+  });
+  built.sensorSide = sensorSide;
+  built.operatorSide = await assembleOperatorSide({
+    config,
+    version,
+    time: processTime,
+    logger,
+    fleet,
+    registry: relational.sensors,
+    events: analytics.events,
+    tap,
+    audit: relational.audit,
+    apiKeys: relational.apiKeys,
+    tokens: sensorSide.tokens,
+    revokeSensor: sensorSide.revokeSensor,
+    addressBudget,
+    probes: [
+      { name: 'postgresql', ping: () => relational.health.ping() },
+      { name: 'clickhouse', ping: () => analytics.events.ping() },
+    ],
+    caPem: () => need(built, 'tls').tls.serverCaPem,
+    caFingerprint: () => colonHex(need(built, 'tls').tls.serverCaFingerprintSha256),
+    notReadyBecause: () => (context.isDraining() ? 'the Console is stopping' : null),
+    exchange: {
+      peers,
+      onFailure: (error, request) =>
+        logger.error(
+          { path: request.path, requestId: request.requestId, error: String(error) },
+          'an operator request failed',
+        ),
+    },
+  });
+  return 'done' as const;
+}
+
+async function prepareTls({ config, built, logger }: StepContext) {
+  const nowMs = processTime.now();
+  const opened = await openCertificateAuthority({ folder: keysFolder(config), nowMs });
+  if (!opened.ok) throw new Error(opened.reason);
+  built.authority = opened.authority;
+  built.tls = await tlsAssets(config, opened.authority);
+  logger.info(
+    { source: built.tls.source, caFingerprint: built.tls.serverCaFingerprintSha256 },
+    'TLS assets are ready',
+  );
+  return 'done' as const;
+}
+
+async function tlsAssets(
+  config: ConsoleConfig,
+  authority: CertificateAuthority,
+): Promise<TlsAssets> {
+  const { tls } = config;
+  const prepared = await prepareTlsAssets({
+    folder: keysFolder(config),
+    authority,
+    names: serverNames(config.baseUrl),
+    nowMs: processTime.now(),
+    ...(tls === null
+      ? {}
+      : { operator: { certPath: tls.cert, keyPath: tls.key, caPath: tls.ca ?? tls.cert } }),
+  });
+  if (!prepared.ok) throw new Error(prepared.mistakes.join('; '));
+  return prepared.assets;
+}
+
+async function bind({ config, built, closers }: StepContext) {
+  const { tls } = need(built, 'tls');
+  const { sensorSide } = need(built, 'sensorSide');
+  const { operatorSide } = need(built, 'operatorSide');
+  const loaded = loadUws({ cacheDir: join(config.dataDir, 'runtime') });
+  if (!loaded.ok) throw new Error(loaded.reason);
+  const created = createListener({
+    uws: loaded.uws,
+    tls,
+    attach(app) {
+      sensorSide.plane.attach(app);
+      operatorSide.attach(app);
+    },
+  });
+  if (!created.ok) throw new Error(created.reason);
+  const bound = await created.listener.listen(config.bind, config.port);
+  if (!bound.ok) throw new Error(bound.reason);
+  closers.push(async () => {
+    created.listener.stopAccepting();
+    sensorSide.plane.streams.shutDown();
+    await operatorSide.close();
+    created.listener.close();
+    sensorSide.plane.streams.dispose();
+  });
+  built.listener = created.listener;
+  built.port = bound.port;
+  return 'done' as const;
+}
+
+function startRenewal({ config, built, closers, clock, logger }: StepContext): void {
+  const stop = keepServerCertificateFresh({
+    clock,
+    logger,
+    isDue: () => isServerRenewalDue(need(built, 'tls').tls, processTime.now()),
+    async renew() {
+      built.tls = await tlsAssets(config, need(built, 'authority').authority);
+      const swapped = need(built, 'listener').listener.swap(built.tls);
+      if (!swapped.ok) throw new Error(swapped.reason);
+      logger.info('the server certificate was renewed');
+    },
+  });
+  closers.push(stop);
+}
+
+function consoleOf({ built, config }: StepContext, shut: () => Promise<void>): Console {
+  const { relational } = need(built, 'relational');
+  const { sensorSide } = need(built, 'sensorSide');
+  const { tls } = need(built, 'tls');
+  return {
+    port: built.port ?? config.port,
+    caPem: tls.serverCaPem,
+    caFingerprint: colonHex(tls.serverCaFingerprintSha256),
+    async createAdminKey(name) {
+      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
+      await relational.apiKeys.create({
+        keyId: newId(),
+        hash: hashOfSecret(secret),
+        name,
+        scopes: ADMIN_SCOPES,
+        nowMs: processTime.now(),
+        expiresAtMs: null,
+      });
+      return secret;
+    },
+    createToken: async (note) =>
+      (await sensorSide.tokens.create({ note, actor: 'quick-start' })).secret,
+    isKnownSensor: async (sensorId) => (await relational.sensors.getSensor(sensorId)) !== null,
+    async isGoodKey(secret) {
+      const row = await relational.apiKeys.findByHash(hashOfSecret(secret));
+      return row !== null && row.revokedAtMs === null;
+    },
+    stop: shut,
+  };
+}
+
+function certificatesOf(built: Built) {
+  const authority = () => need(built, 'authority').authority;
+  return {
+    checkCsr,
+    newSerial,
+    issueSensorCertificate: (
+      request: Parameters<CertificateAuthority['issueSensorCertificate']>[0],
+    ) => authority().issueSensorCertificate(request),
+    get rootsPem() {
+      return need(built, 'tls').tls.serverCaPem;
+    },
+  };
+}
+
+function externalClickhouse(url: string | null) {
+  if (url === null) return null;
+  const parsed = new URL(url);
+  const { username, password } = parsed;
+  parsed.username = '';
+  parsed.password = '';
+  return {
+    url: parsed.toString(),
+    username: decodeURIComponent(username) || 'default',
+    password: decodeURIComponent(password),
+  };
+}
+
+function keysFolder(config: ConsoleConfig): string {
+  return join(config.dataDir, 'keys');
+}
+
+function colonHex(hex: string): string {
+  return (hex.toUpperCase().match(/../g) ?? []).join(':');
+}
+
+// A step that needs what an earlier one builds; the order of steps makes it a programmer error when it is not there.
+function need<Name extends keyof Built>(built: Built, name: Name): Required<Pick<Built, Name>> {
+  if (built[name] === undefined) throw new Error(`start-up order: ${name} is not built yet`);
+  return built as Required<Pick<Built, Name>>;
+}
