@@ -1,0 +1,111 @@
+// The promises of the event sink and the event store together. invariant: I1, I9; decision: D6, D8
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
+import { storedEventOf } from '../../storage/ports/stored-event.ts';
+import { batch, event, HOSTILE, hex, NOW_MS } from './samples.ts';
+
+export function eventStoreContract(
+  stores: () => { readonly sink: EventSink; readonly events: EventStore },
+): void {
+  describe('events', () => {
+    it('should come back as they were stored, hostile text and 64-bit numbers included', async () => {
+      const { sink, events } = stores();
+      const whole = event({
+        observed_at: new Date(NOW_MS).toISOString().replace('Z', '456789Z'),
+        message: HOSTILE,
+        process: {
+          exec_id: 'a',
+          pid: Number.MAX_SAFE_INTEGER,
+          binary: HOSTILE,
+          start_time: '2026-01-01T00:00:00Z',
+        },
+        ancestors: [{ exec_id: 'b', pid: 1, binary: '/sbin/init' }],
+        network: { protocol: 'tcp', direction: 'outbound', destination_port: 443 },
+        file: { path: '', operation: 'read' },
+        anomaly_score: 0.25,
+        occurrences: 0,
+      });
+      const unreal = event({ observed_at: '9999-99-99T99:99:99Z', message: 'half \ud83d' });
+      const forged = { ...event(), sensor_id: 'another', sequence: 99, process: undefined };
+      const one = batch({ events: [whole, unreal, forged as never] });
+      expect(await sink.append(one)).toEqual({ ok: true });
+      const found = await events.search({ sensorId: one.sensorId, limit: 10 });
+      const wanted = one.events.map((each) => storedEventOf(one, each));
+      const byId = (a: { event_id: string }, b: { event_id: string }) =>
+        a.event_id < b.event_id ? -1 : 1;
+      expect([...found].sort(byId)).toEqual([...wanted].sort(byId));
+      const text = await events.search({ sensorId: one.sensorId, text: HOSTILE, limit: 10 });
+      expect(text.map((each) => each.event_id)).toEqual([whole.event_id]);
+    });
+
+    it('should be counted and found once when they come twice', async () => {
+      const { sink, events } = stores();
+      const one = batch();
+      const repeat = { ...one, channel: 'heartbeat' as const, digest: hex(32) };
+      expect(await Promise.all([sink.append(one), sink.append(one), sink.append(repeat)])).toEqual(
+        Array.from({ length: 3 }, () => ({ ok: true })),
+      );
+      expect(await events.countDistinct({ sensorId: one.sensorId })).toBe(2);
+      expect(await events.search({ sensorId: one.sensorId, limit: 10 })).toHaveLength(2);
+      const mine = (await events.storedRanges()).filter((r) => r.sensorId === one.sensorId);
+      expect(mine).toHaveLength(2);
+    });
+
+    it('should page without a gap or a repeat', async () => {
+      const { sink, events } = stores();
+      const same = Array.from({ length: 25 }, () => event());
+      const one = batch({ events: same });
+      await sink.append(one);
+      const seen: string[] = [];
+      let after: { observedAt: string; eventId: string } | null = null;
+      for (;;) {
+        const page = await events.search({ sensorId: one.sensorId, limit: 10, after });
+        seen.push(...page.map((each) => each.event_id));
+        const last = page.at(-1);
+        if (last === undefined) break;
+        after = { observedAt: last.observed_at, eventId: last.event_id };
+      }
+      expect(seen).toEqual(
+        same
+          .map((each) => each.event_id)
+          .sort()
+          .reverse(),
+      );
+    });
+
+    it('should say which batches are stored, with their gaps and content', async () => {
+      const { sink, events } = stores();
+      const one = batch();
+      for (const sequence of [1, 2, 3, 5, 9, 10]) {
+        await sink.append({ ...one, sequence, digest: `d${sequence}`, events: [event()] });
+      }
+      const mine = (await events.storedRanges()).filter((r) => r.sensorId === one.sensorId);
+      expect(mine.map(({ first, last }) => [first, last])).toEqual([
+        [1, 3],
+        [5, 5],
+        [9, 10],
+      ]);
+      expect(await events.batchDigest({ ...one, sequence: 5 })).toBe('d5');
+      expect(await events.batchDigest({ ...one, sequence: 4 })).toBeNull();
+    });
+  });
+
+  it('should give transitions newest first, those of one instant too', async () => {
+    const { events } = stores();
+    const sensorId = randomUUID();
+    const rows = ['a', 'b', 'c'].map((to) => ({
+      sensorId,
+      actorKind: 'sensor',
+      region: 'trust',
+      from: '',
+      to,
+      event: 'x',
+      facts: { text: HOSTILE },
+      atMs: NOW_MS,
+    }));
+    await events.insertTransitions(rows);
+    expect(await events.transitionsOf({ sensorId, limit: 10 })).toEqual([...rows].reverse());
+    expect(await events.transitionsOf({ sensorId, limit: 10, beforeMs: NOW_MS })).toEqual([]);
+  });
+}
