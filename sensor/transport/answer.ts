@@ -1,0 +1,24 @@
+// Reading foreign values: JSON objects, Retry-After, and the sentence of a failed answer.
+import type { Answer } from './console-client.ts';
+
+/** Whether a parsed value is a JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Retry-After in milliseconds; seconds only, a date or nonsense counts as absent. */
+export function retryAfterOf(header: string | undefined): number | null {
+  if (header === undefined || !/^\d{1,7}(\.\d+)?$/.test(header.trim())) return null;
+  return Number(header) * 1_000;
+}
+
+/** What a person reads of a failed answer. */
+export function sentenceOf(answer: Exclude<Answer, { ok: true }>): string {
+  if (answer.kind === 'refused') return `${answer.code}: ${answer.detail}`;
+  return `${answer.trouble.kind}: ${answer.trouble.detail}`;
+}
+
+/** How long a failed answer asks to wait. */
+export function waitOf(answer: Answer): number | null {
+  return !answer.ok && answer.kind === 'refused' ? answer.retryAfterMs : null;
+}
