@@ -1,11 +1,9 @@
 // Attacks on enrollment: stolen and guessed tokens, odd certificate requests, floods. invariant: I2, I11
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enrollBody, type KeyPair, makeCsr, makeKeys } from './sensor-plane.client.ts';
 import {
-  enrollBody,
-  type KeyPair,
-  makeCsr,
-  makeKeys,
+  removeSharedKeys,
   type SensorPlaneUnderTest,
   startSensorPlane,
 } from './sensor-plane.fixture.ts';
@@ -24,7 +22,10 @@ const enroll = (body: unknown) => plane.ask(null, '/sensors/enroll', body);
 beforeAll(async () => {
   [plane, keys] = await Promise.all([startSensorPlane(), makeKeys(TRIES)]);
 });
-afterAll(() => plane.stop());
+afterAll(async () => {
+  await plane.stop();
+  await removeSharedKeys();
+});
 
 describe('enrollment under attack', () => {
   it('makes exactly one certificate of 50 parallel tries with one token', async () => {

@@ -11,8 +11,11 @@ import {
   type Identity,
   type KeyPair,
   makeKeys,
-  type SensorPlaneUnderTest,
   STREAM_ID,
+} from './sensor-plane.client.ts';
+import {
+  removeSharedKeys,
+  type SensorPlaneUnderTest,
   startSensorPlane,
 } from './sensor-plane.fixture.ts';
 
@@ -38,7 +41,10 @@ beforeEach(async () => {
   nodes += 1;
   identity = await plane.enroll(`node-${nodes}`, own);
 });
-afterAll(() => plane.stop());
+afterAll(async () => {
+  await plane.stop();
+  await removeSharedKeys();
+});
 
 describe('a batch of events', () => {
   it('is stored once however often it is sent, and acknowledged by its own number', async () => {

@@ -1,6 +1,6 @@
 // Attacks on the stream: clones, silence, floods, frames that do not fit, identities that end while it is open.
 // invariant: I1, I3, I9, I10; decision: D10
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   eventOf,
   heartbeatBody,
@@ -8,9 +8,12 @@ import {
   type KeyPair,
   makeCsr,
   makeKeys,
+  type TestStream,
+} from './sensor-plane.client.ts';
+import {
+  removeSharedKeys,
   type SensorPlaneUnderTest,
   startSensorPlane,
-  type TestStream,
 } from './sensor-plane.fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,6 +48,7 @@ beforeEach(async () => {
   identity = await plane.enroll('node', key(0));
 });
 afterEach(() => plane.stop());
+afterAll(removeSharedKeys);
 
 describe('a stream', () => {
   it('greets, acknowledges after the durable write, and tells the actor', async () => {

@@ -11,7 +11,10 @@ import {
   type KeyPair,
   makeCsr,
   makeKeys,
+} from './sensor-plane.client.ts';
+import {
   openAuthority,
+  removeSharedKeys,
   type SensorPlaneUnderTest,
   startSensorPlane,
 } from './sensor-plane.fixture.ts';
@@ -48,7 +51,10 @@ beforeEach(async () => {
   plane = await startSensorPlane();
 });
 afterEach(() => plane.stop());
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await removeSharedKeys();
+});
 
 describe('a certificate on every request', () => {
   it('is demanded on every sensor route, and browsers still get in without', async () => {
