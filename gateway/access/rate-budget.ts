@@ -63,19 +63,31 @@ function stateOf(res: RateLimiterRes, limit: number, allowed: boolean): BudgetSt
   };
 }
 
-/** The key of an address: an IPv6 site counts as one, because a site owns a whole /64. */
+/** The key of an address: an IPv6 site counts as one, because a site owns a whole /64; a mapped IPv4 address is itself. */
 export function addressKey(address: string): string {
-  const plain = address.replace(/^(0:0:0:0:0:ffff:|::ffff:)(?=\d+\.)/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === '' ? [] : tail.split(':');
-  const gap = plain.includes('::') ? Math.max(0, 8 - left.length - right.length) : 0;
-  const groups = [...left, ...Array.from({ length: gap }, () => '0'), ...right];
+  if (!address.includes(':')) return address;
+  const groups = groupsOf(address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, dottedAsGroups));
+  const [high = 0, low = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
   return groups
     .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, '').toLowerCase())
+    .map((group) => group.toString(16))
     .join(':');
+}
+
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail = ''] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const gap = Math.max(0, 8 - left.length - right.length);
+  const zeros = Array.from({ length: gap }, () => '0');
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16) || 0);
+}
+
+function dottedAsGroups(_text: string, a: string, b: string, c: string, d: string): string {
+  const group = (high: string, low: string) => (Number(high) * 256 + Number(low)).toString(16);
+  return `${group(a, b)}:${group(c, d)}`;
 }
 
 /** The headers that tell a caller its budget (IETF draft form). */

@@ -240,6 +240,34 @@ describe('events', () => {
   });
 });
 
+describe('a tail', () => {
+  it('should poll while there is no live channel and miss nothing', async () => {
+    env['SERVICE_TOKEN'] = live.fixture.addKey(['events:read']);
+    const { state } = live.fixture;
+    state.events.push(storedEvent(2));
+    const stop = new AbortController();
+    let lines = 0;
+    // Full of sessions: the channel is refused, the search is not.
+    const size = live.hub.size;
+    Object.assign(live.hub, { size: () => Number.POSITIVE_INFINITY });
+
+    const tail = run('events tail -o compact', {
+      signal: stop.signal,
+      onOut: () => {
+        lines += 1;
+        if (lines === 1) state.events.push(storedEvent(1));
+        if (lines === 2) stop.abort();
+      },
+    });
+    const { code, out, err } = await tail;
+    Object.assign(live.hub, { size });
+
+    expect(code).toBe(0);
+    expect(err).toContain('No live channel');
+    expect(out.map((line) => line.slice(0, 12))).toEqual(['11:59:58.000', '11:59:59.000']);
+  });
+});
+
 describe('a command', () => {
   it('should end with 7 when nothing listens, 2 when it is not known, 0 when help was asked', async () => {
     env['SERVICE_CONSOLE_URL'] = 'https://localhost:1';

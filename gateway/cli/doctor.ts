@@ -41,9 +41,9 @@ function contextFile(io: CommandIo): Finding {
   const path = contextFilePath(io.env);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) {
-    const hasEnv = io.env['SERVICE_CONSOLE_URL'] !== undefined;
+    if (io.env['SERVICE_CONSOLE_URL'] !== undefined) return { ok: true, said: 'environment' };
     const fix = 'service-console quickstart writes it, or set SERVICE_CONSOLE_URL';
-    return { ok: hasEnv, said: `${path} does not exist`, fix };
+    return { ok: false, said: `${path} does not exist`, fix };
   }
   const isPrivate = (stat.mode & 0o077) === 0;
   const said = isPrivate ? path : `${path} can be read by others`;
@@ -76,7 +76,7 @@ function tls({ url, ca }: Connection): Promise<{ finding: Finding; isUp: boolean
     };
     socket.on('secureConnect', () => {
       const leftMs = Date.parse(socket.getPeerCertificate().valid_to) - Date.now();
-      const days = Math.floor(leftMs / DAY_MS);
+      const days = (leftMs / DAY_MS).toFixed(1);
       const said = `${socket.getProtocol()}, the server certificate is good for ${days} days`;
       end({ ok: true, said }, true);
     });

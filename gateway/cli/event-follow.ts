@@ -4,13 +4,14 @@
 import WebSocket from 'ws';
 import { COMMAND_WATCH_INTERVAL_MS } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import type { Client, Query } from './client.ts';
+import type { Client, Page } from './client.ts';
 import { pause } from './command-run.ts';
-import { CommandFailure } from './exit.ts';
+import { CommandFailure, EXIT } from './exit.ts';
 
 const REMEMBERED_MAX = 10_000;
 /** How far back polling looks, for events that arrive late. */
 const POLL_OVERLAP = 'now-2m';
+const POLL_EVENTS_MAX = 10_000;
 const LIVE_OPEN_TIMEOUT_MS = 5_000;
 
 export type FollowOptions = {
@@ -36,49 +37,72 @@ export function rememberIds(max: number = REMEMBERED_MAX): (id: string) => boole
   };
 }
 
-/** Prints the latest events, then new ones until stopped. */
+/**
+ * Prints the latest events, then new ones until stopped. Each round opens the live channel and then reads what was stored
+ * meanwhile; a round without the channel is a poll, and the next one tries it again.
+ */
 export async function followEvents(
   options: FollowOptions & { readonly since?: string | undefined; readonly last: number },
 ): Promise<void> {
+  const { client, filter, signal } = options;
   const isNew = rememberIds();
   const show = (event: StoredEvent) => {
     if (isNew(event.event_id)) options.onEvent(event);
   };
-  const waiting: StoredEvent[] = [];
-  let isCaughtUp = false;
-  const live = await openLive({
-    ...options,
-    // What arrives while the past is read waits its turn.
-    onEvent: (event) => (isCaughtUp ? show(event) : void waiting.push(event)),
-  });
-  const past: Query = {
-    ...options.filter,
-    limit: options.last,
-    ...(options.since === undefined ? {} : { from: options.since }),
-  };
-  const { items } = await options.client.get<{ items: StoredEvent[] }>('/api/v2/events', past);
-  for (const event of [...items].reverse()) show(event);
-  isCaughtUp = true;
-  for (const event of waiting) show(event);
-  const why = live === null ? 'not available' : await live.ended;
-  if (options.signal.aborted) return;
-  options.talk(`The live channel is ${why}; asking again every two seconds.`);
-  await poll({ ...options, onEvent: show });
-}
-
-async function poll(options: FollowOptions): Promise<void> {
-  while (!options.signal.aborted) {
+  let isFirst = true;
+  let wasLive = true;
+  while (!signal.aborted) {
+    const waiting: StoredEvent[] = [];
+    let isCaughtUp = false;
+    const live = await openLive({
+      ...options,
+      // What arrives while the past is read waits its turn.
+      onEvent: (event) => (isCaughtUp ? show(event) : void waiting.push(event)),
+    });
     try {
-      const query = { ...options.filter, from: POLL_OVERLAP, order: 'ascending' };
-      for await (const event of options.client.all<StoredEvent>('/api/v2/events', query, 10_000)) {
-        options.onEvent(event);
-      }
+      const past = isFirst ? latest(options) : missed(client, filter);
+      for (const event of await past) show(event);
+      isFirst = false;
     } catch (error) {
-      if (!(error instanceof CommandFailure) || error.exitCode === 4) throw error;
+      if (isFirst || !isPassing(error)) throw error;
       options.talk(error.message);
     }
-    await pause(COMMAND_WATCH_INTERVAL_MS, options.signal);
+    isCaughtUp = true;
+    for (const event of waiting) show(event);
+    if (live === null && wasLive) options.talk('No live channel; asking every two seconds.');
+    wasLive = live !== null;
+    const why = await live?.ended;
+    if (signal.aborted) return;
+    if (why !== undefined) options.talk(`The live channel is ${why}; trying again.`);
+    await pause(COMMAND_WATCH_INTERVAL_MS, signal);
   }
+}
+
+async function latest(
+  options: FollowOptions & { readonly since?: string | undefined; readonly last: number },
+): Promise<readonly StoredEvent[]> {
+  const from = options.since === undefined ? {} : { from: options.since };
+  const query = { ...options.filter, ...from, limit: options.last };
+  const { items } = await options.client.get<Page<StoredEvent>>('/api/v2/events', query);
+  return [...items].reverse();
+}
+
+async function missed(
+  client: Client,
+  filter: FollowOptions['filter'],
+): Promise<readonly StoredEvent[]> {
+  const query = { ...filter, from: POLL_OVERLAP, order: 'ascending' };
+  const found: StoredEvent[] = [];
+  for await (const event of client.all<StoredEvent>('/api/v2/events', query, POLL_EVENTS_MAX)) {
+    found.push(event);
+  }
+  return found;
+}
+
+function isPassing(error: unknown): error is CommandFailure {
+  if (!(error instanceof CommandFailure)) return false;
+  const { exitCode } = error;
+  return exitCode !== EXIT.notAuthenticated && exitCode !== EXIT.usage;
 }
 
 type Live = { readonly ended: Promise<string> };

@@ -55,7 +55,7 @@ export function renderHome(facts: HomeFacts): string {
 <dt>Version</dt><dd>${escapeHtml(facts.version)}</dd>
 <dt>Platform</dt><dd>${escapeHtml(facts.platform)}</dd>
 <dt>Address</dt><dd>${escapeHtml(facts.baseUrl)}</dd>
-<dt>CA SHA-256</dt><dd><code>${escapeHtml(facts.caFingerprint)}</code></dd>
+<dt>CA SHA-256</dt><dd><code>${escapeHtml(facts.caFingerprint).replaceAll(':', ':<wbr>')}</code></dd>
 </dl>
 <h2>See the fleet</h2>
 <pre>npx service-console sensors list</pre>

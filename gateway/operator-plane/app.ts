@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { isShallow } from '../../machines/wire/parse.ts';
 import { homeRoute } from '../home/home-route.ts';
+import { auditRefusals } from './audit-refusals.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
@@ -50,6 +51,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   setProblemHandlers(app, deps.logger, table.allowedAt);
   await app.register(swagger, describeApi(deps.version.version));
   installGuard(app, deps.admitter);
+  auditRefusals(app, deps);
   answerHeaders(app, deps);
   await app.register(
     async (api) => {

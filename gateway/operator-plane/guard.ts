@@ -46,10 +46,10 @@ export function installGuard(app: FastifyInstance, admitter: Admitter): void {
     }
     if (!admission.result.ok) return sendRefusal(reply, admission.result);
     const { operator } = admission.result;
+    request.operator = operator;
     if (!hasScope(operator.scopes, guard.scope)) {
       return sendRefusal(reply, refuse('role_required', `This needs the scope ${guard.scope}.`));
     }
-    request.operator = operator;
     return undefined;
   });
 }

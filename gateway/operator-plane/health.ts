@@ -2,7 +2,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../machines/errors.ts';
-import { DATABASE_TIMEOUT_MS, RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import {
+  DATABASE_TIMEOUT_MS,
+  PROBE_SHARED_MS,
+  RETRY_AFTER_STORE_MS,
+} from '../../machines/limits.ts';
 import { withinDeadline } from './deadline.ts';
 import type { OperatorPlaneDeps, Probe } from './deps.ts';
 import { sendRefusal } from './problem-reply.ts';
@@ -17,6 +21,7 @@ const Readiness = Type.Object({
 });
 
 export function healthRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+  const probeAll = sharedProbes(deps.probes);
   return async (app) => {
     app.get('/livez', {
       config: { guard: { public: true, unmetered: true } },
@@ -40,7 +45,7 @@ export function healthRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
       },
       handler: async (request, reply) => {
         const because = deps.notReadyBecause();
-        const dependencies = await Promise.all(deps.probes.map(probe));
+        const dependencies = await probeAll();
         const isReady = because === null && dependencies.every(({ ok }) => ok);
         if (!isReady) {
           reply.code(503).header('retry-after', String(Math.ceil(RETRY_AFTER_STORE_MS / 1_000)));
@@ -102,6 +107,20 @@ export function healthRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         return reply.header('content-type', 'application/x-pem-file').send(pem);
       },
     });
+  };
+}
+
+// Anybody may ask, as often as they like: one look serves all who ask within its time.
+function sharedProbes(probes: readonly Probe[]) {
+  let look: Promise<Awaited<ReturnType<typeof probe>>[]> | null = null;
+  let lookedAtMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    if (look === null || nowMs - lookedAtMs >= PROBE_SHARED_MS) {
+      lookedAtMs = nowMs;
+      look = Promise.all(probes.map(probe));
+    }
+    return look;
   };
 }
 

@@ -76,6 +76,7 @@ describe('a guard', () => {
       code: 'role_required',
       detail: expect.stringMatching(/sensors:read/),
     });
+    expect(fixture.state.audit).toMatchObject([{ actor: 'api-key:key-1', result: '403' }]);
   });
 
   it('should fail the start when a route declares none', async () => {
@@ -238,6 +239,10 @@ describe('a sensor', () => {
     expect(revoked.json()).toMatchObject({ trust_health: 'revoked', revoked_reason: 'stolen' });
     expect(again.statusCode).toBe(409);
     expect(again.json().code).toBe('sensor_is_revoked');
+    expect(fixture.state.audit).toMatchObject([
+      { actor: 'api-key:key-2', action: 'POST /api/v2/sensors/:id/revoke', result: '422' },
+      { action: 'POST /api/v2/sensors/:id/reenroll', target: id, result: '409' },
+    ]);
   });
 
   it('should be 404 when there is none', async () => {
