@@ -12,9 +12,10 @@ import { newId } from '../actors/trust/uuid-v7.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../machines/trust/secret.rules.ts';
 import { type Analytics, createAnalytics } from '../storage/analytics/analytics.ts';
-import { createClickhouseLauncher } from '../storage/embedded/clickhouse.ts';
-import { createPostgresLauncher } from '../storage/embedded/postgres.ts';
-import { superviseStore } from '../storage/embedded/store-process.actor.ts';
+import {
+  startEmbeddedClickhouse,
+  startEmbeddedPostgres,
+} from '../storage/embedded/store-process.actor.ts';
 import {
   type CertificateAuthority,
   newSerial,
@@ -133,8 +134,8 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
   };
 }
 
-function supervision({ clock, logger }: StepContext) {
-  return { clock: clock as never, logger, now: processTime.now };
+function storeOptions({ config, clock, logger }: StepContext) {
+  return { dataDir: config.dataDir, clock: clock as never, logger, now: processTime.now };
 }
 
 // The database's own user must be able to pass through; what is secret lies in folders of mode 700 below.
@@ -155,10 +156,7 @@ async function openRelational(context: StepContext) {
   const { config, built, closers, logger } = context;
   let url = config.databaseUrl;
   if (url === null) {
-    const store = superviseStore({
-      launcher: createPostgresLauncher({ dataDir: config.dataDir, logger }),
-      ...supervision(context),
-    });
+    const store = startEmbeddedPostgres(storeOptions(context));
     closers.push(() => store.stop());
     url = (await store.ready()).url;
   }
@@ -179,10 +177,7 @@ async function openAnalytics(context: StepContext) {
   const { relational } = need(built, 'relational');
   let endpoint = externalClickhouse(config.clickhouseUrl);
   if (endpoint === null) {
-    const store = superviseStore({
-      launcher: createClickhouseLauncher({ dataDir: config.dataDir, logger }),
-      ...supervision(context),
-    });
+    const store = startEmbeddedClickhouse(storeOptions(context));
     closers.push(() => store.stop());
     endpoint = await store.ready();
   }

@@ -32,6 +32,8 @@ export type MigrationStores = {
   readonly analytics: (statement: string) => Promise<void>;
   /** The files of this code unless told. */
   readonly migrations?: readonly Migration[];
+  /** Only these stores; both unless told. The Console's start opens one after the other. */
+  readonly only?: readonly StoreName[];
 };
 
 type Applied = {
@@ -84,7 +86,7 @@ export async function planMigrations(stores: MigrationStores): Promise<Migration
   const { rows } = await stores.pool.query<{ known: boolean }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS known`,
   );
-  return plan(wanted, rows[0]?.known === true ? await readApplied(stores.pool) : []);
+  return plan(wanted, rows[0]?.known === true ? await readApplied(stores.pool) : [], stores.only);
 }
 
 /** Applies what is missing. Safe to call from several replicas at once and again after a crash. */
@@ -98,7 +100,7 @@ export async function applyMigrations(stores: MigrationStores): Promise<Migratio
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       store text NOT NULL, number integer NOT NULL, name text NOT NULL, checksum text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (store, number))`);
-    const planned = plan(wanted, await readApplied(client));
+    const planned = plan(wanted, await readApplied(client), stores.only);
     if (!planned.ok) return planned;
     for (const step of planned.steps) {
       if (step.store === 'relational') await applyRelational(client, step);
@@ -113,9 +115,13 @@ export async function applyMigrations(stores: MigrationStores): Promise<Migratio
 
 type Planned = { readonly ok: true; readonly steps: readonly Migration[] } | MigrationRefusal;
 
-function plan(wanted: readonly Migration[], applied: readonly Applied[]): Planned {
+function plan(
+  wanted: readonly Migration[],
+  applied: readonly Applied[],
+  only: readonly StoreName[] = STORES,
+): Planned {
   const steps: Migration[] = [];
-  for (const store of STORES) {
+  for (const store of only) {
     const own = wanted.filter((one) => one.store === store);
     const done = new Map(applied.filter((one) => one.store === store).map((x) => [x.number, x]));
     const newest = Math.max(0, ...done.keys());

@@ -15,6 +15,7 @@ const TIMER_MAX_MS = 100 * 365 * 24 * 3_600_000;
 const CONTEXT_JSON_MAX_CHARS = 200_000;
 const STEPS_MAX = 40;
 const RANDOM_WALKS = 500;
+const OUTPUT_SAMPLES = 12;
 const VALUES_EXPLORED_MAX = 400;
 
 export type LawSubject = {
@@ -149,7 +150,7 @@ export function internalEvents(subject: LawSubject, snapshot: AnyMachineSnapshot
     node.invoke.flatMap(({ id, src }): EventObject[] => {
       const outputs = typeof src === 'string' ? subject.outputs?.[src] : undefined;
       const samples =
-        outputs === undefined ? [undefined] : fc.sample(outputs, { numRuns: 4, seed: 7 });
+        outputs === undefined ? [undefined] : fc.sample(outputs, { numRuns: OUTPUT_SAMPLES, seed: 7 });
       return [
         ...samples.map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
         {

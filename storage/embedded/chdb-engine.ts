@@ -2,7 +2,11 @@
 // and each lane has its own bound on how many run at once. One Session stays open for as long as the process lives,
 // because the engine stops with its last. decision: D7; invariant: I10
 import { createRequire } from 'node:module';
-import { EMBEDDED_MEMORY_MAX_BYTES } from '../../machines/limits.ts';
+import {
+  EMBEDDED_MEMORY_MAX_BYTES,
+  EMBEDDED_QUERIES_WAITING_MAX,
+  EMBEDDED_RESULT_MAX_BYTES,
+} from '../../machines/limits.ts';
 import { type ClickhouseRequest, type Lane, preludeOf, quote } from './chdb-request.ts';
 
 type ChdbResult = {
@@ -50,6 +54,8 @@ export function openChdbEngine(folder: string): ChdbEngine {
       connectionArgs: [
         `--max_server_memory_usage=${EMBEDDED_MEMORY_MAX_BYTES}`,
         '--output_format_json_quote_64bit_integers=1',
+        // Results are held whole before they are sent; what is larger has to be asked for in pages.
+        `--max_result_bytes=${EMBEDDED_RESULT_MAX_BYTES}`,
       ],
     });
   const keeper = open();
@@ -137,6 +143,11 @@ function createLane(width: number): LaneGate {
 
   return {
     async enter(id, run) {
+      if (waiting.size >= EMBEDDED_QUERIES_WAITING_MAX) {
+        throw new Error(
+          'Code: 202. DB::Exception: Too many simultaneous queries. (TOO_MANY_SIMULTANEOUS_QUERIES)',
+        );
+      }
       await new Promise<void>((resolve, reject) => {
         waiting.set(id, {
           start: resolve,
