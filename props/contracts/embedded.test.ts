@@ -1,5 +1,9 @@
 // Every storage contract on the real embedded stores: one start of both for the whole file, no root needed.
+
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,9 +24,10 @@ import {
   readMigrations,
 } from '../../storage/migrate.ts';
 import type { Timers } from '../../storage/ports/clock.ts';
+import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
 import { createRelational, type Relational } from '../../storage/relational/relational.ts';
 import { eventStoreContract } from './event-store.contract.ts';
-import { enrollment, HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
+import { batch, enrollment, HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 
 const START_MS = 60_000;
@@ -187,5 +192,42 @@ describe('migrations', () => {
     expect(await plan(changed)).toMatchObject({ reason: 'changed_after_applied' });
     const next = migrationOf('relational', 2, 'next', 'SELECT 1');
     expect(await plan([...known, next])).toMatchObject({ ok: true, steps: [{ number: 2 }] });
+  });
+});
+
+describe('direct sink without a store', () => {
+  it('should refuse while the store is away and store again by itself', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const away = createAnalytics({
+      url: `http://127.0.0.1:${port}`,
+      username: clickhouse.endpoint.username,
+      password: clickhouse.endpoint.password,
+      timers,
+      logger,
+      intervals,
+    });
+    const one = batch();
+    expect(await away.sink.append(one)).toMatchObject({ ok: false });
+    expect(await analytics.events.batchDigest(one)).toBeNull();
+    await expect(away.events.storedRanges()).rejects.toThrow(EventStoreUnavailable);
+    // The way to the real store opens; nobody restarts the sink.
+    const target = new URL(clickhouse.endpoint.url);
+    const relay = createTcpServer((socket) => {
+      const onward = connect(Number(target.port), target.hostname);
+      socket.on('error', silent).pipe(onward).on('error', silent).pipe(socket);
+    }).listen(port, '127.0.0.1');
+    await once(relay, 'listening');
+    let outcome = await away.sink.append(one);
+    while (!outcome.ok) {
+      await new Promise((resolve) => setTimeout(resolve, intervals.STORE_PROBE_INTERVAL_MS));
+      outcome = await away.sink.append(one);
+    }
+    expect(await analytics.events.batchDigest(one)).toBe(one.digest);
+    await away.close();
+    relay.close();
   });
 });
