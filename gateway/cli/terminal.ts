@@ -1,7 +1,7 @@
 // What reaches a terminal: data on stdout, talk on stderr, colour only where it is wanted, and never a control byte that
 // came from a node.
 import pc from 'picocolors';
-import { escapeControls } from '../operator-plane/event-export.ts';
+import { escapeControls } from '../operator-plane/escape-controls.ts';
 import type { Env } from './context-file.ts';
 
 export type Terminal = {

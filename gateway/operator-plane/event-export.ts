@@ -4,6 +4,7 @@ import { OPERATOR_EXPORT_PAGE_ROWS, OPERATOR_EXPORT_ROWS_MAX } from '../../machi
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import { withinDeadline } from './deadline.ts';
+import { escapeControls } from './escape-controls.ts';
 import { type EventQuestion, keyAfter } from './event-query.ts';
 
 export type ExportFormat = 'csv' | 'ndjson';
@@ -102,18 +103,4 @@ export function csvCell(value: unknown): string {
 function jsonLine(event: StoredEvent): string {
   // JSON escapes the first 32 by itself; what a terminal also obeys is escaped here.
   return `${escapeControls(JSON.stringify(event), (code) => `\\u${code.toString(16).padStart(4, '0')}`)}\n`;
-}
-
-/** Control characters (C0, DEL, C1) and direction overrides as visible escapes. */
-export function escapeControls(
-  text: string,
-  escaped: (code: number) => string = (code) =>
-    code > 0xff
-      ? `\\u${code.toString(16).padStart(4, '0')}`
-      : `\\x${code.toString(16).padStart(2, '0')}`,
-): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (char) => escaped(char.charCodeAt(0)),
-  );
 }
