@@ -1,8 +1,15 @@
 // The reference fakes keep the same promises as the real stores.
 import { describe, expect, it } from 'vitest';
 import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
+import { createMemoryRegistry } from '../../storage/memory/memory-registry.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { batch } from './samples.ts';
+import { sensorRegistryContract } from './sensor-registry.contract.ts';
+
+describe('sensor registry in memory', () => {
+  const memory = createMemoryRegistry();
+  sensorRegistryContract(() => memory.sensors);
+});
 
 describe('event store in memory', () => {
   const memory = createMemoryEvents(1_000);
