@@ -1,0 +1,139 @@
+// The effects of the engine machine: one subprocess that says hello and alive on its standard output and stops when its
+// standard input ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fromPromise } from 'xstate';
+import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
+import { engineMachine } from '../../machines/sensor/engine.machine.ts';
+import { type EngineHello, engineStateOf } from '../../machines/sensor/engine.rules.ts';
+import { parseJson } from '../../machines/wire/parse.ts';
+import { readKernel } from '../engine/kernel.ts';
+import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from '../engine/unpack.ts';
+import { isObject } from '../transport/answer.ts';
+import { type Parts, startActor } from './parts.ts';
+
+const HOOKS_MAX = 256;
+const LINE_MAX_CHARS = 16_384;
+type EngineParts = Pick<Parts, 'config' | 'logger' | 'clock' | 'seed' | 'facts' | 'onCrash'>;
+
+/** Starts the engine's watch. */
+export function startEngine(parts: EngineParts, exportFile: string) {
+  const { config, logger, facts } = parts;
+  let child: ChildProcess | null = null;
+  let gone: Promise<string> = Promise.resolve('');
+  let file = '';
+
+  async function unpack(): Promise<void> {
+    const result = await unpackEngine({ stateDir: config.stateDir, files: await engineFiles() });
+    if (!result.ok) throw new Error(result.reason);
+    file = join(result.directory, PROCFS_ENGINE_FILE);
+  }
+
+  async function run(signal: AbortSignal): Promise<string> {
+    await stop();
+    if (signal.aborted) return 'stopped';
+    const kernel = await readKernel();
+    const own = spawn(
+      process.execPath,
+      [
+        file,
+        '--export-filename',
+        exportFile,
+        '--node-name',
+        config.nodeName,
+        '--ignore-pid',
+        String(process.pid),
+      ],
+      { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+    );
+    child = own;
+    gone = new Promise((resolve) => {
+      own.on('error', (error) => resolve(error.message));
+      own.on('exit', (code, killed) => resolve(`it ended with ${killed ?? code}`));
+    });
+    own.stdin?.on('error', () => undefined);
+    createInterface({ input: own.stdout }).on('line', (line) => hear(line, kernel.preemptRt));
+    createInterface({ input: own.stderr }).on('line', (line) => {
+      logger.warn({ line: line.slice(0, 500) }, 'the engine says');
+    });
+    signal.addEventListener('abort', () => own.stdin?.end(), { once: true });
+    return gone;
+  }
+
+  function hear(line: string, isPreemptRt: boolean): void {
+    const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
+    if (parsed === null || !parsed.ok || !isObject(parsed.value)) return;
+    const word = parsed.value;
+    if (typeof word['engine'] === 'string') {
+      actor.send({ type: 'engine.ready', hello: helloOf(word, isPreemptRt) });
+    } else if (word['alive'] !== undefined) {
+      facts.pipeline.engine_lost = Math.max(0, Math.floor(Number(word['lost']) || 0));
+      actor.send({ type: 'engine.alive' });
+    }
+  }
+
+  // Ends the input, waits, and kills what does not end by itself.
+  async function stop(): Promise<void> {
+    const own = child;
+    child = null;
+    if (own === null || own.exitCode !== null || own.signalCode !== null) return;
+    own.stdin?.end();
+    const timer = parts.clock.setTimeout(() => own.kill('SIGKILL'), ENGINE_STOP_TIMEOUT_MS);
+    await gone;
+    parts.clock.clearTimeout(timer);
+  }
+
+  const actor = startActor(
+    parts,
+    engineMachine.provide({
+      actors: {
+        unpackEngine: fromPromise<unknown, undefined>(unpack),
+        runEngine: fromPromise<string, undefined>(({ signal }) => run(signal)),
+        stopEngine: fromPromise<unknown, undefined>(stop),
+        readClock: fromPromise<number, undefined>(async () => performance.now()),
+      },
+      actions: {
+        tellLost: (_, { reason }) => logger.warn({ reason }, 'the engine is lost'),
+        tellRunning: () => logger.info('the engine runs'),
+      },
+    }),
+    {
+      startTimeoutMs: config.intervals.ENGINE_START_TIMEOUT_MS,
+      hangTimeoutMs: config.intervals.ENGINE_HANG_TIMEOUT_MS,
+      minMs: config.intervals.ENGINE_RESTART_BACKOFF_MIN_MS,
+      maxMs: config.intervals.ENGINE_RESTART_BACKOFF_MAX_MS,
+      seed: parts.seed,
+    },
+  );
+  actor.subscribe((snapshot) => {
+    const { hello, restarts } = snapshot.context;
+    const value = snapshot.value;
+    const state = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
+    facts.engine = {
+      kind: hello?.kind ?? 'procfs',
+      version: hello?.version ?? '1.7.0',
+      state: engineStateOf(state, snapshot.hasTag('running')),
+      restarts,
+      disabled_hooks: [...(hello?.disabledHooks ?? [])],
+      loaded_policies: [],
+    };
+  });
+  return actor;
+}
+
+function helloOf(word: Readonly<Record<string, unknown>>, isPreemptRt: boolean): EngineHello {
+  const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
+  const hooks = listed.filter(isObject).map((one) => ({
+    hook: String(one['hook']).slice(0, 256),
+    reason: String(one['reason']).slice(0, 512),
+  }));
+  // The verifier of a PREEMPT_RT kernel refuses syscall kprobes with BPF_MODIFY_RETURN; everything else goes on.
+  if (isPreemptRt) hooks.push({ hook: 'syscall_kprobes', reason: 'PREEMPT_RT kernel' });
+  return {
+    kind: String(word['engine']).slice(0, 32),
+    version: String(word['version']).slice(0, 32),
+    mode: String(word['mode']).slice(0, 32),
+    disabledHooks: hooks.slice(0, HOOKS_MAX),
+  };
+}

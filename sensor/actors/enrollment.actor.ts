@@ -1,0 +1,133 @@
+// The effects of enrollment: CA at first contact, key on disk before the request, installation of the answer.
+// invariant: I2, I7, I13
+import { createPrivateKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fromPromise, toPromise } from 'xstate';
+import { REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
+import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
+import { type EnrollmentAttempt, judgeRefusal } from '../../machines/sensor/enrollment.rules.ts';
+import { EnrollResponse, SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
+import { parserOfValue } from '../../machines/wire/parse.ts';
+import { createConsoleClient } from '../transport/console-client.ts';
+import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
+import { buildSigningRequest, generateKeyPem } from '../transport/signing-request.ts';
+import { type Parts, startActor } from './parts.ts';
+
+const readAnswer = parserOfValue(EnrollResponse);
+export type EnrollmentParts = Pick<
+  Parts,
+  'config' | 'logger' | 'clock' | 'seed' | 'version' | 'bootId' | 'system' | 'directory' | 'onCrash'
+> & { readonly instanceId: string; readonly consoleUrl: URL };
+
+/** Exchanges a token for an identity; goes on until an answer is final. The token is never logged. */
+export function enroll(parts: EnrollmentParts, token: string): Promise<EnrollmentAttempt> {
+  const actor = startActor(
+    parts,
+    enrollmentMachine.provide({
+      actors: {
+        requestEnrollment: fromPromise<EnrollmentAttempt, undefined>(() => attempt(parts, token)),
+      },
+      actions: {
+        tellRetry: (_, { reason }) =>
+          parts.logger.warn({ reason }, 'not enrolled yet, trying again'),
+      },
+    }),
+    {
+      retryMinMs: parts.config.intervals.ENROLLMENT_RETRY_MIN_MS,
+      retryMaxMs: parts.config.intervals.ENROLLMENT_RETRY_MAX_MS,
+      seed: parts.seed,
+    },
+  );
+  return toPromise(actor);
+}
+
+async function attempt(parts: EnrollmentParts, token: string): Promise<EnrollmentAttempt> {
+  const { config, directory, consoleUrl } = parts;
+  const ca = await trustAnchor(parts);
+  if (!ca.ok) {
+    if (!ca.isReachable) return { kind: 'retry', reason: ca.reason, retryAfterMs: null };
+    return { kind: 'refused', code: 'console_not_trusted', detail: ca.reason };
+  }
+  const keyPem = await directory.beginKey(generateKeyPem);
+  const csr = await buildSigningRequest(config.nodeName, createPrivateKey(keyPem));
+  const client = createConsoleClient({
+    baseUrl: consoleUrl,
+    instanceId: parts.instanceId,
+    proxyUrl: config.proxyUrl,
+    identity: { keyPem: null, certPem: null, caPem: ca.caPem },
+  });
+  const body = {
+    token,
+    csr_pem: csr,
+    node_name: config.nodeName,
+    flavor: config.flavor,
+    ...(config.declaredRole === null ? {} : { declared_role: config.declaredRole }),
+    labels: config.labels,
+    system: parts.system,
+    boot_id: parts.bootId,
+    sensor_version: parts.version,
+  };
+  const answer = await client.post(SENSOR_PATHS.enroll, JSON.stringify(body), {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  client.close();
+  if (!answer.ok) {
+    if (answer.kind === 'refused')
+      return judgeRefusal(answer.code, answer.detail, answer.retryAfterMs);
+    const { kind, detail } = answer.trouble;
+    if (kind === 'console_not_trusted') return { kind: 'refused', code: kind, detail };
+    return { kind: 'retry', reason: `${kind}: ${detail}`, retryAfterMs: null };
+  }
+  return install(parts, answer.json);
+}
+
+async function install(parts: EnrollmentParts, json: unknown): Promise<EnrollmentAttempt> {
+  const parsed = readAnswer(json);
+  if (!parsed.ok) return { kind: 'retry', reason: 'the answer does not fit', retryAfterMs: null };
+  const answer = parsed.value;
+  const { config } = parts;
+  const installed = await parts.directory.installEnrollment({
+    sensorId: answer.sensor_id,
+    certPem: answer.control_plane_certificate_pem,
+    caPem: answer.control_plane_ca_certificate_pem,
+    policyPubPem: answer.policy_signing_public_key_pem,
+    state: {
+      trust_state: 'trusted',
+      renewal_status: 'ok',
+      console_url: parts.consoleUrl.href,
+      node_name: config.nodeName,
+      flavor: config.flavor,
+      enrolled_at: new Date().toISOString(),
+      ...(config.declaredRole === null ? {} : { declared_role: config.declaredRole }),
+    },
+  });
+  if (!installed.ok) {
+    const reason = `${installed.reason}: ${installed.detail}`;
+    return { kind: 'retry', reason, retryAfterMs: null };
+  }
+  const { sensorId, notAfterMs } = installed.identity;
+  parts.logger.info({ sensorId }, 'enrolled');
+  return { kind: 'enrolled', sensorId, notAfterMs };
+}
+
+type Anchor =
+  | { readonly ok: true; readonly caPem: string | null }
+  | { readonly ok: false; readonly isReachable: boolean; readonly reason: string };
+
+// A named anchor wins; then what an earlier enrollment left (a re-enrollment needs no flag); then the public chain.
+async function trustAnchor({ config, directory, consoleUrl }: EnrollmentParts): Promise<Anchor> {
+  if (config.caFile !== null) {
+    const caPem = await readFile(config.caFile, 'utf8').catch(() => null);
+    if (caPem !== null) return { ok: true, caPem };
+    return { ok: false, isReachable: true, reason: `${config.caFile} cannot be read` };
+  }
+  if (config.caFingerprint !== null) {
+    const fingerprint = parseFingerprint(config.caFingerprint);
+    if (fingerprint === null) {
+      return { ok: false, isReachable: true, reason: 'the fingerprint must be 64 hex digits' };
+    }
+    return fetchPinnedCa(consoleUrl, fingerprint, config.proxyUrl);
+  }
+  const kept = await readFile(directory.pathOf('consoleCa'), 'utf8').catch(() => null);
+  return { ok: true, caPem: kept };
+}

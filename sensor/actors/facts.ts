@@ -1,0 +1,53 @@
+// The Sensor's own picture of itself: counters and latest facts, written by the actors, read by heartbeat and `status`.
+import type { EngineReport, PipelineReport, TrustReport } from '../../machines/wire/heartbeat.ts';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+export type SensorFacts = {
+  state: string;
+  engine: EngineReport;
+  trust: Mutable<TrustReport>;
+  pipeline: Mutable<PipelineReport>;
+  isStreamOpen: boolean;
+  lastHeartbeatAtMs: number | null;
+  lastHeartbeatProblem: string | null;
+  /** Console's clock minus ours. */
+  clockOffsetMs: number | null;
+  trustHealth: string | null;
+};
+
+/** A picture of a Sensor that has just begun. */
+export function emptyFacts(): SensorFacts {
+  return {
+    state: 'preparing',
+    engine: {
+      kind: 'none',
+      version: '1.7.0',
+      state: 'stopped',
+      restarts: 0,
+      disabled_hooks: [],
+      loaded_policies: [],
+    },
+    trust: {
+      state: 'trusted',
+      certificate_expires_at: '1970-01-01T00:00:00.000Z',
+      renewal_status: 'ok',
+    },
+    pipeline: {
+      read: 0,
+      normalized: 0,
+      dropped: 0,
+      aggregated: 0,
+      spooled: 0,
+      spool_depth: 0,
+      discarded: 0,
+      sent_stream: 0,
+      sent_heartbeat: 0,
+      engine_lost: 0,
+    },
+    isStreamOpen: false,
+    lastHeartbeatAtMs: null,
+    lastHeartbeatProblem: null,
+    clockOffsetMs: null,
+    trustHealth: null,
+  };
+}

@@ -1,0 +1,173 @@
+// The effects of the heartbeat machine: what a heartbeat says, what its answer does, and one batch of the drain.
+import { fromPromise } from 'xstate';
+import {
+  DRAIN_BODY_TARGET_BYTES,
+  HEARTBEAT_BODY_MAX_BYTES,
+  HEARTBEAT_EVENTS_MAX,
+  RETRY_AFTER_STORE_MS,
+  SPOOL_DRAIN_PER_HEARTBEAT,
+} from '../../machines/limits.ts';
+import { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
+import {
+  type DrainOutcome,
+  type HeartbeatOutcome,
+  needsDrain,
+} from '../../machines/sensor/heartbeat.rules.ts';
+import { heartbeatEventsMax } from '../../machines/sensor/spool.rules.ts';
+import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
+import { EventsResponse, HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
+import { parserOfValue } from '../../machines/wire/parse.ts';
+import type { Channel } from '../../machines/wire/scalars.ts';
+import type { ClaimedBatch } from '../spool/spool-port.ts';
+import { sentenceOf, waitOf } from '../transport/answer.ts';
+import type { Answer } from '../transport/console-client.ts';
+import { createDelivery } from './delivery.ts';
+import { heartbeatText } from './heartbeat-body.ts';
+import { type Parts, startActor } from './parts.ts';
+
+const readHeartbeatAnswer = parserOfValue(HeartbeatResponse);
+const readEventsAnswer = parserOfValue(EventsResponse);
+const HEARTBEAT_EVENTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 2;
+
+export type HeartbeatHooks = {
+  readonly resources: () => Promise<object>;
+  readonly sockets: () => Promise<object>;
+  readonly onRenewNow: () => void;
+  readonly onFullState: () => void;
+};
+
+/** Starts the heartbeat of a node that has an identity. */
+export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
+  const { spool, facts, client, config, logger } = parts;
+  const giveUp = (events: number): void => {
+    facts.pipeline.dropped += events;
+  };
+  const heartbeats = createDelivery(spool, 'heartbeat', logger, giveUp);
+  const drains: Readonly<Record<'stream' | 'batch', ReturnType<typeof createDelivery>>> = {
+    stream: createDelivery(spool, 'stream', logger, giveUp),
+    batch: createDelivery(spool, 'batch', logger, giveUp),
+  };
+  // The last number used; a heartbeat without events repeats it.
+  let lastSequence = 0;
+
+  async function beat(hasFailedBefore: boolean): Promise<HeartbeatOutcome> {
+    const usual = HEARTBEAT_EVENTS_MAX;
+    // While the stream is open new events belong to it; only a batch that is already numbered goes again.
+    const isStreamed =
+      facts.isStreamOpen && !hasFailedBefore && spool.openClaim('heartbeat') === null;
+    const batch = isStreamed
+      ? null
+      : await heartbeats.claim({
+          maxEvents: heartbeatEventsMax(hasFailedBefore, {
+            usual,
+            drain: SPOOL_DRAIN_PER_HEARTBEAT,
+          }),
+          maxBytes: HEARTBEAT_EVENTS_MAX_BYTES,
+        });
+    lastSequence = batch?.sequence ?? lastSequence;
+    const [resources, sockets] = await Promise.all([hooks.resources(), hooks.sockets()]);
+    const text = heartbeatText(parts, { batch, sequence: lastSequence, resources, sockets });
+    const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
+      timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
+      isCompressed: batch !== null,
+    });
+    return answer.ok ? applyAnswer(answer.json, batch, hasFailedBefore) : failBeat(answer, batch);
+  }
+
+  async function failBeat(
+    answer: Exclude<Answer, { ok: true }>,
+    batch: ClaimedBatch | null,
+  ): Promise<HeartbeatOutcome> {
+    const reason = sentenceOf(answer);
+    facts.lastHeartbeatProblem = reason;
+    if (batch !== null && answer.kind === 'refused') {
+      await heartbeats.refuse(batch.sequence, answer.code);
+    }
+    return { kind: 'failed', reason, retryAfterMs: waitOf(answer) };
+  }
+
+  async function applyAnswer(
+    json: unknown,
+    batch: ClaimedBatch | null,
+    hadFailed: boolean,
+  ): Promise<HeartbeatOutcome> {
+    const parsed = readHeartbeatAnswer(json);
+    if (!parsed.ok) {
+      facts.lastHeartbeatProblem = 'the answer does not fit';
+      return { kind: 'failed', reason: 'the answer does not fit', retryAfterMs: null };
+    }
+    const answer = parsed.value;
+    facts.lastHeartbeatAtMs = parts.now();
+    facts.lastHeartbeatProblem = null;
+    facts.clockOffsetMs = Date.parse(answer.server_time) - parts.now();
+    facts.trustHealth = answer.trust_health;
+    let isDelivered = batch === null;
+    if (batch !== null && answer.acknowledged_sequence === batch.sequence) {
+      isDelivered = await heartbeats.acknowledge(batch.sequence);
+      facts.pipeline.sent_heartbeat += batch.lines.length;
+    }
+    if (answer.certificate.renew_now) hooks.onRenewNow();
+    if (answer.report_full_state === true) hooks.onFullState();
+    const backlog = {
+      depth: spool.depth(),
+      isStreamOpen: facts.isStreamOpen,
+      hadFailed,
+      hasStrandedClaim: !facts.isStreamOpen && spool.openClaim('stream') !== null,
+    };
+    return {
+      kind: 'delivered',
+      intervalMs: answer.settings.heartbeat_interval_seconds * 1_000,
+      // A Console that did not take this batch will not take a drain either.
+      needsDrain: isDelivered && answer.retry_after_ms === undefined && needsDrain(backlog),
+      retryAfterMs: answer.retry_after_ms ?? null,
+    };
+  }
+
+  async function drainOne(): Promise<DrainOutcome> {
+    const isStranded = !facts.isStreamOpen && spool.openClaim('stream') !== null;
+    const channel: Extract<Channel, 'stream' | 'batch'> = isStranded ? 'stream' : 'batch';
+    const delivery = drains[channel];
+    const batch = await delivery.claim({
+      maxEvents: Number.MAX_SAFE_INTEGER,
+      maxBytes: DRAIN_BODY_TARGET_BYTES,
+    });
+    if (batch === null) return { kind: 'empty' };
+    const { sequence } = batch;
+    const text = `{"stream_id":"${spool.streamId}","sequence":${sequence},"channel":"${channel}","events":[${batch.lines.join(',')}]}`;
+    const answer = await client.post(SENSOR_PATHS.events, text, {
+      timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
+      isCompressed: true,
+    });
+    if (!answer.ok) {
+      if (answer.kind === 'refused' && (await delivery.refuse(sequence, answer.code))) {
+        return { kind: 'more' };
+      }
+      const isBusy = answer.kind === 'refused' && (answer.status === 429 || answer.status === 503);
+      if (isBusy)
+        return { kind: 'paused', retryAfterMs: answer.retryAfterMs ?? RETRY_AFTER_STORE_MS };
+      return { kind: 'failed', reason: sentenceOf(answer) };
+    }
+    const parsed = readEventsAnswer(answer.json);
+    if (!parsed.ok || parsed.value.acknowledged_sequence !== sequence) {
+      return { kind: 'paused', retryAfterMs: RETRY_AFTER_STORE_MS };
+    }
+    await delivery.acknowledge(sequence);
+    return { kind: 'more' };
+  }
+
+  return startActor(
+    parts,
+    heartbeatMachine.provide({
+      actors: {
+        sendHeartbeat: fromPromise<HeartbeatOutcome, { readonly hasFailedBefore: boolean }>(
+          ({ input }) => beat(input.hasFailedBefore),
+        ),
+        drainBatch: fromPromise<DrainOutcome, undefined>(drainOne),
+      },
+      actions: {
+        tellFailed: (_, { reason }) => logger.warn({ reason }, 'a heartbeat failed'),
+      },
+    }),
+    { intervalMs: config.intervals.HEARTBEAT_INTERVAL_MS, seed: parts.seed },
+  );
+}

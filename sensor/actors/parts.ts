@@ -1,0 +1,41 @@
+// What the Sensor's actors share: built once by the composition root, handed to each of them.
+
+import type { Actor } from 'xstate';
+import { type AnyStateMachine, createActor, type InputFrom } from 'xstate';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { SystemFacts } from '../../machines/wire/enrollment.ts';
+import type { SensorConfig } from '../config/config.ts';
+import type { Spool } from '../spool/spool-port.ts';
+import type { StateDirectory } from '../state-directory/identity.ts';
+import type { ConsoleClient } from '../transport/console-client.ts';
+import type { SensorFacts } from './facts.ts';
+
+export type Parts = {
+  readonly config: SensorConfig;
+  readonly logger: Logger;
+  readonly clock: WheelClock;
+  readonly now: () => number;
+  /** Seeds the jitter of this process. */
+  readonly seed: number;
+  readonly version: string;
+  readonly bootId: string;
+  readonly system: SystemFacts;
+  readonly directory: StateDirectory;
+  readonly spool: Spool;
+  readonly client: ConsoleClient;
+  readonly facts: SensorFacts;
+  /** An actor failed for good: a programmer's mistake; the node stops. */
+  readonly onCrash: (kind: string, error: unknown) => void;
+};
+
+/** Starts a root actor on the shared clock, with an error observer. */
+export function startActor<TMachine extends AnyStateMachine>(
+  parts: Pick<Parts, 'clock' | 'onCrash'>,
+  machine: TMachine,
+  input: InputFrom<TMachine>,
+): Actor<TMachine> {
+  const actor = createActor(machine, { input, clock: parts.clock as never } as never);
+  actor.subscribe({ error: (error) => parts.onCrash(machine.id, error) });
+  return actor.start();
+}

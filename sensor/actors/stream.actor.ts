@@ -1,0 +1,186 @@
+// The effects of the stream machine: the socket, the claim of each tick, and what downstream frames move.
+import { fromPromise } from 'xstate';
+import { STREAM_FRAME_EVENTS_MAX, STREAM_FRAME_MAX_BYTES } from '../../machines/limits.ts';
+import { streamMachine } from '../../machines/sensor/stream.machine.ts';
+import {
+  isHeldByConsole,
+  type OpenOutcome,
+  silenceMaxMs,
+  type TickClaim,
+} from '../../machines/sensor/stream.rules.ts';
+import type { DownstreamFrame } from '../../machines/wire/stream.ts';
+import type { ClaimedBatch } from '../spool/spool-port.ts';
+import { openStreamSocket, type StreamSocket } from '../transport/stream-socket.ts';
+import { createDelivery } from './delivery.ts';
+import { CAPABILITIES } from './heartbeat-body.ts';
+import { type Parts, startActor } from './parts.ts';
+
+const FRAME_HEAD_BYTES = 1_024;
+
+export type StreamHooks = {
+  readonly onRevoked: () => void;
+  readonly onInterval: (intervalMs: number) => void;
+  readonly onRefresh: (what: readonly string[]) => void;
+  /** The upgrade was refused by this code, or failed in this way. */
+  readonly onRefused: (code: string, trouble: string) => void;
+};
+
+/** Starts the stream; `close` says goodbye. */
+export function startStream(parts: Parts, hooks: StreamHooks) {
+  const { spool, facts, config, logger, client } = parts;
+  const { intervals } = config;
+  const delivery = createDelivery(spool, 'stream', logger, (events) => {
+    facts.pipeline.dropped += events;
+  });
+  let socket: StreamSocket | null = null;
+  let batch: ClaimedBatch | null = null;
+  // Each try has its own number, so that a socket of the past moves nothing.
+  let attempt = 0;
+
+  async function open(): Promise<OpenOutcome> {
+    attempt += 1;
+    const own = attempt;
+    const welcome = Promise.withResolvers<number | null>();
+    const opening = await openStreamSocket(
+      client,
+      {
+        type: 'hello',
+        instance_id: client.instanceId,
+        boot_id: parts.bootId,
+        stream_id: spool.streamId,
+        sensor_version: parts.version,
+        capabilities: [...CAPABILITIES],
+      },
+      {
+        onFrame: (frame) => {
+          if (own !== attempt) return;
+          if (frame.type === 'welcome') {
+            hooks.onInterval(Number(frame.settings?.heartbeat_interval_seconds) * 1_000);
+            welcome.resolve(Number(frame.acknowledged));
+          } else take(frame);
+        },
+        onClosed: (reason) => {
+          welcome.resolve(null);
+          if (own !== attempt) return;
+          socket = null;
+          actor.send({ type: 'socket.lost', reason });
+        },
+      },
+      intervals.STREAM_OPEN_TIMEOUT_MS,
+    );
+    if (!opening.ok) {
+      hooks.onRefused(opening.code, opening.trouble.kind);
+      const reason = opening.code === '' ? opening.trouble.detail : opening.code;
+      return { kind: 'failed', reason, retryAfterMs: opening.retryAfterMs };
+    }
+    if (own !== attempt) opening.socket.close();
+    socket = opening.socket;
+    const acknowledged = await welcome.promise;
+    if (acknowledged === null) {
+      return { kind: 'failed', reason: 'closed before the welcome', retryAfterMs: null };
+    }
+    const claimed = spool.openClaim('stream');
+    if (claimed !== null && isHeldByConsole(claimed.sequence, acknowledged)) {
+      await delivery.acknowledge(claimed.sequence);
+    }
+    return { kind: 'opened' };
+  }
+
+  function take(frame: DownstreamFrame): void {
+    switch (frame.type) {
+      case 'ping':
+        actor.send({ type: 'ping.received' });
+        break;
+      case 'ack':
+        actor.send({ type: 'batch.acknowledged', sequence: frame.sequence });
+        break;
+      case 'refused':
+        logger.warn({ code: frame.code, detail: frame.detail }, 'the Console refused a batch');
+        actor.send({ type: 'batch.refused', sequence: frame.sequence, code: String(frame.code) });
+        break;
+      case 'retry_after':
+        actor.send({ type: 'pause.requested', ms: Number(frame.ms) || 0 });
+        break;
+      case 'revoked':
+        hooks.onRevoked();
+        break;
+      case 'refresh':
+        if (Array.isArray(frame.what)) hooks.onRefresh(frame.what);
+        break;
+      case 'welcome':
+      case 'contain':
+      case 'release':
+        break;
+    }
+  }
+
+  async function claim(): Promise<TickClaim> {
+    batch = await delivery.claim({
+      maxEvents: STREAM_FRAME_EVENTS_MAX,
+      maxBytes: STREAM_FRAME_MAX_BYTES / 2 - FRAME_HEAD_BYTES,
+    });
+    if (batch === null) return null;
+    return { sequence: batch.sequence, isFull: batch.lines.length >= STREAM_FRAME_EVENTS_MAX };
+  }
+
+  async function settle(sequence: number, code: string | null): Promise<void> {
+    if (code !== null) await delivery.refuse(sequence, code);
+    else if (await delivery.acknowledge(sequence)) {
+      facts.pipeline.sent_stream += batch?.lines.length ?? 0;
+    }
+    batch = null;
+  }
+
+  const actor = startActor(
+    parts,
+    streamMachine.provide({
+      actors: {
+        openSocket: fromPromise<OpenOutcome, undefined>(open),
+        claimBatch: fromPromise<TickClaim, undefined>(claim),
+        settleBatch: fromPromise<unknown, { sequence: number; code: string | null }>(({ input }) =>
+          settle(input.sequence, input.code),
+        ),
+      },
+      actions: {
+        sendBatch: (_, { sequence }) => {
+          if (batch === null || batch.sequence !== sequence) return;
+          const events = batch.lines.join(',');
+          socket?.sendText(`{"type":"events","sequence":${sequence},"events":[${events}]}`);
+        },
+        closeSocket: () => {
+          attempt += 1;
+          socket?.close();
+          socket = null;
+        },
+        tellOpened: () => {
+          facts.isStreamOpen = true;
+          logger.info('the stream is open');
+        },
+        tellLost: () => {
+          facts.isStreamOpen = false;
+          logger.info('the stream is closed');
+        },
+      },
+    }),
+    {
+      minMs: intervals.RECONNECT_BACKOFF_MIN_MS,
+      maxMs: intervals.RECONNECT_BACKOFF_MAX_MS,
+      openTimeoutMs: intervals.STREAM_OPEN_TIMEOUT_MS,
+      tickMs: intervals.STREAM_TICK_MS,
+      ackTimeoutMs: intervals.STREAM_ACK_TIMEOUT_MS,
+      silenceMs: silenceMaxMs(intervals.STREAM_PING_INTERVAL_MS),
+      seed: parts.seed,
+    },
+  );
+
+  return {
+    actor,
+    close(reason: string): void {
+      attempt += 1;
+      actor.stop();
+      socket?.close(reason);
+      socket = null;
+      facts.isStreamOpen = false;
+    },
+  };
+}
