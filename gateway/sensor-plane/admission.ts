@@ -143,8 +143,11 @@ export async function admitWithBody(
   // Nobody's body is read before somebody is known; the refusal closes the connection.
   if (!(judged instanceof Promise) && !judged.ok) return refuseIdentity(deps, exchange, judged);
   const reading = readText(deps, exchange, options);
-  const verdict = await judged;
+  const first = await judged;
   const body = await reading;
+  if (!first.ok) return refuseIdentity(deps, exchange, first);
+  // A body may take its time; what was revoked meanwhile is not let in by it.
+  const verdict = deps.cache.judge(exchange.request.clientFingerprint, deps.now());
   if (!verdict.ok) return refuseIdentity(deps, exchange, verdict);
   if (!body.ok) {
     if (body.code !== 'aborted') answerRefusal(exchange, body);

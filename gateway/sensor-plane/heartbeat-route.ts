@@ -8,9 +8,13 @@ import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
-import { HeartbeatRequest, type HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
+import {
+  HeartbeatRequest,
+  type HeartbeatResponse,
+  type PipelineReport,
+} from '../../machines/wire/heartbeat.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
-import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
 import { admitWithBody, answerRefusal } from './admission.ts';
@@ -74,20 +78,65 @@ function tellActor(
   });
 }
 
-function factsOf(identity: IdentityRecord, beat: HeartbeatRequest, receivedAtMs: number) {
+/** Known fields only: what a newer Sensor adds is not kept, so that a row stays small. invariant: I10 */
+function factsOf(
+  identity: IdentityRecord,
+  beat: HeartbeatRequest,
+  receivedAtMs: number,
+): HeartbeatFacts {
+  const { engine, trust, resources, system } = beat;
   return {
     sensorId: identity.sensorId,
     receivedAtMs,
     bootId: beat.boot_id,
     sensorVersion: beat.sensor.version,
-    system: beat.system,
+    system: {
+      os_name: system.os_name,
+      os_version: system.os_version,
+      architecture: system.architecture,
+      kernel_version: system.kernel_version,
+    },
     facts: {
-      engine: beat.engine,
-      trust: beat.trust,
-      resources: beat.resources,
-      pipeline: beat.pipeline,
+      engine: {
+        kind: engine.kind,
+        version: engine.version,
+        state: engine.state,
+        restarts: engine.restarts,
+        disabled_hooks: engine.disabled_hooks.map(({ hook, reason }) => ({ hook, reason })),
+        loaded_policies: engine.loaded_policies.map(({ name, state }) => ({ name, state })),
+      },
+      trust: {
+        state: trust.state,
+        certificate_expires_at: trust.certificate_expires_at,
+        renewal_status: trust.renewal_status,
+        last_trust_error_at: trust.last_trust_error_at,
+        last_connection_error_at: trust.last_connection_error_at,
+      },
+      resources: {
+        cpu_percent: resources.cpu_percent,
+        memory_bytes: resources.memory_bytes,
+        load_1m: resources.load_1m,
+        uptime_seconds: resources.uptime_seconds,
+        disk_free_bytes: resources.disk_free_bytes,
+      },
+      pipeline: pipelineOf(beat.pipeline),
       capabilities: beat.sensor.capabilities,
     },
+  };
+}
+
+function pipelineOf(pipeline: PipelineReport): PipelineReport {
+  return {
+    read: pipeline.read,
+    normalized: pipeline.normalized,
+    dropped: pipeline.dropped,
+    aggregated: pipeline.aggregated,
+    spooled: pipeline.spooled,
+    spool_depth: pipeline.spool_depth,
+    discarded: pipeline.discarded,
+    sent_stream: pipeline.sent_stream,
+    sent_heartbeat: pipeline.sent_heartbeat,
+    engine_lost: pipeline.engine_lost,
   };
 }
 

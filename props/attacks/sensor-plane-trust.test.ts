@@ -135,6 +135,24 @@ describe('a certificate on every request', () => {
     expect(again?.revokedReason).toBe('stolen');
   });
 
+  it('is judged again when its body has arrived', async () => {
+    const identity = await plane.enroll('node', key(0));
+    const { cert, key: pem } = identity;
+    const body = JSON.stringify(heartbeatBody(0, []));
+    const head = `POST /sensors/heartbeat HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
+    const socket = connect({ host: '127.0.0.1', port: plane.port, ca: plane.ca, cert, key: pem });
+    const answer = new Promise<string>((resolve) => {
+      socket.once('data', (chunk) => resolve(chunk.toString()));
+    });
+    socket.write(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+    // Another request proves that the first part has been read.
+    expect((await beat(identity)).status).toBe(200);
+    await plane.revoke({ sensorId: identity.sensorId, reason: 'stolen', actor: 'test' });
+    socket.write(body.slice(9));
+    expect(await answer).toMatch(/^HTTP\/1.1 403 [\s\S]*sensor_revoked/);
+    socket.destroy();
+  });
+
   it('stays refused although a late answer of the database knows nothing of the revocation', async () => {
     const identity = await plane.enroll('node', key(0));
     const before = plane.cache.identitiesOf(identity.sensorId);

@@ -2,6 +2,7 @@
 // their stable text is the same, so that a process that only used more memory is no change.
 import { hash } from 'node:crypto';
 import { INVENTORY_ITEMS_MAX } from '../../../machines/limits.ts';
+import type { HeartbeatRequest } from '../../../machines/wire/heartbeat.ts';
 import type { InventoryItem, InventorySection } from '../../../machines/wire/inventory.ts';
 
 const READINGS = new Set([
@@ -22,9 +23,18 @@ export function stableTextOf(item: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(stable.map((name) => [name, item[name]]));
 }
 
-/** The hash of a section, whatever the order of its items. */
-export function sectionHashOf(items: readonly Readonly<Record<string, unknown>>[]): string {
-  return hash('sha256', items.map(stableTextOf).sort().join('\n'), 'hex');
+export type Endpoint =
+  | HeartbeatRequest['connections'][number]
+  | HeartbeatRequest['listening_services'][number];
+
+/** The hash of what a heartbeat reports of its sockets, whatever their order; on the hot path, so without JSON. */
+export function endpointsHashOf(endpoints: readonly Endpoint[]): string {
+  const texts = endpoints.map((one) =>
+    'remote_ip' in one
+      ? `${one.protocol} ${one.local_ip} ${one.local_port} ${one.remote_ip} ${one.remote_port} ${one.state} ${one.pid ?? ''} ${one.binary ?? ''}`
+      : `${one.protocol} ${one.ip} ${one.port} ${one.pid ?? ''} ${one.binary ?? ''}`,
+  );
+  return hash('sha256', texts.sort().join('\n'), 'hex');
 }
 
 /** Applies a delta to a base; null when what it removes is not there or the result is too large. */

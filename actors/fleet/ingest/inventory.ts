@@ -14,7 +14,7 @@ import type { Flavor } from '../../../machines/wire/scalars.ts';
 import type { InventoryStore } from '../../../storage/ports/relational.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { orUnavailable, storeUnavailable } from '../../trust/outage.ts';
-import { applyDelta, sectionHashOf } from './inventory-section.ts';
+import { applyDelta, type Endpoint, endpointsHashOf } from './inventory-section.ts';
 import { createLanes } from './lane.ts';
 
 type Answer = keyof { [K in keyof InventoryResponse]: unknown };
@@ -32,7 +32,7 @@ export type Inventory = {
   observe(
     sensorId: string,
     section: 'connections' | 'listening_services',
-    items: readonly InventoryItem[],
+    items: readonly Endpoint[],
     nowMs: number,
   ): void;
 };
@@ -117,7 +117,7 @@ export function createInventory(deps: {
     },
     observe(sensorId, section, items, nowMs) {
       if (items.length === 0 && known(sensorId, section) === undefined) return;
-      const hash = sectionHashOf(items);
+      const hash = endpointsHashOf(items);
       const before = known(sensorId, section);
       if (before === hash || writing >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
       writing += 1;
