@@ -11,11 +11,7 @@ import { hashOfSecret } from '../actors/trust/tokens.ts';
 import { newId } from '../actors/trust/uuid-v7.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../machines/trust/secret.rules.ts';
-import { type Analytics, createAnalytics } from '../storage/analytics/analytics.ts';
-import {
-  startEmbeddedClickhouse,
-  startEmbeddedPostgres,
-} from '../storage/embedded/store-process.actor.ts';
+import type { Analytics } from '../storage/analytics/analytics.ts';
 import {
   type CertificateAuthority,
   newSerial,
@@ -28,16 +24,22 @@ import {
   prepareTlsAssets,
   type TlsAssets,
 } from '../storage/keys/tls-assets.ts';
-import { applyMigrations, type MigrationStores } from '../storage/migrate.ts';
-import { createRelational, type Relational } from '../storage/relational/relational.ts';
+import type { Relational } from '../storage/relational/relational.ts';
 import { createMemoryBudget } from './access/rate-budget.ts';
 import { ADMIN_SCOPES } from './access/scopes.ts';
+import { colonHex } from './assembly/addresses.ts';
 import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
 import { assembleFleet, type Fleet } from './assembly/fleet.ts';
 import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
 import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
 import { serverNames } from './assembly/server-names.ts';
 import { processTime } from './assembly/time.ts';
+import {
+  migrateAnalytics,
+  migrateRelational,
+  openAnalyticsStore,
+  openRelationalStore,
+} from './cli/open-stores.ts';
 import type { ConsoleConfig } from './config/config.ts';
 import { createListener, type Listener } from './listener/listener.ts';
 import { createPeerFingerprints } from './listener/peer-fingerprints.ts';
@@ -134,10 +136,6 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
   };
 }
 
-function storeOptions({ config, clock, logger }: StepContext) {
-  return { dataDir: config.dataDir, clock: clock as never, logger, now: processTime.now };
-}
-
 // The database's own user must be able to pass through; what is secret lies in folders of mode 700 below.
 async function prepareDataDir({ config }: StepContext) {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
@@ -153,57 +151,27 @@ async function openSigningKey({ config, built }: StepContext) {
 }
 
 async function openRelational(context: StepContext) {
-  const { config, built, closers, logger } = context;
-  let url = config.databaseUrl;
-  if (url === null) {
-    const store = startEmbeddedPostgres(storeOptions(context));
-    closers.push(() => store.stop());
-    url = (await store.ready()).url;
-  }
-  const relational = createRelational({
-    url,
-    timers: processTime,
-    logger,
-    intervals: config.intervals,
-  });
-  closers.push(() => relational.close());
-  await migrate({ pool: relational.pool, analytics: neverAsked, only: ['relational'] });
-  built.relational = relational;
+  const relational = await openRelationalStore(storesOf(context));
+  await migrateRelational(relational);
+  context.built.relational = relational;
   return 'done' as const;
 }
 
 async function openAnalytics(context: StepContext) {
-  const { config, built, closers, logger } = context;
-  const { relational } = need(built, 'relational');
-  let endpoint = externalClickhouse(config.clickhouseUrl);
-  if (endpoint === null) {
-    const store = startEmbeddedClickhouse(storeOptions(context));
-    closers.push(() => store.stop());
-    endpoint = await store.ready();
-  }
-  const analytics = createAnalytics({
-    ...endpoint,
-    timers: processTime,
-    logger,
-    intervals: config.intervals,
-  });
-  closers.push(() => analytics.close());
-  await migrate({
-    pool: relational.pool,
-    analytics: (statement) => analytics.command(statement),
-    only: ['analytics'],
-  });
-  built.analytics = analytics;
+  const { relational } = need(context.built, 'relational');
+  const analytics = await openAnalyticsStore(storesOf(context));
+  await migrateAnalytics(relational, analytics);
+  context.built.analytics = analytics;
   return 'done' as const;
 }
 
-async function migrate(stores: MigrationStores): Promise<void> {
-  const outcome = await applyMigrations(stores);
-  if (!outcome.ok) throw new Error(`${outcome.reason}: ${outcome.detail}`);
-}
-
-function neverAsked(): Promise<never> {
-  throw new Error('the analytics store is opened by a later step');
+function storesOf({ config, clock, logger, closers }: StepContext) {
+  return {
+    config,
+    clock,
+    logger,
+    onClose: (close: () => Promise<void>) => void closers.push(close),
+  };
 }
 
 async function buildRouters(context: StepContext) {
@@ -395,25 +363,8 @@ function certificatesOf(built: Built) {
   };
 }
 
-function externalClickhouse(url: string | null) {
-  if (url === null) return null;
-  const parsed = new URL(url);
-  const { username, password } = parsed;
-  parsed.username = '';
-  parsed.password = '';
-  return {
-    url: parsed.toString(),
-    username: decodeURIComponent(username) || 'default',
-    password: decodeURIComponent(password),
-  };
-}
-
 function keysFolder(config: ConsoleConfig): string {
   return join(config.dataDir, 'keys');
-}
-
-function colonHex(hex: string): string {
-  return (hex.toUpperCase().match(/../g) ?? []).join(':');
 }
 
 // A step that needs what an earlier one builds; the order of steps makes it a programmer error when it is not there.

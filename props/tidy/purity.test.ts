@@ -19,6 +19,9 @@ const IMPURE = [
   /\basync function\b/,
 ];
 
+// The longest call of createActor that is looked through for its clock.
+const CALL_MAX_CHARS = 2_500;
+
 describe('machines', () => {
   it('should be pure: no clock, chance, input, output or environment', () => {
     const found = filesLike(/^machines\/.*\.ts$/).flatMap((path) =>
@@ -43,9 +46,11 @@ describe('machines', () => {
     const found = filesLike(/^(actors|gateway|storage|sensor)\/.*\.ts$/)
       .filter((path) => !path.endsWith('.test.ts'))
       .flatMap((path) =>
-        [...codeOf(path).matchAll(/createActor\(([\s\S]{0,600}?)\n?\s*\);/g)]
-          .filter(([call]) => !/\bclock\b/.test(call))
-          .map(([call]) => `${path}: ${call.slice(0, 60)}`),
+        codeOf(path)
+          .split('createActor(')
+          .slice(1)
+          .filter((rest) => !/\bclock\b/.test(rest.slice(0, CALL_MAX_CHARS)))
+          .map((rest) => `${path}: createActor(${rest.slice(0, 60)}`),
       );
     expect(found).toEqual([]);
   });

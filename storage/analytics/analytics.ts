@@ -1,8 +1,9 @@
 // Everything that lives in ClickHouse, on one client. Built by the composition root; nothing connects before first use.
-import type { Logger } from '../../actors/runtime/logger.ts';
+
 import type { Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { EventSink, EventStore } from '../ports/event-store.ts';
+import type { Logger } from '../ports/logger.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
 import { createEventStore } from './event-store.ts';

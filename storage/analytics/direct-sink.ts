@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import {
   type Intervals,
   SINK_COMMIT_ROWS_MAX,
@@ -16,6 +15,7 @@ import {
 import type { Timers } from '../ports/clock.ts';
 import type { EventBatch, EventSink, SinkOutcome } from '../ports/event-store.ts';
 import { createGroupCommit } from '../ports/group-commit.ts';
+import type { Logger } from '../ports/logger.ts';
 import { isEventStoreAway } from './client.ts';
 import { encodeBatch } from './encode-batch.ts';
 

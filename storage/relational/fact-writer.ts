@@ -1,7 +1,6 @@
 // Heartbeat facts of many sensors in one statement. The last row of a sensor wins inside a group, and an older report
 // never replaces a newer one of another replica. decision: D5; invariant: I10, I15
 import { type Kysely, sql } from 'kysely';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import {
   FACTS_COMMIT_ROWS_MAX,
   FACTS_QUEUE_ROWS_MAX,
@@ -9,6 +8,7 @@ import {
 } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
 import { createGroupCommit } from '../ports/group-commit.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { FactWriter, HeartbeatFacts } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import type { Database } from './tables.ts';

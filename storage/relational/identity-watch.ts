@@ -2,7 +2,6 @@
 // once a second; when it does not answer, the owner is told the notifications are lost, and again when they flow: what
 // was missed in between is gone, so everything must be read again then. invariant: I3
 import pg from 'pg';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import {
   IDENTITY_WATCH_BACKOFF_MAX_MS,
   IDENTITY_WATCH_BACKOFF_MIN_MS,
@@ -10,6 +9,7 @@ import {
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { SensorRegistry } from '../ports/sensor-registry.ts';
 import { connectionOptions } from './pool.ts';
 import { IDENTITY_CHANNEL } from './transaction.ts';

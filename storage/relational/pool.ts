@@ -2,13 +2,13 @@
 // bigints are milliseconds or counts), and an error of an idle connection is logged instead of ending the process.
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   DATABASE_CONNECTIONS_MAX,
   DATABASE_LOCK_TIMEOUT_MS,
   DATABASE_TIMEOUT_MS,
 } from '../../machines/limits.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { Database } from './tables.ts';
 
 const APPLICATION_NAME = 'service-console';

@@ -2,9 +2,9 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createApiKeys } from './api-keys.ts';

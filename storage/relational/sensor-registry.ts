@@ -1,7 +1,7 @@
 // The registry of sensors, certificates and tokens on PostgreSQL. invariant: I2, I3, I15
 import type { Kysely } from 'kysely';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import type { Timers } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { SensorRegistry, SensorRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { appendAudit } from './audit-log.ts';

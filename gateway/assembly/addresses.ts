@@ -1,0 +1,26 @@
+// Small renderings of where things are.
+
+export type ClickhouseAccess = {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+};
+
+/** Takes user and password out of a ClickHouse URL; null stays null (= the embedded store). */
+export function clickhouseAccessOf(url: string | null): ClickhouseAccess | null {
+  if (url === null) return null;
+  const parsed = new URL(url);
+  const { username, password } = parsed;
+  parsed.username = '';
+  parsed.password = '';
+  return {
+    url: parsed.toString(),
+    username: decodeURIComponent(username) || 'default',
+    password: decodeURIComponent(password),
+  };
+}
+
+/** A fingerprint as people compare it: upper-case pairs with colons. */
+export function colonHex(hex: string): string {
+  return (hex.toUpperCase().match(/../g) ?? []).join(':');
+}

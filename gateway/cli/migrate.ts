@@ -1,0 +1,43 @@
+// `service-console migrate`: brings both stores to the newest schema, or shows what that would do.
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { createLogger } from '../assembly/logger.ts';
+import { EXIT } from './exit.ts';
+import {
+  migrateAnalytics,
+  migrateRelational,
+  openAnalyticsStore,
+  openRelationalStore,
+  planStores,
+} from './open-stores.ts';
+import { readConfig } from './quickstart.ts';
+
+/** Prints one line a migration; resolves to the exit code. */
+export async function runMigrate(options: { readonly plan?: boolean }): Promise<number> {
+  const config = readConfig(process.env, process.getuid?.() === 0);
+  const clock = createWheelClock();
+  const closers: (() => Promise<void>)[] = [];
+  const open = {
+    config,
+    clock,
+    logger: createLogger('warn'),
+    onClose: (close: () => Promise<void>) => void closers.push(close),
+  };
+  try {
+    const relational = await openRelationalStore(open);
+    const analytics = await openAnalyticsStore(open);
+    const outcomes = options.plan
+      ? [await planStores(relational, analytics)]
+      : [await migrateRelational(relational), await migrateAnalytics(relational, analytics)];
+    const steps = outcomes.flatMap((outcome) => (outcome.ok ? outcome.steps : []));
+    for (const { store, number, name } of steps) {
+      process.stdout.write(
+        `${options.plan ? 'would apply' : 'applied'} ${store} ${number} ${name}\n`,
+      );
+    }
+    if (steps.length === 0) process.stderr.write('Both stores are at the newest schema.\n');
+    return EXIT.ok;
+  } finally {
+    for (const close of closers.reverse()) await close();
+    clock.stop();
+  }
+}
