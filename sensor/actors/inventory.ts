@@ -1,0 +1,119 @@
+// The inventory: sections go out only when the hash of their stable fields changed, as a delta when the Console knows the
+// base, whole when it asks. One at a time; a failed one is sent again at the next turn.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import canonicalize from 'canonicalize';
+import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
+import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
+import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
+import { parserOfValue } from '../../machines/wire/parse.ts';
+import { readSockets } from '../telemetry/sockets.ts';
+import type { Parts } from './parts.ts';
+
+const PROCESSES_MAX = 5_000;
+const readAnswer = parserOfValue(InventoryResponse);
+type Name = 'processes' | 'connections' | 'listening_services';
+type Held = { readonly hash: string; readonly items: ReadonlyMap<string, InventoryItem> };
+
+export type Inventory = { send(isFull: boolean): void; stop(): void };
+
+/** Starts the sender; every interval and on demand. */
+export function startInventory(parts: Parts): Inventory {
+  const known = new Map<Name, Held>();
+  let isRunning = false;
+  let isStopped = false;
+  let timer = 0;
+
+  async function turn(): Promise<void> {
+    if (isRunning || isStopped) return;
+    isRunning = true;
+    try {
+      const now = await readSections();
+      if (await exchange(now)) await exchange(now);
+    } catch (error) {
+      parts.logger.debug({ reason: String(error) }, 'the inventory could not be read');
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  // True when the Console asked for whole sections, so that a second exchange is worth it.
+  async function exchange(now: ReadonlyMap<Name, Held>): Promise<boolean> {
+    const changed = [...now].filter(([name, held]) => known.get(name)?.hash !== held.hash);
+    if (changed.length === 0) return false;
+    const sections = Object.fromEntries(
+      changed.map(([name, held]) => [name, sectionOf(held, known.get(name))]),
+    );
+    const isFull = changed.length === now.size && changed.every(([name]) => !known.has(name));
+    const text = JSON.stringify({ is_full_snapshot: isFull, sections });
+    if (text.length > INVENTORY_BODY_MAX_BYTES) return false;
+    const answer = await parts.client.post(SENSOR_PATHS.inventory, text, {
+      timeoutMs: REQUEST_TIMEOUT_MS,
+    });
+    const parsed = answer.ok ? readAnswer(answer.json) : null;
+    if (parsed === null || !parsed.ok) return false;
+    const needed = new Set<string>(parsed.value.need_full);
+    for (const [name, held] of changed) {
+      if (needed.has(name)) known.delete(name);
+      else known.set(name, held);
+    }
+    return needed.size > 0;
+  }
+
+  function arm(delayMs: number): void {
+    if (isStopped) return;
+    timer = parts.clock.setTimeout(() => {
+      void turn().then(() => arm(parts.config.intervals.INVENTORY_INTERVAL_MS));
+    }, delayMs);
+  }
+
+  arm(parts.config.intervals.HEARTBEAT_TIMEOUT_MS / 2);
+  return {
+    send(isFull) {
+      if (isFull) known.clear();
+      void turn();
+    },
+    stop() {
+      isStopped = true;
+      parts.clock.clearTimeout(timer);
+    },
+  };
+}
+
+function sectionOf(now: Held, before: Held | undefined) {
+  if (before === undefined) return { hash: now.hash, items: [...now.items.values()] };
+  const added = [...now.items].filter(([key]) => !before.items.has(key)).map(([, item]) => item);
+  const removed = [...before.items].filter(([key]) => !now.items.has(key)).map(([, item]) => item);
+  return { base_hash: before.hash, hash: now.hash, added, removed };
+}
+
+async function readSections(): Promise<ReadonlyMap<Name, Held>> {
+  const [sockets, processes] = await Promise.all([readSockets(), readProcesses()]);
+  return new Map<Name, Held>([
+    ['processes', heldOf(processes)],
+    ['connections', heldOf(sockets.connections)],
+    ['listening_services', heldOf(sockets.listening_services)],
+  ]);
+}
+
+// Equal items count once, and the order in which the kernel lists them does not matter.
+function heldOf(items: readonly InventoryItem[]): Held {
+  const entries = items.map((item): [string, InventoryItem] => [canonicalize(item) ?? '', item]);
+  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  const unique = new Map(sorted);
+  const hash = createHash('sha256')
+    .update(`[${[...unique.keys()].join(',')}]`)
+    .digest('hex');
+  return { hash, items: unique };
+}
+
+async function readProcesses(): Promise<InventoryItem[]> {
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const items: InventoryItem[] = [];
+  for (const pid of names.slice(0, PROCESSES_MAX)) {
+    const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const command = text.replaceAll('\0', ' ').trim().slice(0, 512);
+    if (command !== '') items.push({ pid: Number(pid), command });
+  }
+  return items;
+}

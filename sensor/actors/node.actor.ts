@@ -1,0 +1,257 @@
+// The effects of the root machine: opens what is on disk, decides with the machine, and starts and stops the rest.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromPromise, toPromise } from 'xstate';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import {
+  CLOCK_CHECK_INTERVAL_MS,
+  CLOCK_JUMP_MS,
+  SKEW_TOLERATED_MS,
+} from '../../machines/limits.ts';
+import type { EnrollmentAttempt } from '../../machines/sensor/enrollment.rules.ts';
+import { nodeMachine } from '../../machines/sensor/node.machine.ts';
+import type { Prepared } from '../../machines/sensor/node.rules.ts';
+import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import type { SystemFacts } from '../../machines/wire/enrollment.ts';
+import type { SensorConfig } from '../config/config.ts';
+import { openSpool } from '../spool/spool.ts';
+import { diskFiles, type Files } from '../state-directory/file-port.ts';
+import type { Identity, StateDirectory } from '../state-directory/identity.ts';
+import { openStateDirectory } from '../state-directory/state-directory.ts';
+import { type Answer, createConsoleClient } from '../transport/console-client.ts';
+import { isTrustTrouble } from '../transport/trouble.ts';
+import { type Collector, startCollector } from './collector.ts';
+import { startEngine } from './engine.actor.ts';
+import { enroll } from './enrollment.actor.ts';
+import { emptyFacts } from './facts.ts';
+import { type Forwarding, startForwarding } from './forwarding.ts';
+import { type Parts, startActor } from './parts.ts';
+import { takeDroppedToken, writeStatus } from './status-file.ts';
+
+export type NodeOptions = {
+  readonly config: SensorConfig;
+  readonly logger: Logger;
+  readonly clock: WheelClock;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Buffer;
+  readonly version: string;
+  readonly bootId: string;
+  readonly system: SystemFacts;
+  readonly files?: Files;
+  /** Reads the token that was given at start; null when there is none. */
+  readonly readToken: () => Promise<string | null>;
+};
+export type NodeRun = {
+  stop(): void;
+  readonly done: Promise<{ readonly exitCode: number; readonly reason: string | null }>;
+};
+
+/** Runs a Sensor until it is stopped or cannot go on. */
+export function runNode(options: NodeOptions): NodeRun {
+  const { config, logger, clock, now, files = diskFiles } = options;
+  const instanceId = options.random(16).toString('hex');
+  const seed = options.random(4).readInt32LE();
+  const facts = emptyFacts();
+  const exportFile = join(config.stateDir, 'engine', 'export', 'events.log');
+  let directory: StateDirectory | null = null;
+  let identity: Identity | null = null;
+  let parts: Parts | null = null;
+  let token: string | null = null;
+  let forwarding: Forwarding | null = null;
+  let collector: Collector | null = null;
+  let engine: ReturnType<typeof startEngine> | null = null;
+  let statusTimer = 0;
+  const onCrash = (kind: string, error: unknown): void => {
+    logger.error({ kind, reason: String(error) }, 'an actor failed');
+    node.send({ type: 'stop.requested' });
+  };
+
+  async function prepare(): Promise<Prepared> {
+    const opened = await openStateDirectory({ path: config.stateDir, files, logger });
+    if (!opened.ok) throw new Error(opened.detail);
+    directory = opened.directory;
+    token = await options.readToken();
+    const spool = await openSpool({
+      path: directory.pathOf('spool'),
+      files,
+      clock,
+      logger,
+      random: () => options.random(16),
+    });
+    if (!spool.ok) throw new Error(`the spool: ${spool.detail}`);
+    const found = await directory.readIdentity();
+    identity = found.kind === 'whole' ? found : null;
+    const url = identity?.state.console_url ?? config.consoleUrl?.href;
+    const client = createConsoleClient({
+      baseUrl: config.consoleUrl ?? new URL(url ?? 'https://localhost:15483'),
+      instanceId,
+      proxyUrl: config.proxyUrl,
+      identity: { keyPem: null, certPem: null, caPem: null },
+      onAnswer: hear,
+    });
+    parts = { ...options, seed, directory, spool: spool.spool, client, facts, onCrash };
+    showStatus();
+    return {
+      identity: verdictOf(found.kind),
+      hasToken: token !== null && url !== undefined,
+      isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
+      reason: found.kind === 'broken' ? found.reason : 'this node is not enrolled: give a token',
+    };
+  }
+
+  function verdictOf(kind: 'none' | 'whole' | 'broken'): Prepared['identity'] {
+    if (kind !== 'whole' || identity === null) return kind;
+    if (identity.state.trust_state === 'trust_revoked') return 'revoked';
+    return now() > identity.notAfterMs + SKEW_TOLERATED_MS ? 'expired' : 'whole';
+  }
+
+  function need<T>(value: T | null, what: string): T {
+    if (value === null) throw new Error(`${what} is not there yet`);
+    return value;
+  }
+
+  async function exchangeToken(): Promise<EnrollmentAttempt> {
+    const own = need(parts, 'the state');
+    const spent = need(token, 'a token');
+    token = null;
+    const outcome = await enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl }, spent);
+    if (outcome.kind === 'enrolled') {
+      const found = await own.directory.readIdentity();
+      if (found.kind !== 'whole') throw new Error('the new identity cannot be read');
+      identity = found;
+    }
+    return outcome;
+  }
+
+  // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12
+  function hear(_path: string, answer: Answer): void {
+    if (answer.ok) return;
+    const at = new Date(now()).toISOString();
+    if (answer.kind === 'refused') {
+      if (answer.code === 'sensor_revoked') node.send({ type: 'sensor.revoked' });
+      if (answer.code === 'certificate_expired') node.send({ type: 'certificate.expired' });
+      return;
+    }
+    const { kind } = answer.trouble;
+    if (isTrustTrouble(kind)) facts.trust.last_trust_error_at = at;
+    else facts.trust.last_connection_error_at = at;
+    // A peer that closes right behind its alert can hide it; our own clock then tells.
+    const isPast = identity !== null && now() >= identity.notAfterMs;
+    const isExpired = kind === 'certificate_expired' || (kind === 'connection_lost' && isPast);
+    if (isExpired && isPast) node.send({ type: 'certificate.expired' });
+    else if (kind === 'certificate_expired') node.send({ type: 'certificate.expired' });
+  }
+
+  async function startCollecting(): Promise<void> {
+    const own = need(parts, 'the state');
+    const sensorId = (): string => identity?.sensorId ?? '';
+    engine ??= startEngine(own, exportFile);
+    collector ??= startCollector(own, exportFile, sensorId);
+  }
+
+  async function stopCollecting(): Promise<void> {
+    const [oldEngine, oldCollector] = [engine, collector];
+    engine = null;
+    collector = null;
+    if (oldEngine !== null) {
+      const ended = toPromise(oldEngine);
+      oldEngine.send({ type: 'stop.requested' });
+      await ended.catch(() => undefined);
+    }
+    await oldCollector?.stop();
+  }
+
+  function forward(): void {
+    const own = need(parts, 'the state');
+    const who = need(identity, 'an identity');
+    own.client.useIdentity({ keyPem: who.keyPem, certPem: who.certPem, caPem: who.caPem });
+    facts.trust.state = who.state.trust_state;
+    facts.trust.certificate_expires_at = new Date(who.notAfterMs).toISOString();
+    facts.trust.renewal_status = who.state.renewal_status;
+    forwarding = startForwarding(own, who, {
+      onRevoked: () => node.send({ type: 'sensor.revoked' }),
+      onExpired: () => node.send({ type: 'certificate.expired' }),
+    });
+  }
+
+  function stopForwarding(reason: string): void {
+    forwarding?.stop(reason);
+    forwarding = null;
+  }
+
+  async function stopEverything(): Promise<void> {
+    stopForwarding('stopping');
+    await stopCollecting();
+    clock.clearTimeout(statusTimer);
+    clearInterval(clockWatch);
+    await parts?.spool.close();
+    facts.state = 'stopped';
+    if (parts !== null) await saveStatus(parts);
+    parts?.client.close();
+    await directory?.close();
+  }
+
+  const saveStatus = ({ spool }: Parts): Promise<void> =>
+    writeStatus(config.stateDir, facts, { depth: spool.depth(), discarded: spool.discarded() });
+  function showStatus(): void {
+    if (parts !== null) void saveStatus(parts);
+    statusTimer = clock.setTimeout(showStatus, 4 * config.intervals.STREAM_TICK_MS);
+  }
+
+  let wallMs = now();
+  let monotonicMs = performance.now();
+  const clockWatch = setInterval(() => {
+    const drift = now() - wallMs - (performance.now() - monotonicMs);
+    wallMs = now();
+    monotonicMs = performance.now();
+    if (Math.abs(drift) >= CLOCK_JUMP_MS) forwarding?.onClockJump();
+  }, CLOCK_CHECK_INTERVAL_MS);
+
+  const node = startActor(
+    {
+      clock,
+      onCrash: (kind, error) => logger.error({ kind, reason: String(error) }, 'the root failed'),
+    },
+    nodeMachine.provide({
+      actors: {
+        prepare: fromPromise<Prepared, undefined>(prepare),
+        enroll: fromPromise<EnrollmentAttempt, undefined>(exchangeToken),
+        lookForToken: fromPromise<boolean, undefined>(async () => {
+          token ??= await takeDroppedToken(config.stateDir);
+          return token !== null;
+        }),
+        startCollecting: fromPromise<unknown, undefined>(startCollecting),
+        stopEverything: fromPromise<unknown, undefined>(stopEverything),
+      },
+      actions: {
+        startForwarding: forward,
+        stopForwarding: ({ event }) => stopForwarding(event.type),
+        stopCollecting: () => void stopCollecting(),
+        rememberRevoked: () => {
+          facts.trust.state = 'trust_revoked';
+          void directory?.saveState({ trust_state: 'trust_revoked' });
+        },
+        tellRefused: (_, { reason }) => logger.warn({ reason }, 'the token was refused'),
+        tellState: (_, { state }) => {
+          facts.state = state;
+          logger.info({ state }, SENTENCES[state] ?? state);
+          if (parts !== null) void saveStatus(parts);
+        },
+      },
+    }),
+    {
+      tokenCheckMs: Math.min(5_000, config.intervals.RECONNECT_BACKOFF_MAX_MS),
+      stopTimeoutMs: config.intervals.STOP_TIMEOUT_MS,
+    },
+  );
+  void rm(join(config.stateDir, 'run', 'status.json.new'), { force: true }).catch(() => undefined);
+  return { stop: () => node.send({ type: 'stop.requested' }), done: toPromise(node) };
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  enrolling: 'enrolling',
+  running: 'running: events are collected and forwarded',
+  awaiting_reenrollment: 'certificate expired: re-enroll; events are kept until then',
+  revoked: 'revoked by the Console: nothing is collected or sent any more',
+};

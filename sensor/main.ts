@@ -1,0 +1,37 @@
+// The Sensor's composition root: the only place that joins clock, disk, network and machines into a running program.
+import { randomBytes } from 'node:crypto';
+import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
+import { runNode } from './actors/node.actor.ts';
+import type { SensorConfig } from './config/config.ts';
+import { SENSOR_VERSION } from './config/version.ts';
+import { createLogger } from './logging.ts';
+import { readBootId, readSystemFacts } from './telemetry/system.ts';
+
+/** Runs until SIGTERM or SIGINT, or until it cannot go on; answers the exit code. */
+export async function runSensor(
+  config: SensorConfig,
+  readToken: () => Promise<string | null>,
+): Promise<number> {
+  const logger = createLogger(config.logLevel);
+  const clock = createWheelClock({
+    onError: (error) => logger.error({ reason: String(error) }, 'a timer failed'),
+  });
+  const run = runNode({
+    config,
+    logger,
+    clock,
+    now: Date.now,
+    random: randomBytes,
+    version: SENSOR_VERSION,
+    bootId: await readBootId(),
+    system: await readSystemFacts(),
+    readToken,
+  });
+  const stop = (): void => run.stop();
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+  const { exitCode, reason } = await run.done;
+  process.off('SIGTERM', stop).off('SIGINT', stop);
+  clock.stop();
+  if (exitCode !== 0) process.stderr.write(`service-sensor: ${reason ?? 'failed'}\n`);
+  return exitCode;
+}
