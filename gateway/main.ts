@@ -34,6 +34,7 @@ import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts'
 import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
 import { serverNames } from './assembly/server-names.ts';
 import { processTime } from './assembly/time.ts';
+import { lockDataDir } from './cli/data-dir-lock.ts';
 import {
   migrateAnalytics,
   migrateRelational,
@@ -137,9 +138,10 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
 }
 
 // The database's own user must be able to pass through; what is secret lies in folders of mode 700 below.
-async function prepareDataDir({ config }: StepContext) {
+async function prepareDataDir({ config, closers }: StepContext) {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   chmodSync(config.dataDir, 0o711);
+  closers.push(lockDataDir(config.dataDir));
   return 'done' as const;
 }
 

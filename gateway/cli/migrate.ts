@@ -1,6 +1,8 @@
 // `service-console migrate`: brings both stores to the newest schema, or shows what that would do.
+import { mkdirSync } from 'node:fs';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { createLogger } from '../assembly/logger.ts';
+import { lockDataDir } from './data-dir-lock.ts';
 import { EXIT } from './exit.ts';
 import {
   migrateAnalytics,
@@ -16,12 +18,15 @@ export async function runMigrate(options: { readonly plan?: boolean }): Promise<
   const config = readConfig(process.env, process.getuid?.() === 0);
   const clock = createWheelClock();
   const closers: (() => Promise<void>)[] = [];
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  const unlock = lockDataDir(config.dataDir);
   const open = {
     config,
     clock,
     logger: createLogger('warn'),
     onClose: (close: () => Promise<void>) => void closers.push(close),
   };
+  closers.push(async () => unlock());
   try {
     const relational = await openRelationalStore(open);
     const analytics = await openAnalyticsStore(open);
