@@ -1,0 +1,86 @@
+// `service-sensor enroll`: exchanges a token for an identity. When a Sensor already runs on this state directory, the
+// token is handed to it, so that a re-enrollment needs no stop.
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { EXIT, enrollmentFailure } from '../../machines/sensor/node.rules.ts';
+import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import { enroll } from '../actors/enrollment.actor.ts';
+import { TOKEN_DROP } from '../actors/status-file.ts';
+import type { SensorConfig } from '../config/config.ts';
+import { SENSOR_VERSION } from '../config/version.ts';
+import { createLogger } from '../logging.ts';
+import { diskFiles } from '../state-directory/file-port.ts';
+import { openStateDirectory } from '../state-directory/state-directory.ts';
+import { readBootId, readSystemFacts } from '../telemetry/system.ts';
+
+/** Enrolls and answers the exit code. */
+export async function runEnroll(
+  config: SensorConfig,
+  readToken: () => Promise<string | null>,
+): Promise<number> {
+  const token = await readToken();
+  const kind = token === null ? null : kindOfSecret(token);
+  if (token === null) return say(EXIT.usage, 'give a token with --token-file FILE, or - for stdin');
+  if (kind !== 'enrollment' && kind !== 'reenrollment') {
+    return say(EXIT.usage, 'this is not an enrollment token: check that it was copied whole');
+  }
+  const logger = createLogger(config.logLevel);
+  const opened = await openStateDirectory({ path: config.stateDir, files: diskFiles, logger });
+  if (!opened.ok) {
+    if (opened.reason !== 'locked') return say(EXIT.failed, opened.detail);
+    return dropToken(config.stateDir, token);
+  }
+  const { directory } = opened;
+  const clock = createWheelClock();
+  try {
+    const found = await directory.readIdentity();
+    if (
+      found.kind === 'whole' &&
+      kind === 'enrollment' &&
+      found.state.trust_state !== 'trust_revoked'
+    ) {
+      return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
+    }
+    const known = found.kind === 'whole' ? found.state.console_url : undefined;
+    const consoleUrl = config.consoleUrl ?? (known === undefined ? null : new URL(known));
+    if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
+    const outcome = await enroll(
+      {
+        config,
+        logger,
+        clock,
+        directory,
+        consoleUrl,
+        seed: randomBytes(4).readInt32LE(),
+        instanceId: randomBytes(16).toString('hex'),
+        version: SENSOR_VERSION,
+        bootId: await readBootId(),
+        system: await readSystemFacts(),
+        onCrash: (_, error) => say(EXIT.failed, String(error)),
+      },
+      token,
+    );
+    if (outcome.kind === 'enrolled') {
+      process.stdout.write(`${outcome.sensorId}\n`);
+      return EXIT.ok;
+    }
+    const failure = enrollmentFailure(outcome);
+    return say(failure.exitCode, failure.reason);
+  } finally {
+    clock.stop();
+    await directory.close();
+  }
+}
+
+async function dropToken(stateDir: string, token: string): Promise<number> {
+  await mkdir(join(stateDir, 'run'), { recursive: true, mode: 0o700 });
+  await writeFile(join(stateDir, TOKEN_DROP), token, { mode: 0o600 });
+  return say(EXIT.ok, 'a Sensor runs here: the token is handed to it; see `service-sensor status`');
+}
+
+function say(exitCode: number, text: string): number {
+  process.stderr.write(`service-sensor: ${text}\n`);
+  return exitCode;
+}

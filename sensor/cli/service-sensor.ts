@@ -1,0 +1,109 @@
+// The commands of the Sensor. Data on standard output, talk on standard error; a token never in argv.
+import { Command, CommanderError } from 'commander';
+import { EXIT } from '../../machines/sensor/node.rules.ts';
+import { loadConfig, type SensorConfig } from '../config/config.ts';
+import { SENSOR_VERSION } from '../config/version.ts';
+import { readToken } from './token.ts';
+
+type Flags = Readonly<Record<string, string | boolean | string[] | undefined>>;
+
+async function main(): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const act =
+    (run: (flags: Flags, config: SensorConfig) => Promise<number>) =>
+    async (flags: Flags): Promise<void> => {
+      const loaded = await loadConfig(process.env, settingsOf(flags));
+      if (loaded.ok) exitCode = await run(flags, loaded.config);
+      else {
+        for (const mistake of loaded.mistakes) process.stderr.write(`service-sensor: ${mistake}\n`);
+        exitCode = EXIT.usage;
+      }
+    };
+  const program = new Command('service-sensor')
+    .description('Watches this node and reports to its Console.')
+    .exitOverride()
+    .showHelpAfterError();
+  withTrust(program.command('enroll').description('exchange a token for an identity'))
+    .option('--node-name <name>', 'name shown in the Console')
+    .option('--flavor <flavor>', 'standard or telecom')
+    .option('--declared-role <role>', 'network function role')
+    .option('--label <key=value...>', 'labels')
+    .action(
+      act(async (flags, config) => {
+        const { runEnroll } = await import('./enroll.ts');
+        return runEnroll(config, () => readToken(tokenFileOf(flags), process.env));
+      }),
+    );
+  withTrust(program.command('run').description('collect and forward until stopped')).action(
+    act(async (flags, config) => {
+      const { runSensor } = await import('../main.ts');
+      return runSensor(config, () => readToken(tokenFileOf(flags), process.env));
+    }),
+  );
+  program
+    .command('status')
+    .description('what this Sensor knows of itself; works offline')
+    .option('-o, --output <format>', 'table or json', 'table')
+    .action(
+      act(async (flags, config) => {
+        const { runStatus } = await import('./status.ts');
+        return runStatus(config, String(flags['output']));
+      }),
+    );
+  program
+    .command('doctor')
+    .description('look for what keeps this Sensor from working')
+    .option('--url <url>', 'address of the Console')
+    .action(
+      act(async (_flags, config) => {
+        const { runDoctor } = await import('./doctor.ts');
+        return runDoctor(config);
+      }),
+    );
+  program
+    .command('version')
+    .description('the version')
+    .action(() => void process.stdout.write(`${SENSOR_VERSION}\n`));
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  return exitCode;
+}
+
+function withTrust(command: Command): Command {
+  return command
+    .option('--url <url>', 'address of the Console')
+    .option('--token-file <file>', 'file that holds the token; - reads standard input')
+    .option('--ca-fingerprint <sha256>', "fingerprint of the Console's CA")
+    .option('--ca-file <file>', "the Console's CA as PEM");
+}
+
+function settingsOf(flags: Flags): Readonly<Record<string, unknown>> {
+  const labels = Array.isArray(flags['label']) ? flags['label'] : undefined;
+  return {
+    console_url: flags['url'],
+    ca_fingerprint: flags['caFingerprint'],
+    ca_file: flags['caFile'],
+    node_name: flags['nodeName'],
+    flavor: flags['flavor'],
+    declared_role: flags['declaredRole'],
+    labels: labels && Object.fromEntries(labels.map((label) => splitOnce(label))),
+  };
+}
+
+function splitOnce(label: string): [string, string] {
+  const at = label.indexOf('=');
+  return at === -1 ? [label, ''] : [label.slice(0, at), label.slice(at + 1)];
+}
+
+function tokenFileOf(flags: Flags): string | null {
+  return typeof flags['tokenFile'] === 'string' ? flags['tokenFile'] : null;
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`service-sensor: ${error instanceof Error ? error.message : error}\n`);
+  return EXIT.failed;
+});

@@ -1,0 +1,87 @@
+// `service-sensor status`: read from the state directory alone, so it works offline and beside a running Sensor.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT } from '../../machines/sensor/node.rules.ts';
+import { readStatus } from '../actors/status-file.ts';
+import type { SensorConfig } from '../config/config.ts';
+import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
+
+type Row = readonly [name: string, value: string];
+
+/** Prints the status; exit code 5 when this node is not enrolled. */
+export async function runStatus(config: SensorConfig, format: string): Promise<number> {
+  const text = await readFile(join(config.stateDir, STATE_FILES.state), 'utf8').catch(() => null);
+  const parsed = text === null ? null : parseSensorState(text);
+  const state = parsed?.ok === true ? parsed.value : null;
+  const live = await readStatus(config.stateDir);
+  const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
+  const summary = summaryOf(state, isRunning, live);
+  if (format === 'json') {
+    const body = {
+      summary,
+      is_running: isRunning,
+      state_dir: config.stateDir,
+      identity: state,
+      live,
+    };
+    process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+  } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
+  return state === null ? EXIT.notFound : EXIT.ok;
+}
+
+/** One sentence: the state that a person has to know first. */
+export function summaryOf(
+  state: SensorState | null,
+  isRunning: boolean,
+  live: Readonly<Record<string, unknown>> | null,
+  nowMs: number = Date.now(),
+): string {
+  if (state === null) return 'not enrolled: run `service-sensor enroll`';
+  if (state.trust_state === 'trust_revoked') return 'revoked by the Console';
+  const isWaiting = isRunning && live?.['state'] === 'awaiting_reenrollment';
+  if (isWaiting || Date.parse(state.certificate_expires_at) <= nowMs) {
+    return 'certificate expired: re-enroll';
+  }
+  if (!isRunning) return 'enrolled, not running';
+  return live?.['lastHeartbeatProblem'] ? 'running, the Console is not reached' : 'running';
+}
+
+function rowsOf(
+  summary: string,
+  config: SensorConfig,
+  state: SensorState | null,
+  live: Readonly<Record<string, unknown>> | null,
+): readonly Row[] {
+  const part = (name: string, field: string): string =>
+    String((live?.[name] as Readonly<Record<string, unknown>> | undefined)?.[field] ?? '-');
+  const beatMs = Number(live?.['lastHeartbeatAtMs'] ?? Number.NaN);
+  return [
+    ['STATUS', summary],
+    ['SENSOR', state?.sensor_id ?? '-'],
+    ['NODE', state?.node_name ?? config.nodeName],
+    ['CONSOLE', state?.console_url ?? config.consoleUrl?.href ?? '-'],
+    ['TRUST', state?.trust_state ?? '-'],
+    ['CERTIFICATE UNTIL', state?.certificate_expires_at ?? '-'],
+    ['RENEWAL', state?.renewal_status ?? '-'],
+    ['LAST HEARTBEAT', Number.isNaN(beatMs) || beatMs === 0 ? '-' : new Date(beatMs).toISOString()],
+    ['PROBLEM', String(live?.['lastHeartbeatProblem'] ?? '-')],
+    ['STREAM', live === null ? '-' : live['isStreamOpen'] === true ? 'open' : 'closed'],
+    ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
+    ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
+    ['CLOCK OFFSET', live?.['clockOffsetMs'] == null ? '-' : `${live['clockOffsetMs']} ms`],
+    ['STATE DIRECTORY', config.stateDir],
+  ];
+}
+
+function tableOf(rows: readonly Row[]): string {
+  return rows.map(([name, value]) => `${name.padEnd(18)}  ${value}\n`).join('');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM';
+  }
+}
