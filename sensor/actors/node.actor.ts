@@ -64,7 +64,7 @@ export function runNode(options: NodeOptions): NodeRun {
   let statusTimer = 0;
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
-    node.send({ type: 'stop.requested' });
+    if (node.getSnapshot().status === 'active') node.send({ type: 'stop.requested' });
   };
 
   async function prepare(): Promise<Prepared> {
@@ -163,6 +163,7 @@ export function runNode(options: NodeOptions): NodeRun {
   }
 
   function forward(): void {
+    if (forwarding !== null || !node.getSnapshot().hasTag('forwards')) return;
     const own = need(parts, 'the state');
     const who = need(identity, 'an identity');
     own.client.useIdentity({ keyPem: who.keyPem, certPem: who.certPem, caPem: who.caPem });
@@ -225,7 +226,8 @@ export function runNode(options: NodeOptions): NodeRun {
         stopEverything: fromPromise<unknown, undefined>(stopEverything),
       },
       actions: {
-        startForwarding: forward,
+        // Actors are not started inside an action of another one: the library would take their set-up for its own.
+        startForwarding: () => queueMicrotask(forward),
         stopForwarding: ({ event }) => stopForwarding(event.type),
         stopCollecting: () => void stopCollecting(),
         rememberRevoked: () => {
@@ -246,7 +248,12 @@ export function runNode(options: NodeOptions): NodeRun {
     },
   );
   void rm(join(config.stateDir, 'run', 'status.json.new'), { force: true }).catch(() => undefined);
-  return { stop: () => node.send({ type: 'stop.requested' }), done: toPromise(node) };
+  return {
+    stop: () => {
+      if (node.getSnapshot().status === 'active') node.send({ type: 'stop.requested' });
+    },
+    done: toPromise(node),
+  };
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {

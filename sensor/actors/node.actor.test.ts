@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { formatSecret } from '../../machines/trust/secret.rules.ts';
+import { type ConsolePeer, SENSOR_ID, startConsolePeer } from '../../props/peers/console-peer.ts';
+import { loadConfig } from '../config/config.ts';
+import { type NodeRun, runNode } from './node.actor.ts';
+
+let peer: ConsolePeer;
+let stateDir: string;
+let runs: NodeRun[] = [];
+const clock = createWheelClock();
+const TOKEN = formatSecret('enrollment', randomBytes(32));
+const SHORT = {
+  HEARTBEAT_INTERVAL_MS: 300,
+  HEARTBEAT_TIMEOUT_MS: 300,
+  STREAM_TICK_MS: 50,
+  RECONNECT_BACKOFF_MIN_MS: 50,
+  RECONNECT_BACKOFF_MAX_MS: 200,
+  ENROLLMENT_RETRY_MIN_MS: 50,
+  ENROLLMENT_RETRY_MAX_MS: 100,
+  RENEWAL_RETRY_MIN_MS: 50,
+  RENEWAL_RETRY_MAX_MS: 200,
+};
+
+beforeEach(async () => {
+  peer = await startConsolePeer();
+  stateDir = await mkdtemp(join(tmpdir(), 'sensor-node-'));
+});
+afterEach(async () => {
+  for (const run of runs) run.stop();
+  await Promise.all(runs.map(({ done }) => done));
+  runs = [];
+  await peer.close();
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+async function start(token: string | null = TOKEN): Promise<NodeRun> {
+  const loaded = await loadConfig(
+    { SERVICE_SENSOR_STATE_DIR: stateDir, SERVICE_SENSOR_CONSOLE_URL: peer.url },
+    { ca_fingerprint: peer.caFingerprint, node_name: 'node-1', intervals: SHORT },
+  );
+  if (!loaded.ok) throw new Error(loaded.mistakes.join('; '));
+  const run = runNode({
+    config: loaded.config,
+    logger: silentLogger,
+    clock,
+    now: Date.now,
+    random: randomBytes,
+    version: '0.0.0',
+    bootId: 'boot',
+    system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
+    readToken: async () => token,
+  });
+  runs.push(run);
+  return run;
+}
+
+const beats = (): number =>
+  peer.requests.filter(({ path }) => path === '/sensors/heartbeat').length;
+const isOnceEach = (): boolean => {
+  const seen = new Map<string, string>();
+  return peer.batches.every(({ channel, sequence, ids }) => {
+    const key = `${channel}/${sequence}`;
+    const before = seen.get(key) ?? ids.join();
+    seen.set(key, ids.join());
+    return before === ids.join();
+  });
+};
+async function addLines(from: number, count: number): Promise<void> {
+  await mkdir(join(stateDir, 'engine', 'export'), { recursive: true });
+  const lines = Array.from({ length: count }, (_, at) => {
+    const time = new Date(Date.UTC(2026, 0, 1) + from + at).toISOString();
+    const process = {
+      exec_id: `x${from + at}`,
+      pid: from + at,
+      binary: '/bin/test',
+      start_time: time,
+    };
+    return `${JSON.stringify({ process_exec: { process }, node_name: 'n', time })}\n`;
+  });
+  await appendFile(join(stateDir, 'engine', 'export', 'events.log'), lines.join(''));
+}
+
+describe('node', () => {
+  it('should enroll under a pinned CA, open its stream and send events once each', async () => {
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    await addLines(0, 30);
+    await peer.until('events', () => peer.batches.flatMap(({ ids }) => ids).length >= 30);
+    expect(peer.requests[0]?.path).toBe('/sensors/enroll');
+    expect(isOnceEach()).toBe(true);
+    expect(SENSOR_ID).toHaveLength(36);
+  }, 30_000);
+
+  it('should keep events while nothing is taken, and send a batch again under its number', async () => {
+    peer.acknowledges = false;
+    await start();
+    await addLines(0, 30);
+    await peer.until('a batch', () => peer.batches.some(({ channel }) => channel === 'stream'));
+    const first = peer.batches.find(({ channel }) => channel === 'stream');
+    peer.acknowledges = true;
+    for (const socket of peer.sockets()) socket.terminate();
+    await peer.until(
+      'the batch again',
+      () =>
+        peer.batches.filter(
+          ({ sequence, channel }) => channel === first?.channel && sequence === first.sequence,
+        ).length > 1,
+    );
+    expect(isOnceEach()).toBe(true);
+  }, 30_000);
+
+  it('should stop forwarding when the Console says that it is revoked', async () => {
+    await start();
+    await peer.until('a stream', () => peer.sockets().length > 0 && beats() > 0);
+    peer.rule = ({ path }) =>
+      path === '/sensors/heartbeat' ? { status: 403, code: 'sensor_revoked' } : 'serve';
+    await peer.until('the stream to close', () => peer.sockets().length === 0);
+    const before = peer.requests.length;
+    await new Promise((resolve) => clock.setTimeout(() => resolve(null), 1_000));
+    expect(peer.requests.length).toBe(before);
+  }, 30_000);
+
+  it('should ask again with the same key when the answer to an enrollment is lost', async () => {
+    let lost = 0;
+    peer.rule = ({ path }) => (path === '/sensors/enroll' && lost++ === 0 ? 'lose' : 'serve');
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    expect(peer.csrs).toHaveLength(2);
+    expect(publicKeyOf(peer.csrs[0])).toBe(publicKeyOf(peer.csrs[1]));
+  }, 30_000);
+
+  it('should spool while no request is answered and send all of it, in order, when one is', async () => {
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    peer.takesStreams = false;
+    peer.rule = () => ({ status: 503, code: 'store_unavailable', retryAfter: 0 });
+    for (const socket of peer.sockets()) socket.terminate();
+    await addLines(100, 1_500);
+    const failed = beats();
+    await peer.until('two failed heartbeats', () => beats() > failed + 1);
+    peer.batches.length = 0;
+    peer.rule = () => 'serve';
+    const seen = (): Set<string> => new Set(peer.batches.flatMap(({ ids }) => ids));
+    await peer.until('the backlog', () => seen().size >= 1_500);
+    expect(isOnceEach()).toBe(true);
+    const drained = peer.batches.filter(({ channel }) => channel === 'batch');
+    expect(drained.length).toBeGreaterThan(0);
+    const numbers = drained.map(({ sequence }) => sequence);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  }, 30_000);
+
+  it('should wait for a re-enrollment when its certificate expired, keep events, and go on with a token', async () => {
+    peer.lifetimeMs = 1_500;
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    peer.rule = ({ path }) =>
+      path === '/sensors/enroll' ? 'serve' : { status: 401, code: 'certificate_expired' };
+    await peer.until('the stream to close', () => peer.sockets().length === 0);
+    peer.lifetimeMs = 720 * 3_600_000;
+    peer.rule = () => 'serve';
+    const before = beats();
+    await addLines(0, 10);
+    await mkdir(join(stateDir, 'run'), { recursive: true });
+    const token = formatSecret('reenrollment', randomBytes(32));
+    await writeFile(join(stateDir, 'run', 'token'), token, { mode: 0o600 });
+    await peer.until('a heartbeat again', () => beats() > before);
+    await peer.until('the events', () => peer.batches.flatMap(({ ids }) => ids).length >= 10);
+  }, 30_000);
+
+  it('should obey Retry-After when enrolling', async () => {
+    const at: number[] = [];
+    peer.rule = ({ path }) => {
+      if (path !== '/sensors/enroll') return 'serve';
+      at.push(performance.now());
+      return at.length === 1 ? { status: 429, code: 'rate_limited', retryAfter: 1 } : 'serve';
+    };
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
+  }, 30_000);
+
+  it('should renew when asked and go on under the new certificate', async () => {
+    await start();
+    await peer.until('a stream', () => peer.sockets().length > 0 && beats() > 0);
+    peer.sendAll({ type: 'refresh', what: ['certificate'] });
+    await peer.until('a renewal', () => peer.csrs.length === 2);
+    const before = beats();
+    await peer.until('a heartbeat after it', () => beats() > before + 1);
+    expect(publicKeyOf(peer.csrs[0])).not.toBe(publicKeyOf(peer.csrs[1]));
+  }, 30_000);
+
+  it('should end with exit code 6 when the token is refused', async () => {
+    peer.rule = () => ({ status: 401, code: 'token_invalid' });
+    const run = await start();
+    expect(await run.done).toMatchObject({ exitCode: 6 });
+  }, 30_000);
+});
+
+function publicKeyOf(csr = ''): string {
+  return Buffer.from(csr.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
+    .toString('hex')
+    .slice(160, 600);
+}
