@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
-const POLL_MS = 50;
+const POLL_MS = 100;
 
 export type Home = {
   readonly folder: string;
