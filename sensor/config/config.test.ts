@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from './config.ts';
+
+const env = { SERVICE_SENSOR_STATE_DIR: '/nonexistent' };
+describe('config', () => {
+  it('should report every mistake at once', async () => {
+    const loaded = await loadConfig(
+      { ...env, SERVICE_SENSOR_CONSOLE_URL: 'http://x', SERVICE_SENSOR_ENGINE: 'magic' },
+      { node_name: '-', intervals: { NO_SUCH_MS: 1 } },
+    );
+    expect(loaded.ok).toBe(false);
+    expect(loaded.ok ? [] : loaded.mistakes).toHaveLength(4);
+  });
+
+  it('should let the command line win over the environment, and freeze the result', async () => {
+    const given = { ...env, SERVICE_SENSOR_CONSOLE_URL: 'https://one' };
+    const loaded = await loadConfig(given, { console_url: 'https://two' });
+    expect(loaded.ok && loaded.config.consoleUrl?.host).toBe('two');
+    expect(loaded.ok && Object.isFrozen(loaded.config)).toBe(true);
+  });
+});
