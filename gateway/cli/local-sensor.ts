@@ -55,6 +55,8 @@ export async function startLocalSensor(options: LocalSensorOptions): Promise<Loc
         env: {
           ...options.env,
           SERVICE_SENSOR_STATE_DIR: stateDir,
+          // Quick start is for people: the Sensor speaks up only when something is wrong.
+          SERVICE_LOG_LEVEL: options.env['SERVICE_LOG_LEVEL'] ?? 'warn',
           ...(token === null ? {} : { SERVICE_SENSOR_TOKEN: token }),
         },
       },
