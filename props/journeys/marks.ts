@@ -1,5 +1,9 @@
-// Processes that can be told apart: each is `/bin/sh -c "true WORD-<n>"`, so its exec can be counted wherever it shows up.
+// Processes that can be told apart: each is `/bin/true` under a name of its own, WORD-<n>, so its exec can be counted
+// wherever it shows up. The name is in the path because a process of one millisecond may be gone before its arguments can
+// be read, while the kernel tells the path with the exec itself.
 import { spawn } from 'node:child_process';
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { api } from './api.ts';
 import type { Home } from './programs.ts';
 
@@ -11,18 +15,18 @@ export type Marks = {
   stop(): Promise<void>;
 };
 type ListedEvent = StoredMark & {
-  readonly process?: { readonly binary: string; readonly arguments?: string };
+  readonly process?: { readonly binary: string };
 };
 
 const PAGE = 500;
 
 /** Starts one marked process after the other, `pauseMs` apart. */
-export function startMarks(word: string, pauseMs: number): Marks {
+export function startMarks(home: Home, word: string, pauseMs: number): Marks {
   let made = 0;
   let isStopping = false;
   const running = (async () => {
     while (!isStopping) {
-      await mark(word, made);
+      await mark(home, word, made);
       made += 1;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -37,11 +41,16 @@ export function startMarks(word: string, pauseMs: number): Marks {
 }
 
 /** Runs one marked process to its end. */
-export function mark(word: string, number: number): Promise<void> {
+export function mark(home: Home, word: string, number: number): Promise<void> {
+  const path = join(home.folder, `${word}-${number}`);
+  symlinkSync('/bin/true', path);
   return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', `true ${word}-${number}`], { stdio: 'ignore' });
+    const child = spawn(path, { stdio: 'ignore' });
     child.on('error', reject);
-    child.on('exit', () => resolve());
+    child.on('exit', () => {
+      rmSync(path);
+      resolve();
+    });
   });
 }
 
@@ -56,7 +65,7 @@ export async function listedMarks(
   do {
     const query: string = new URLSearchParams({
       from: 'now-1h',
-      text: `${word}-`,
+      binary: `${word}-`,
       event_kind: 'process_exec',
       limit: String(PAGE),
       order: 'ascending',
@@ -66,7 +75,7 @@ export async function listedMarks(
     if (answer.status !== 200) throw new Error(`events: ${JSON.stringify(answer)}`);
     const page = answer.body as { items: ListedEvent[]; next_cursor: string | null };
     for (const event of page.items) {
-      const number = Number(pattern.exec(event.process?.arguments ?? '')?.[1] ?? Number.NaN);
+      const number = Number(pattern.exec(event.process?.binary ?? '')?.[1] ?? Number.NaN);
       if (Number.isNaN(number)) continue;
       found.set(number, [...(found.get(number) ?? []), event]);
     }

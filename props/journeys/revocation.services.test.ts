@@ -37,7 +37,7 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
   expect(await enroll(at, await createToken(at))).toMatchObject({ code: 0 });
   let sensor = startSensor(at);
   const { sensor_id: sensorId } = await onlySensor(at, isHealthy);
-  const marks = startMarks(word, 100);
+  const marks = startMarks(at, word, 100);
   await eventually('marks flow', async () =>
     (await listedMarks(at, word)).size > 3 ? true : null,
   );
@@ -85,7 +85,7 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
   );
   expect((await status(at)).summary).toMatch(/revoked/);
   const arrived = (await listedMarks(at, word)).size;
-  await mark(`${word}-late`, 1);
+  await mark(at, `${word}-late`, 1);
   await marks.stop();
   await stop(sensor);
   sensor = startSensor(at);
