@@ -172,6 +172,14 @@ export const SPOOL_RETRY_MIN_MS = 1 * SECOND_MS;
 export const SPOOL_RETRY_MAX_MS = 30 * SECOND_MS;
 export const SPOOL_COMPACTION_MIN_BYTES = 4 * MIB;
 export const SPOOL_COPY_CHUNK_BYTES = 1 * MIB;
+export const PAUSE_MAX_MS = 10 * MINUTE_MS;
+export const RETRY_AFTER_MAX_MS = HOUR_MS;
+export const HEARTBEAT_SOON_MS = 250;
+export const INVENTORY_PROCESSES_MAX = 5_000;
+export const REPORTED_SOCKETS_MAX = 5_000;
+export const COLLECTOR_READS_PER_TICK_MAX = 40;
+export const TROUBLE_SAVE_INTERVAL_MS = MINUTE_MS;
+export const DISK_FREE_MIN_BYTES = 256 * MIB;
 
 // Operator plane, live channel and the command line.
 export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;

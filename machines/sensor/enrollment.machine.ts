@@ -5,11 +5,10 @@
 //   enrolled    the certificate is installed (final)
 //   refused     a refusal that no repetition changes; a person has to act (final)
 import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
+import { RETRY_AFTER_MAX_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { backoffMs, obeyRetryAfter } from './backoff.rules.ts';
 import type { EnrollmentAttempt } from './enrollment.rules.ts';
-
-const RETRY_AFTER_MAX_MS = 3_600_000;
 
 export type EnrollmentInput = {
   readonly retryMinMs: number;

@@ -5,6 +5,7 @@
 //   drain.sending   one batch is in flight; the next follows its acknowledgment, so order holds
 //   drain.paused    the Console asked to wait
 import { type ActorRefFrom, assign, raise, type SnapshotFrom, setup } from 'xstate';
+import { PAUSE_MAX_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { obeyRetryAfter } from './backoff.rules.ts';
 import {
@@ -13,8 +14,6 @@ import {
   type HeartbeatOutcome,
   heartbeatDelayMs,
 } from './heartbeat.rules.ts';
-
-const PAUSE_MAX_MS = 600_000;
 
 export type HeartbeatInput = {
   readonly intervalMs: number;

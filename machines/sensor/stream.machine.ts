@@ -8,11 +8,10 @@
 //   open.delivery.paused     the Console asked to wait; the same batch goes out again afterwards
 //   open.liveness            a Console that stays silent for three pings is gone
 import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
+import { PAUSE_MAX_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { backoffMs, obeyRetryAfter } from './backoff.rules.ts';
 import type { OpenOutcome, TickClaim } from './stream.rules.ts';
-
-const PAUSE_MAX_MS = 600_000;
 
 export type StreamInput = {
   readonly minMs: number;

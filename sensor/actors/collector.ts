@@ -1,6 +1,6 @@
 // From the engine's export to the spool: read, normalise, append with the cursor, one step at a time. What the spool
 // cannot take is read again later; the cursor moves only with the events behind it. decision: D13
-import { STREAM_FRAME_EVENTS_MAX } from '../../machines/limits.ts';
+import { COLLECTOR_READS_PER_TICK_MAX, STREAM_FRAME_EVENTS_MAX } from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import { createExportReader } from '../engine/export-reader.ts';
 import { normalise } from '../pipeline/normalise.ts';
@@ -8,7 +8,6 @@ import { createProcessCache } from '../pipeline/process-cache.ts';
 import type { Parts } from './parts.ts';
 
 export type Collector = { stop(): Promise<void> };
-const READS_PER_TICK_MAX = 40;
 
 /** Starts the loop; every tick it takes what is complete. `stop` finishes the step under way. */
 export function startCollector(
@@ -48,7 +47,7 @@ export function startCollector(
 
   async function tick(): Promise<void> {
     try {
-      for (let reads = 0; reads < READS_PER_TICK_MAX && !isStopped; reads += 1) {
+      for (let reads = 0; reads < COLLECTOR_READS_PER_TICK_MAX && !isStopped; reads += 1) {
         if (!(await step())) break;
       }
     } catch (error) {

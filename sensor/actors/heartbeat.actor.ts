@@ -19,8 +19,7 @@ import { EventsResponse, HeartbeatResponse } from '../../machines/wire/heartbeat
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
-import { sentenceOf, waitOf } from '../transport/answer.ts';
-import type { Answer } from '../transport/console-client.ts';
+import { type Answer, sentenceOf, waitOf } from '../transport/answer.ts';
 import { createDelivery } from './delivery.ts';
 import { heartbeatText } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';

@@ -3,14 +3,17 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import canonicalize from 'canonicalize';
-import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
+import {
+  INVENTORY_BODY_MAX_BYTES,
+  INVENTORY_PROCESSES_MAX,
+  REQUEST_TIMEOUT_MS,
+} from '../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { readSockets } from '../telemetry/sockets.ts';
 import type { Parts } from './parts.ts';
 
-const PROCESSES_MAX = 5_000;
 const readAnswer = parserOfValue(InventoryResponse);
 type Name = 'processes' | 'connections' | 'listening_services';
 type Held = { readonly hash: string; readonly items: ReadonlyMap<string, InventoryItem> };
@@ -110,7 +113,7 @@ function heldOf(items: readonly InventoryItem[]): Held {
 async function readProcesses(): Promise<InventoryItem[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const items: InventoryItem[] = [];
-  for (const pid of names.slice(0, PROCESSES_MAX)) {
+  for (const pid of names.slice(0, INVENTORY_PROCESSES_MAX)) {
     const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     const command = text.replaceAll('\0', ' ').trim().slice(0, 512);
     if (command !== '') items.push({ pid: Number(pid), command });

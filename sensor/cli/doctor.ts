@@ -2,7 +2,11 @@
 import { lookup } from 'node:dns/promises';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { REQUEST_TIMEOUT_MS, SKEW_TOLERATED_MS } from '../../machines/limits.ts';
+import {
+  DISK_FREE_MIN_BYTES,
+  REQUEST_TIMEOUT_MS,
+  SKEW_TOLERATED_MS,
+} from '../../machines/limits.ts';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
@@ -14,7 +18,6 @@ import { exchange } from '../transport/console-client.ts';
 
 type Check = { readonly name: string; readonly isGood: boolean; readonly text: string };
 const CLOCK_YEAR_MIN = 2_025;
-const DISK_FREE_MIN_BYTES = 256 * 1_024 * 1_024;
 
 /** Runs every check; exit code 1 when one fails. */
 export async function runDoctor(config: SensorConfig): Promise<number> {

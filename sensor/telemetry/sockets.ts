@@ -1,9 +1,9 @@
 // Active TCP connections and listening services, as /proc/net shows them.
 import { readFile } from 'node:fs/promises';
+import { REPORTED_SOCKETS_MAX } from '../../machines/limits.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 
 export type Sockets = Pick<HeartbeatRequest, 'connections' | 'listening_services'>;
-const SOCKETS_MAX = 5_000;
 const STATES: Readonly<Record<string, string>> = {
   '01': 'established',
   '02': 'syn_sent',
@@ -18,10 +18,10 @@ export async function readSockets(): Promise<Sockets> {
     ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'utf8').catch(() => '')),
   );
   return texts.map(parseTable).reduce((all, one) => ({
-    connections: [...all.connections, ...one.connections].slice(0, SOCKETS_MAX),
+    connections: [...all.connections, ...one.connections].slice(0, REPORTED_SOCKETS_MAX),
     listening_services: [...all.listening_services, ...one.listening_services].slice(
       0,
-      SOCKETS_MAX,
+      REPORTED_SOCKETS_MAX,
     ),
   }));
 }

@@ -1,5 +1,17 @@
-// Reading foreign values: JSON objects, Retry-After, and the sentence of a failed answer.
-import type { Answer } from './console-client.ts';
+// What a request ends with, and reading foreign values: JSON objects, Retry-After, the sentence of a failed answer.
+import type { Trouble } from './trouble.ts';
+
+export type Answer =
+  | { readonly ok: true; readonly status: number; readonly json: unknown }
+  | {
+      readonly ok: false;
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly code: string;
+      readonly detail: string;
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly ok: false; readonly kind: 'unreachable'; readonly trouble: Trouble };
 
 /** Whether a parsed value is a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -9,22 +9,10 @@ import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { INSTANCE_HEADER } from '../../machines/wire/scalars.ts';
 import { createTlsAgent, type TlsIdentity } from './agent.ts';
-import { isObject, retryAfterOf } from './answer.ts';
-import { type Trouble, troubleOf } from './trouble.ts';
+import { type Answer, isObject, retryAfterOf } from './answer.ts';
+import { troubleOf } from './trouble.ts';
 
 const compress = promisify(zstdCompress);
-
-export type Answer =
-  | { readonly ok: true; readonly status: number; readonly json: unknown }
-  | {
-      readonly ok: false;
-      readonly kind: 'refused';
-      readonly status: number;
-      readonly code: string;
-      readonly detail: string;
-      readonly retryAfterMs: number | null;
-    }
-  | { readonly ok: false; readonly kind: 'unreachable'; readonly trouble: Trouble };
 
 export type PostOptions = {
   readonly timeoutMs: number;
