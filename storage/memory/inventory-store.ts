@@ -1,0 +1,45 @@
+// The reference inventory store: the latest content of every section, as JSON text like the real one.
+import type { InventoryItem, InventorySectionName } from '../../machines/wire/inventory.ts';
+import type { InventoryStore } from '../ports/relational.ts';
+import { createAwaySwitch } from './away-switch.ts';
+
+type Section = {
+  readonly sensorId: string;
+  readonly section: InventorySectionName;
+  readonly hash: string;
+  readonly itemsText: string;
+  readonly storedAtMs: number;
+};
+export type MemoryInventory = { readonly inventory: InventoryStore; setAway(away: boolean): void };
+
+/** Makes an empty store. */
+export function createMemoryInventory(): MemoryInventory {
+  const { guard, setAway } = createAwaySwitch();
+  const sections = new Map<string, Section>();
+  const keyOf = (sensorId: string, section: string) => JSON.stringify([sensorId, section]);
+
+  function get(sensorId: string, section: InventorySectionName) {
+    const own = sections.get(keyOf(sensorId, section));
+    if (own === undefined) return null;
+    const items = JSON.parse(own.itemsText) as readonly InventoryItem[];
+    return { hash: own.hash, items, storedAtMs: own.storedAtMs };
+  }
+
+  function put(input: Parameters<InventoryStore['put']>[0]): void {
+    const { sensorId, section, hash, nowMs } = input;
+    const itemsText = JSON.stringify(input.items);
+    const own = { sensorId, section, hash, itemsText, storedAtMs: nowMs };
+    sections.set(keyOf(sensorId, section), own);
+  }
+
+  return {
+    setAway,
+    inventory: {
+      loadHashes: guard(() =>
+        [...sections.values()].map(({ sensorId, section, hash }) => ({ sensorId, section, hash })),
+      ),
+      get: guard(get),
+      put: guard(put),
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
+// fleet only.
+import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
+import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import { createMemoryApiKeys } from './api-keys.ts';
+import { createMemoryAudit } from './audit-log.ts';
+import { createMemoryInventory } from './inventory-store.ts';
+import { createMemoryRegistry } from './memory-registry.ts';
+
+export type MemoryRelational = {
+  readonly sensors: SensorRegistry;
+  readonly facts: FactWriter;
+  readonly apiKeys: ApiKeys;
+  readonly inventory: InventoryStore;
+  readonly audit: AuditLog;
+  readonly health: RelationalHealth;
+  /** Away: every port behaves as when the database is gone. */
+  setAway(away: boolean): void;
+};
+
+/** Makes every relational port, empty. */
+export function createMemoryRelational(): MemoryRelational {
+  const log = createMemoryAudit();
+  const registry = createMemoryRegistry(log);
+  const keys = createMemoryApiKeys();
+  const sections = createMemoryInventory();
+  let isAway = false;
+  return {
+    sensors: registry.sensors,
+    facts: registry.facts,
+    apiKeys: keys.apiKeys,
+    inventory: sections.inventory,
+    audit: log.audit,
+    health: { ping: async () => !isAway },
+    setAway(away) {
+      isAway = away;
+      for (const one of [log, registry, keys, sections]) one.setAway(away);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Enrolling by token in the reference registry: the same refusals in the same order as the real one. invariant: I2, I3;
+// decision: D12
+import type { EnrollInput, EnrollOutcome, SensorRow } from '../ports/sensor-registry.ts';
+import { storableText } from '../ports/stored-text.ts';
+import {
+  addCertificate,
+  endAll,
+  identitiesOf,
+  type RegistryState,
+  refused,
+  type Token,
+  tellChanged,
+} from './registry-state.ts';
+
+type Refusal = Extract<EnrollOutcome, { ok: false }>;
+
+/** Enrolls by token; see the port for the contract. */
+export function enroll(state: RegistryState, input: EnrollInput): EnrollOutcome {
+  const token = state.tokens.get(input.tokenHash.toString('hex'));
+  const outcome = decide(state, input, token);
+  const tokenId = outcome.ok ? (token?.tokenId ?? null) : null;
+  state.record({
+    atMs: input.nowMs,
+    actor: tokenId === null ? 'anonymous' : `token:${tokenId}`,
+    action: 'sensor.enroll',
+    target: input.sensor.nodeName,
+    result: outcome.ok ? (outcome.repeated ? 'repeated' : 'ok') : outcome.code,
+    detail: tokenId === null ? {} : { sensor_id: input.sensor.sensorId },
+  });
+  return outcome;
+}
+
+function decide(state: RegistryState, input: EnrollInput, token: Token | undefined): EnrollOutcome {
+  if (token === undefined || token.revokedAtMs !== null) return refused('token_invalid');
+  if (token.fingerprint !== null) return repeat(state, token, token.fingerprint, input);
+  if (token.expiresAtMs <= input.nowMs) return refused('token_expired');
+  const known = token.sensorId === null ? undefined : state.sensors.get(token.sensorId);
+  const refusal =
+    token.kind === 'reenroll' ? refuseReplacing(known, input) : refuseAdding(state, input);
+  if (refusal !== null) return refusal;
+  const { sensorId } = input.sensor;
+  endAll(state, sensorId, ['pending', 'current', 'previous']);
+  state.sensors.set(sensorId, sensorRowOf(input, known));
+  addCertificate(state, input.certificate, {
+    sensorId,
+    status: 'current',
+    createdAtMs: input.nowMs,
+  });
+  state.tokens.set(token.hash, {
+    ...token,
+    consumedAtMs: input.nowMs,
+    consumedKeyDigest: input.certificate.keyDigest,
+    fingerprint: input.certificate.fingerprint,
+  });
+  tellChanged(state, sensorId);
+  const identities = identitiesOf(state, sensorId);
+  return { ok: true, repeated: false, sensorId, certificate: input.certificate, identities };
+}
+
+function repeat(
+  state: RegistryState,
+  token: Token,
+  fingerprint: string,
+  input: EnrollInput,
+): EnrollOutcome {
+  if (token.consumedKeyDigest !== input.certificate.keyDigest) return refused('token_consumed');
+  if (token.expiresAtMs <= input.nowMs) return refused('token_expired');
+  const own = state.certificates.get(fingerprint);
+  if (own === undefined) throw new Error('a consumed token has a certificate');
+  const { sensorId } = own;
+  if (state.sensors.get(sensorId)?.revokedAtMs !== null) return refused('sensor_is_revoked');
+  if (own.status === 'ended') return refused('token_consumed');
+  const identities = identitiesOf(state, sensorId);
+  return { ok: true, repeated: true, sensorId, certificate: own.row, identities };
+}
+
+function refuseReplacing(known: SensorRow | undefined, input: EnrollInput): Refusal | null {
+  if (known === undefined) return refused('token_invalid');
+  if (known.revokedAtMs !== null) return refused('sensor_is_revoked');
+  const isThisNode =
+    known.sensorId === input.sensor.sensorId && known.nodeName === input.sensor.nodeName;
+  return isThisNode ? null : refused('token_invalid');
+}
+
+function refuseAdding(state: RegistryState, input: EnrollInput): Refusal | null {
+  const nodes = [...state.sensors.values()].filter((one) => one.revokedAtMs === null).length;
+  const isFull = input.nodesAllowed !== null && nodes >= input.nodesAllowed;
+  return isFull ? refused('license_limit') : null;
+}
+
+function sensorRowOf({ sensor, nowMs }: EnrollInput, known: SensorRow | undefined): SensorRow {
+  return {
+    enrolledAtMs: nowMs,
+    revokedAtMs: null,
+    revokedReason: null,
+    lastHeartbeatAtMs: null,
+    currentNotAfterMs: null,
+    facts: null,
+    ...known,
+    ...sensor,
+    declaredRole: sensor.declaredRole === null ? null : storableText(sensor.declaredRole),
+    bootId: storableText(sensor.bootId),
+    sensorVersion: storableText(sensor.sensorVersion),
+  };
+}
