@@ -1,5 +1,5 @@
-// Heartbeat facts of many sensors in one statement. The last row of a sensor wins inside a group, and an older report
-// never replaces a newer one of another replica. decision: D5; invariant: I10, I15
+// Heartbeat facts of many sensors in one statement. The latest row of a sensor wins inside a group, and an older
+// report never replaces a newer one of another group or replica. decision: D5; invariant: I10, I15
 import { type Kysely, sql } from 'kysely';
 import {
   FACTS_COMMIT_ROWS_MAX,
@@ -47,7 +47,13 @@ export function createFactWriter(options: FactWriterOptions): FactWriter {
 }
 
 async function writeFacts(db: Kysely<Database>, items: readonly HeartbeatFacts[]): Promise<void> {
-  const lastOf = new Map(items.map((item) => [item.sensorId, item]));
+  const lastOf = new Map<string, HeartbeatFacts>();
+  for (const item of items) {
+    const known = lastOf.get(item.sensorId);
+    if (known === undefined || known.receivedAtMs <= item.receivedAtMs) {
+      lastOf.set(item.sensorId, item);
+    }
+  }
   // One order for every replica, so that two groups cannot wait for each other.
   const rows = [...lastOf.values()].sort((a, b) => (a.sensorId < b.sensorId ? -1 : 1));
   await sql`
