@@ -55,6 +55,17 @@ export function createEventStore(client: ClickHouseClient): EventStore {
     });
   }
 
+  /** Read first: an ALTER marks every part to be rewritten, even when it changes nothing. */
+  async function retentionOf(table: string): Promise<number | null> {
+    const rows = await ask<{ readonly days: string }>(
+      `SELECT extract(engine_full, 'TTL .*toIntervalDay\\\\((\\\\d+)\\\\)') AS days FROM system.tables
+       WHERE database = currentDatabase() AND name = {table: String}`,
+      { table },
+    );
+    const days = Number(rows[0]?.days);
+    return days > 0 ? days : null;
+  }
+
   return {
     async search(query) {
       const { where, params } = filterOf(query);
@@ -120,6 +131,7 @@ export function createEventStore(client: ClickHouseClient): EventStore {
     async setRetentionDays(days) {
       if (!Number.isSafeInteger(days) || days < 1) throw new Error('retention is whole days');
       for (const [table, column] of RETAINED) {
+        if ((await retentionOf(table)) === days) continue;
         await orEventStoreUnavailable(() =>
           client.command({
             query: `ALTER TABLE ${table} MODIFY TTL toDateTime(${column}) + INTERVAL ${days} DAY`,
