@@ -1,13 +1,30 @@
-// The promises of the event sink and the event store together. invariant: I1, I9; decision: D6, D8
+// The promises of the event store: what was taken is found, counted once, and said to be stored. invariant: I9;
+// decision: D6, D8
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
+import {
+  type EventSink,
+  type EventStore,
+  EventStoreUnavailable,
+} from '../../storage/ports/event-store.ts';
 import { storedEventOf } from '../../storage/ports/stored-event.ts';
+import type { Harness } from './away.ts';
 import { batch, event, HOSTILE, hex, NOW_MS } from './samples.ts';
 
+const TRANSITION = {
+  actorKind: 'sensor',
+  region: 'trust',
+  from: '',
+  to: 'a',
+  event: 'x',
+  facts: { text: HOSTILE },
+  atMs: NOW_MS,
+};
+
 export function eventStoreContract(
-  stores: () => { readonly sink: EventSink; readonly events: EventStore },
+  harness: Harness<{ readonly sink: EventSink; readonly events: EventStore }>,
 ): void {
+  const stores = harness.port;
   describe('events', () => {
     it('should come back as they were stored, hostile text and 64-bit numbers included', async () => {
       const { sink, events } = stores();
@@ -94,18 +111,59 @@ export function eventStoreContract(
   it('should give transitions newest first, those of one instant too', async () => {
     const { events } = stores();
     const sensorId = randomUUID();
-    const rows = ['a', 'b', 'c'].map((to) => ({
-      sensorId,
-      actorKind: 'sensor',
-      region: 'trust',
-      from: '',
-      to,
-      event: 'x',
-      facts: { text: HOSTILE },
-      atMs: NOW_MS,
-    }));
+    const rows = ['a', 'b', 'c'].map((to) => ({ ...TRANSITION, sensorId, to }));
     await events.insertTransitions(rows);
     expect(await events.transitionsOf({ sensorId, limit: 10 })).toEqual([...rows].reverse());
     expect(await events.transitionsOf({ sensorId, limit: 10, beforeMs: NOW_MS })).toEqual([]);
+  });
+
+  it('should find nothing where nothing fits, and never take a value for a statement', async () => {
+    const { sink, events } = stores();
+    const one = batch({ events: [event({ severity: 'critical', message: 'Grün' })] });
+    await sink.append(one);
+    const mine = { sensorId: one.sensorId, limit: 10 };
+    const counts = await Promise.all(
+      [
+        { severities: ['critical'] as const },
+        { text: 'grÜN' },
+        { binaryContains: 'BIN/id' },
+        { fromMs: NOW_MS, toMs: NOW_MS + 1 },
+        { severities: ['info'] as const },
+        { severities: [] },
+        { text: HOSTILE },
+        { toMs: NOW_MS },
+        { sensorId: `${one.sensorId}' OR 1 = 1 --` },
+      ].map(async (query) => (await events.search({ ...mine, ...query })).length),
+    );
+    expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0]);
+  });
+
+  it('should take a retention of whole days only, twice like once', async () => {
+    const { events } = stores();
+    for (const days of [0, 1.5, Number.NaN]) {
+      await expect(events.setRetentionDays(days)).rejects.toThrow('whole days');
+    }
+    for (const days of [30, 30, 90]) await events.setRetentionDays(days);
+    expect(await events.ping()).toBe(true);
+  });
+
+  it('should say when it is away, and answer again by itself', async () => {
+    const { events } = stores();
+    const one = batch();
+    const calls = [
+      () => events.search({ limit: 1 }),
+      () => events.countDistinct({}),
+      () => events.storedRanges(),
+      () => events.batchDigest(one),
+      () => events.insertTransitions([{ ...TRANSITION, sensorId: one.sensorId }]),
+      () => events.transitionsOf({ sensorId: one.sensorId, limit: 1 }),
+      () => events.setRetentionDays(90),
+    ];
+    await harness.setAway(true);
+    for (const call of calls) await expect(call()).rejects.toThrow(EventStoreUnavailable);
+    expect(await events.ping()).toBe(false);
+    await harness.setAway(false);
+    for (const call of calls) await call();
+    expect(await events.ping()).toBe(true);
   });
 }

@@ -1,29 +1,51 @@
 // The reference fakes keep the same promises as the real stores.
-import { describe, expect, it } from 'vitest';
-import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
-import { createMemoryRegistry } from '../../storage/memory/memory-registry.ts';
+import { describe } from 'vitest';
+import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import { createMemoryEvents, type MemoryMode } from '../../storage/memory/memory-events.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { apiKeysContract } from './api-keys.contract.ts';
+import { auditLogContract } from './audit-log.contract.ts';
+import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
-import { batch } from './samples.ts';
+import { factWriterContract } from './fact-writer.contract.ts';
+import { inventoryStoreContract } from './inventory-store.contract.ts';
+import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 
-describe('sensor registry in memory', () => {
-  const memory = createMemoryRegistry();
-  sensorRegistryContract(() => memory.sensors);
+const MODES: Readonly<Record<RelayFault, MemoryMode>> = {
+  none: 'work',
+  away: 'fail',
+  stalled: 'stall',
+  answer_lost: 'fail_after',
+  one_answer_lost: 'fail_after',
+};
+
+describe('relational ports in memory', () => {
+  const memory = createMemoryRelational();
+  const { setAway } = memory;
+  sensorRegistryContract({ port: () => memory.sensors, setAway });
+  factWriterContract({ port: () => memory, setAway });
+  apiKeysContract({ port: () => memory.apiKeys, setAway });
+  inventoryStoreContract({ port: () => memory.inventory, setAway });
+  auditLogContract({ port: () => memory, setAway });
 });
 
 describe('event store in memory', () => {
-  const memory = createMemoryEvents(1_000);
-  eventStoreContract(() => memory);
+  const memory = createMemoryEvents(RETRY_AFTER_STORE_MS);
+  eventStoreContract({
+    port: () => memory,
+    setAway: (away) => memory.setMode(away ? 'fail' : 'work'),
+  });
+});
 
-  it('should say no and keep or lose the batch as it was told', async () => {
-    const told = createMemoryEvents(1_000);
-    const one = batch();
-    told.setMode('fail');
-    expect(await told.sink.append(one)).toEqual({ ok: false, retryAfterMs: 1_000 });
-    told.setMode('work');
-    expect(await told.events.batchDigest(one)).toBeNull();
-    told.setMode('fail_after');
-    expect(await told.sink.append(one)).toMatchObject({ ok: false });
-    expect(await told.events.batchDigest(one)).toBe(one.digest);
+describe('event sink in memory', () => {
+  eventSinkContract(async ({ queueRowsMax }) => {
+    const { sink, events, setMode } = createMemoryEvents(RETRY_AFTER_STORE_MS, queueRowsMax);
+    return {
+      sink,
+      events,
+      setFault: (fault) => setMode(MODES[fault]),
+      close: () => sink.close(),
+    };
   });
 });

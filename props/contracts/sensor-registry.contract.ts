@@ -1,12 +1,15 @@
 // The promises of the sensor registry. invariant: I2, I3, I4; decision: D12
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../../storage/ports/relational.ts';
 import type { EnrollInput, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, hashOf, hex, NOW_MS } from './samples.ts';
 
 const LIFE_MS = 900_000;
 
-export function sensorRegistryContract(registryOf: () => SensorRegistry): void {
+export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
+  const registryOf = harness.port;
   async function token(kind: 'enroll' | 'reenroll' = 'enroll', sensorId: string | null = null) {
     const hash = hashOf(hex(16));
     const tokenId = randomUUID();
@@ -160,6 +163,57 @@ export function sensorRegistryContract(registryOf: () => SensorRegistry): void {
         ok: false,
         code: 'sensor_is_revoked',
       });
+    });
+  });
+
+  describe('a database that is away', () => {
+    it('should be said by every call, do nothing, and end by itself', async () => {
+      const input = await enrolled();
+      const { sensorId } = input.sensor;
+      const { fingerprint } = input.certificate;
+      const renewal = { byFingerprint: fingerprint, nowMs: NOW_MS, certificate: certificate() };
+      const registry = registryOf();
+      const unused = (await token()).hash;
+      await expectAwayAndBack(harness, [
+        () => registry.getSensor(sensorId),
+        () => registry.loadSensors(),
+        () => registry.listSensors({ limit: 1, after: null }),
+        () => registry.loadIdentities(),
+        () => registry.identitiesOf(sensorId),
+        () => registry.findToken(unused),
+        () => registry.listTokens({ limit: 1, before: null }),
+        () => registry.revokeToken({ tokenId: 'none', nowMs: NOW_MS, actor: 'test' }),
+        () => registry.addPendingCertificate(renewal),
+        () => registry.activateCertificate({ fingerprint, nowMs: NOW_MS }),
+        () => registry.revoke({ sensorId: 'none', nowMs: NOW_MS, reason: 'x', actor: 'test' }),
+      ]);
+      await harness.setAway(true);
+      const next = enrollment({ tokenHash: unused });
+      await expect(registry.enroll(next)).rejects.toThrow(StoreUnavailable);
+      await harness.setAway(false);
+      expect((await registry.findToken(unused))?.consumedAtMs).toBeNull();
+      expect(await registry.enroll(next)).toMatchObject({ ok: true, repeated: false });
+    });
+
+    it('should be told to who watches, and when notifications flow again', async () => {
+      const { sensorId } = (await enrolled()).sensor;
+      const [lost, restored, changed] = [
+        Promise.withResolvers<void>(),
+        Promise.withResolvers<void>(),
+        Promise.withResolvers<void>(),
+      ];
+      const stop = await registryOf().watchIdentities({
+        onChange: (id) => id === sensorId && changed.resolve(),
+        onLost: () => lost.resolve(),
+        onRestored: () => restored.resolve(),
+      });
+      await harness.setAway(true);
+      await lost.promise;
+      await harness.setAway(false);
+      await restored.promise;
+      await registryOf().revoke({ sensorId, nowMs: NOW_MS, reason: 'x', actor: 'test' });
+      await changed.promise;
+      await stop();
     });
   });
 

@@ -1,0 +1,67 @@
+// The promises of the API keys. invariant: I11
+import { describe, expect, it } from 'vitest';
+import type { ApiKeys } from '../../storage/ports/relational.ts';
+import { expectAwayAndBack, type Harness } from './away.ts';
+import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
+
+export function apiKeysContract(harness: Harness<ApiKeys>): void {
+  const { port } = harness;
+  function sample() {
+    const secret = `svck_${hex(16)}`;
+    const key = { keyId: hex(8), name: 'a', scopes: ['x', HOSTILE], expiresAtMs: NOW_MS + 1 };
+    return { secret, key, input: { ...key, hash: hashOf(secret), nowMs: NOW_MS } };
+  }
+
+  describe('API keys', () => {
+    it('should be found by the hash of the secret only, and never show it', async () => {
+      const { secret, key, input } = sample();
+      await port().create(input);
+      const row = { ...key, createdAtMs: NOW_MS, revokedAtMs: null };
+      expect(await port().findByHash(hashOf(secret))).toEqual(row);
+      expect(await port().findByHash(hashOf(`${secret}x`))).toBeNull();
+      expect(await port().findByHash(Buffer.alloc(0))).toBeNull();
+      expect(await port().list()).toContainEqual(row);
+    });
+
+    it('should keep text that is no text as text', async () => {
+      const { input } = sample();
+      await port().create({ ...input, name: 'a\0b\ud83d', expiresAtMs: null });
+      const row = await port().findByHash(input.hash);
+      expect(row).toMatchObject({ name: 'a\uFFFDb\uFFFD', expiresAtMs: null });
+    });
+
+    it('should not take an id or a secret twice', async () => {
+      const { input } = sample();
+      await port().create(input);
+      await expect(port().create({ ...input, keyId: hex(8) })).rejects.toThrow();
+      await expect(port().create({ ...input, hash: hashOf(hex(8)) })).rejects.toThrow();
+      expect((await port().findByHash(input.hash))?.keyId).toBe(input.keyId);
+    });
+
+    it('should be revoked for good, at the instant of the first time', async () => {
+      const { key, input } = sample();
+      await port().create(input);
+      expect(await port().revoke({ keyId: key.keyId, nowMs: NOW_MS })).toBe(true);
+      expect(await port().revoke({ keyId: key.keyId, nowMs: NOW_MS + 1 })).toBe(true);
+      expect((await port().findByHash(input.hash))?.revokedAtMs).toBe(NOW_MS);
+      expect(await port().revoke({ keyId: 'none\0', nowMs: NOW_MS })).toBe(false);
+    });
+
+    it('should be listed newest id first', async () => {
+      for (const { input } of [sample(), sample(), sample()]) await port().create(input);
+      const ids = (await port().list()).map((one) => one.keyId);
+      expect(ids).toEqual(ids.toSorted().reverse());
+    });
+
+    it('should say when the database is away, and answer again by themselves', async () => {
+      const { input } = sample();
+      await expectAwayAndBack(harness, [
+        () => port().findByHash(input.hash),
+        () => port().list(),
+        () => port().revoke({ keyId: input.keyId, nowMs: NOW_MS }),
+        () => port().create(input),
+      ]);
+      expect(await port().findByHash(input.hash)).not.toBeNull();
+    });
+  });
+}
