@@ -24,6 +24,14 @@ export const UNSURE_LEDGER: SequenceLedger = {
   closedThrough: Number.MAX_SAFE_INTEGER,
 };
 
+/**
+ * A ledger whose oldest number in the event store is known. What lies below was stored and has outlived its retention, or
+ * never came: the store is asked about it, and it is no gap.
+ */
+export function ledgerFrom(oldest: number): SequenceLedger {
+  return { ...EMPTY_LEDGER, closedThrough: oldest - 1 };
+}
+
 /** What the ledger knows of a number. */
 export function lookUp(ledger: SequenceLedger, sequence: number): 'stored' | 'unseen' | 'unsure' {
   if (sequence > ledger.highest && sequence > ledger.closedThrough) return 'unseen';

@@ -6,6 +6,7 @@ import {
   addRange,
   addStored,
   EMPTY_LEDGER,
+  ledgerFrom,
   lookUp,
   missingInGaps,
   openGaps,
@@ -102,5 +103,24 @@ describe('sequence ledger', () => {
     const added = addStored(UNSURE_LEDGER, 7);
     expect(lookUp(added, 7)).toBe('unsure');
     expect(added.highest).toBe(7);
+  });
+
+  it('never counts a gap below the oldest number that is still stored', () => {
+    fc.assert(
+      fc.property(
+        numbers.filter((all) => all.length > 0),
+        (added) => {
+          const oldest = Math.min(...added);
+          const ledger = added.reduce((own, one) => addStored(own, one), ledgerFrom(oldest));
+          const model = new Set(added);
+          expect(missingInGaps(ledger)).toBe(Math.max(...added) - oldest + 1 - model.size);
+          expect(ledger.lost).toBe(0);
+          for (let n = 1; n <= NUMBERS_MAX; n += 1) {
+            const wanted = n < oldest ? 'unsure' : model.has(n) ? 'stored' : 'unseen';
+            expect(lookUp(ledger, n)).toBe(wanted);
+          }
+        },
+      ),
+    );
   });
 });

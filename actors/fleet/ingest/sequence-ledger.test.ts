@@ -47,6 +47,23 @@ describe('sequence ledgers', () => {
     expect(ledgers.gapsOf(SENSOR)).toEqual({ missing: 1, lost: 0 });
   });
 
+  it('should not take what outlived its retention for a gap, nor for stored', async () => {
+    const range = { sensorId: SENSOR, streamId: 'a', channel: 'stream' as const };
+    const store = storeOf([
+      { ...range, first: 5_001, last: 5_010 },
+      { ...range, first: 5_012, last: 5_012 },
+    ]);
+    const ledgers = createSequenceLedgers(store);
+    await ledgers.load();
+    expect(ledgers.gapsOf(SENSOR)).toEqual({ missing: 1, lost: 0 });
+    expect(await ledgers.standingOf({ ...nameOf(5_000), digest: 'x' })).toBe('unseen');
+    expect(store.asked).toEqual(['a/5000']);
+    ledgers.stored({ ...nameOf(5_000), digest: 'x' });
+    ledgers.stored({ ...nameOf(5_011), digest: 'x' });
+    expect(ledgers.gapsOf(SENSOR)).toEqual({ missing: 0, lost: 0 });
+    expect(ledgers.standingOf({ ...nameOf(5_000), digest: 'x' })).toBe('repeat');
+  });
+
   it('should tell recent repeats from conflicts without asking', () => {
     const store = storeOf([]);
     const ledgers = createSequenceLedgers(store);

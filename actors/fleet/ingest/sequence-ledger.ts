@@ -5,6 +5,7 @@ import {
   addRange,
   addStored,
   EMPTY_LEDGER,
+  ledgerFrom,
   lookUp,
   missingInGaps,
   type SequenceLedger,
@@ -88,6 +89,7 @@ export function createSequenceLedgers(
       sensors.clear();
       for (const range of ranges.toSorted((a, b) => a.first - b.first)) {
         const held = open(range.sensorId, range.streamId, range.channel);
+        if (held.ledger === EMPTY_LEDGER) held.ledger = ledgerFrom(range.first);
         held.ledger = addRange(held.ledger, range);
       }
     },
