@@ -19,7 +19,7 @@ const START_WITHIN_MS = 90_000;
 const SEEN_WITHIN_MS = 2_000;
 const STOP_WITHIN_MS = 30_000;
 
-type ListedSensor = { sensor_id: string; trust_health: string };
+type ListedSensor = { sensor_id: string; trust_health: string; states: { engine: string } };
 type ListedEvent = {
   event_id: string;
   event_kind: string;
@@ -45,10 +45,12 @@ async function run(
   const began = Date.now();
   const program = startCommand('npm', ['start'], { env: at.env, group: true });
   await program.prints(/https:\/\/localhost:\d+/, START_WITHIN_MS);
-  const sensor = await eventually('one healthy sensor', async () => {
+  const sensor = await eventually('one healthy sensor with a running engine', async () => {
     const [only, ...others] = await items<ListedSensor>(at, '/api/v2/sensors');
     assert.equal(others.length, 0);
-    return only?.trust_health === 'healthy' ? only : null;
+    // What ran before the engine watches is not seen, so its own word is waited for.
+    const isWatching = only?.states.engine === 'running';
+    return only?.trust_health === 'healthy' && isWatching ? only : null;
   });
   process.stderr.write(`smoke: healthy after ${Date.now() - began} ms\n`);
   if (before !== undefined) {
