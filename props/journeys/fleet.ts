@@ -1,5 +1,5 @@
-// A Console and a Sensor the way an operator joins them: quick start, a token, `enroll`, `run`, `status`. The Console is
-// started by its TypeScript entry, so the program's process id is the gateway's own.
+// A Console and a Sensor the way an operator joins them: quick start, a token, `enroll`, `run`, `status`. What runs on is
+// started by its TypeScript entry, so the process id is the program's own and not its launcher's.
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { api, contextOf, items } from './api.ts';
@@ -7,6 +7,7 @@ import { eventually, type Home, type Program, startProgram } from './programs.ts
 
 const CONSOLE = 'gateway/cli/service-console.ts';
 const SENSOR = 'sensor/cli/service-sensor.js';
+const SENSOR_ITSELF = 'sensor/cli/service-sensor.ts';
 const STOP_WITHIN_MS = 30_000;
 
 export type ListedSensor = {
@@ -63,7 +64,7 @@ export function startSensor(
 ): Program {
   const { token } = options;
   return startProgram(
-    SENSOR,
+    SENSOR_ITSELF,
     ['run', ...addressOf(home), ...(token === undefined ? [] : ['--token-file', '-'])],
     {
       env: { ...home.env, ...options.env },
