@@ -176,8 +176,3 @@ export function refuse(
 ): Refusal {
   return { ok: false, code, detail, ...more };
 }
-
-/** Whether a text names a code of the catalogue. */
-export function isErrorCode(text: unknown): text is ErrorCode {
-  return typeof text === 'string' && Object.hasOwn(ERRORS, text);
-}

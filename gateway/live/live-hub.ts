@@ -20,7 +20,6 @@ import type { EventTap } from './event-tap.ts';
 import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
 import { createTopic, type Topic } from './topic.ts';
 
-export const CLOSE_GOING_AWAY = 1_001;
 export const CLOSE_POLICY = 1_008;
 export const CLOSE_RESTART = 1_012;
 export const CLOSE_TRY_LATER = 1_013;

@@ -26,16 +26,6 @@ export const ENGINE_STATES = [
   'failed',
   'stopped',
 ] as const;
-export const POLICY_STATES = [
-  'pending',
-  'verifying',
-  'applying',
-  'enforcing',
-  'monitoring',
-  'rejected',
-  'failed',
-  'removed',
-] as const;
 
 const Connection = Type.Object({
   protocol: Text(8),

@@ -150,7 +150,9 @@ export function internalEvents(subject: LawSubject, snapshot: AnyMachineSnapshot
     node.invoke.flatMap(({ id, src }): EventObject[] => {
       const outputs = typeof src === 'string' ? subject.outputs?.[src] : undefined;
       const samples =
-        outputs === undefined ? [undefined] : fc.sample(outputs, { numRuns: OUTPUT_SAMPLES, seed: 7 });
+        outputs === undefined
+          ? [undefined]
+          : fc.sample(outputs, { numRuns: OUTPUT_SAMPLES, seed: 7 });
       return [
         ...samples.map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
         {
