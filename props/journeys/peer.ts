@@ -51,6 +51,9 @@ export function post(home: Home, ask: Ask): Promise<PeerAnswer> {
   const payload = JSON.stringify(ask.body);
   return new Promise((resolve, reject) => {
     let session: Buffer | null = null;
+    const keepTicket = (ticket: Buffer): void => {
+      session = ticket;
+    };
     const outgoing = request(
       {
         host: '127.0.0.1',
@@ -74,7 +77,9 @@ export function post(home: Home, ask: Ask): Promise<PeerAnswer> {
         const isResumed = socket.isSessionReused();
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () =>
+        response.on('end', () => {
+          // A connection that is kept open serves many requests.
+          socket.off('session', keepTicket);
           resolve({
             status: response.statusCode ?? 0,
             body: parse(Buffer.concat(chunks).toString()),
@@ -82,15 +87,11 @@ export function post(home: Home, ask: Ask): Promise<PeerAnswer> {
             isReused: outgoing.reusedSocket,
             isResumed,
             session,
-          }),
-        );
+          });
+        });
       },
     );
-    outgoing.on('socket', (socket) => {
-      (socket as TLSSocket).on('session', (ticket: Buffer) => {
-        session = ticket;
-      });
-    });
+    outgoing.on('socket', (socket) => socket.on('session', keepTicket));
     outgoing.on('error', reject);
     outgoing.end(payload);
   });
