@@ -8,6 +8,8 @@ export type RelayFault = 'none' | 'away' | 'stalled' | 'answer_lost' | 'one_answ
 export type Relay = {
   readonly port: number;
   setFault(fault: RelayFault): Promise<void>;
+  /** From 'stalled': new connections work, those that are held stay silent for good. */
+  forgetHeld(): void;
   close(): Promise<void>;
 };
 
@@ -69,6 +71,9 @@ export async function openRelay(target: number): Promise<Relay> {
         if (next === 'stalled') one.pause();
         else one.resume();
       }
+    },
+    forgetHeld() {
+      fault = 'none';
     },
     close: shut,
   };
