@@ -230,6 +230,11 @@ async function buildRouters(context: StepContext) {
       { name: 'postgresql', ping: () => relational.health.ping() },
       { name: 'clickhouse', ping: () => analytics.events.ping() },
     ],
+    cursorKey: await openSecretFile({
+      folder: keysFolder(config),
+      name: 'page-links.key',
+      bytes: 32,
+    }),
     caPem: () => need(built, 'tls').tls.serverCaPem,
     caFingerprint: () => colonHex(need(built, 'tls').tls.serverCaFingerprintSha256),
     notReadyBecause: () => (context.isDraining() ? 'the Console is stopping' : null),

