@@ -19,6 +19,7 @@ import {
 } from '../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../storage/keys/csr.ts';
 import { openPolicySigningKey, type PolicySigningKey } from '../storage/keys/policy-signing-key.ts';
+import { openSecretFile } from '../storage/keys/secret-file.ts';
 import {
   isServerRenewalDue,
   prepareTlsAssets,
