@@ -5,16 +5,25 @@ import { readFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { build } from 'hdr-histogram-js';
 
-type Plan = {
+export type LoadPlan = {
   readonly port: number;
   readonly ca: string;
   readonly sensors: readonly { readonly cert: string; readonly key: string }[];
   readonly seconds: number;
   readonly warmupSeconds: number;
+  /** After an answer a sensor waits a random time up to this. */
+  readonly pauseMaxMs: number;
   readonly eventsPerHeartbeat: number;
 };
+export type LoadResult = {
+  readonly done: number;
+  readonly refused: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
 
-const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Plan;
+const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadPlan;
 const histogram = build();
 let done = 0;
 let refused = 0;
@@ -38,7 +47,7 @@ function heartbeatText(streamId: string, sequence: number): string {
   return `{"stream_id":"${streamId}","sequence":${sequence},"sent_at":"${at}","boot_id":"bench","sensor":{"version":"0.1.0","flavor":"standard","capabilities":["stream","zstd"]},"engine":{"kind":"procfs","version":"1.7.0","state":"running","restarts":0,"disabled_hooks":[],"loaded_policies":[]},"trust":{"state":"trusted","certificate_expires_at":"2030-01-01T00:00:00.000Z","renewal_status":"ok"},"events":[${eventsText(plan.eventsPerHeartbeat)}],"connections":[],"listening_services":[{"protocol":"tcp","ip":"0.0.0.0","port":22,"pid":1,"binary":"/usr/sbin/sshd"}],"flows":[],"resources":{"cpu_percent":1.5,"memory_bytes":100000000},"system":{"os_name":"Debian","os_version":"12","architecture":"x64","kernel_version":"6.1"},"pipeline":{"read":10,"normalized":10,"dropped":0,"aggregated":0,"spooled":0,"spool_depth":0,"discarded":0,"sent_stream":0,"sent_heartbeat":10,"engine_lost":0}}`;
 }
 
-function startSensor(sensor: Plan['sensors'][number]): Promise<TLSSocket> {
+function startSensor(sensor: LoadPlan['sensors'][number]): Promise<TLSSocket> {
   const streamId = hex(16);
   const instance = hex(16);
   let sequence = 0;
@@ -53,6 +62,7 @@ function startSensor(sensor: Plan['sensors'][number]): Promise<TLSSocket> {
     servername: 'localhost',
   });
   const send = () => {
+    if (isOver) return;
     sequence += 1;
     const body = heartbeatText(streamId, sequence);
     sentAt = now();
@@ -74,7 +84,7 @@ function startSensor(sensor: Plan['sensors'][number]): Promise<TLSSocket> {
       else refused += 1;
       histogram.recordValue(Math.max(1, Math.round((now() - sentAt) * 1_000)));
     }
-    if (!isOver) send();
+    if (!isOver) setTimeout(send, Math.random() * plan.pauseMaxMs);
   });
   socket.on('error', () => {
     refused += 1;
@@ -100,15 +110,14 @@ const began = now();
 await wait(plan.seconds);
 isCounting = false;
 isOver = true;
-process.stdout.write(
-  `${JSON.stringify({
-    done,
-    refused,
-    perSecond: done / ((now() - began) / 1_000),
-    p50Ms: histogram.getValueAtPercentile(50) / 1_000,
-    p99Ms: histogram.getValueAtPercentile(99) / 1_000,
-  })}\n`,
-);
+const result: LoadResult = {
+  done,
+  refused,
+  perSecond: done / ((now() - began) / 1_000),
+  p50Ms: histogram.getValueAtPercentile(50) / 1_000,
+  p99Ms: histogram.getValueAtPercentile(99) / 1_000,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);
 for (const socket of sockets) socket.destroy();
 
 function wait(seconds: number): Promise<void> {

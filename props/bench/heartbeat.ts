@@ -1,0 +1,245 @@
+// What a heartbeat costs. The same load, heartbeats with ten events, goes first to a bare listener (mutual TLS, parses the
+// same JSON, keeps nothing) and then to a Console with embedded stores that stores every event durably; both are
+// measured by the kernel's account of the one gateway process, databases and load apart. Then a Console started afresh
+// holds thousands of streams, and its memory is divided by them. Times are printed and never asserted.
+//   node props/bench/heartbeat.ts [--seconds 12] [--sensors 1000] [--streams 5000] [--profile]
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { stop } from '../journeys/fleet.ts';
+import {
+  type Home,
+  makeHome,
+  type Program,
+  removeHome,
+  startCommand,
+} from '../journeys/programs.ts';
+import { type Fleet, prepareFleet } from './fleet.ts';
+import type { LoadPlan, LoadResult } from './load.ts';
+import { cpuSecondsOf, openFilesMax, rssKibOf } from './process-stats.ts';
+import { summarizeProfile } from './profile-summary.ts';
+
+const WARMUP_SECONDS = 3;
+const EVENTS_PER_HEARTBEAT = 10;
+/** Sensors do not beat in step: each waits so long at most after an answer. */
+const PAUSE_MAX_MS = 250;
+const SETTLE_MS = 2_000;
+/** Files the Console needs beside its streams. */
+const FILES_SPARE = 500;
+const PROFILE_LINES = 15;
+
+type Rate = LoadResult & { readonly cpuMsPerHeartbeat: number };
+type Options = ReturnType<typeof readOptions>;
+type Bench = { readonly home: Home; readonly fleet: Fleet; readonly options: Options };
+
+const options = readOptions();
+const home = await makeHome();
+const running = new Set<Program>();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void tidy().finally(() => process.exit(1)));
+}
+try {
+  const began = performance.now();
+  const count = Math.max(options.sensors, options.streams);
+  say(`enrolling ${count} sensors`);
+  const bench = { home, options, fleet: await prepareFleet(home.consoleDir, count) };
+  const bare = await measureBare(bench);
+  const gateway = await measureConsole(bench);
+  printRates(bare, gateway);
+  if (options.streams > 0) await measureStreams(bench);
+  if (options.profile) await profileConsole(bench);
+  process.stdout.write(
+    `${cpus().length} cores, ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString()}, ` +
+      `${Math.round((performance.now() - began) / 1_000)} s\n`,
+  );
+} finally {
+  await tidy();
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '12' },
+      sensors: { type: 'string', default: '1000' },
+      streams: { type: 'string', default: '5000' },
+      profile: { type: 'boolean', default: false },
+    },
+  });
+  const room = Math.floor(openFilesMax() - FILES_SPARE);
+  const number = (text: string) => Math.min(Number.parseInt(text, 10) || 0, room);
+  return {
+    seconds: Number(values.seconds) || 12,
+    sensors: Math.max(1, number(values.sensors)),
+    streams: number(values.streams),
+    profile: values.profile,
+  };
+}
+
+async function measureBare({ fleet, home: at, options: wanted }: Bench): Promise<Rate> {
+  say('the bare listener');
+  const { certFile, keyFile, clientCaFile } = fleet.tls;
+  const listener = start('props/bench/bare.ts', [
+    certFile,
+    keyFile,
+    clientCaFile,
+    join(at.consoleDir, 'runtime'),
+  ]);
+  const line = await listener.prints(/port \d+\n/);
+  const rate = await load(listener, Number(line.slice(5)), wanted.seconds);
+  await end(listener);
+  return rate;
+
+  function load(on: Program, port: number, seconds: number): Promise<Rate> {
+    return measureLoad({ home: at, fleet, options: wanted }, { on, port, seconds });
+  }
+}
+
+async function measureConsole(bench: Bench): Promise<Rate> {
+  say('the Console');
+  const gateway = await startGateway();
+  const { seconds } = bench.options;
+  const rate = await measureLoad(bench, { on: gateway, port: bench.home.port, seconds });
+  await end(gateway);
+  return rate;
+}
+
+async function measureLoad(
+  { fleet, home: at, options: wanted }: Bench,
+  target: { readonly on: Program; readonly port: number; readonly seconds: number },
+): Promise<Rate> {
+  const plan: LoadPlan = {
+    port: target.port,
+    ca: fleet.tls.serverCaPem,
+    sensors: fleet.sensors.slice(0, wanted.sensors),
+    seconds: target.seconds,
+    warmupSeconds: WARMUP_SECONDS,
+    pauseMaxMs: PAUSE_MAX_MS,
+    eventsPerHeartbeat: EVENTS_PER_HEARTBEAT,
+  };
+  const sender = start('props/bench/load.ts', [writePlan(at, plan)]);
+  await sender.prints(/begin\n/);
+  const before = cpuSecondsOf(target.on.pid);
+  const line = await sender.prints(/\{"done".*\}\n/);
+  const cpuSeconds = cpuSecondsOf(target.on.pid) - before;
+  const result = JSON.parse(line) as LoadResult;
+  await sender.exited;
+  return { ...result, cpuMsPerHeartbeat: (cpuSeconds * 1_000) / result.done };
+}
+
+async function measureStreams({ fleet, home: at, options: wanted }: Bench): Promise<void> {
+  say(`${wanted.streams} streams`);
+  const gateway = await startGateway();
+  await settle();
+  const before = rssKibOf(gateway.pid);
+  const sensors = fleet.sensors.slice(0, wanted.streams);
+  const plan = { port: at.port, ca: fleet.tls.serverCaPem, sensors };
+  const holder = start('props/bench/streams.ts', [writePlan(at, plan)]);
+  await holder.prints(/open \d+\n/, 120_000);
+  await settle();
+  const after = rssKibOf(gateway.pid);
+  holder.kill('SIGKILL');
+  await holder.exited;
+  await end(gateway);
+  const each = (after - before) / sensors.length;
+  process.stdout.write(
+    `gateway RSS: ${mib(before)} MiB with ${fleet.sensors.length} sensors enrolled, ${mib(after)} MiB with ` +
+      `${sensors.length} streams open = ${each.toFixed(1)} KiB per connected sensor\n`,
+  );
+}
+
+async function profileConsole(bench: Bench): Promise<void> {
+  say('the Console under the profiler');
+  const folder = join(bench.home.folder, 'profile');
+  mkdirSync(folder);
+  const gateway = await startGateway(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+  await measureLoad(bench, { on: gateway, port: bench.home.port, seconds: bench.options.seconds });
+  await end(gateway);
+  const table = new Table({ head: ['self', 'where'], style: { head: [], border: [] } });
+  for (const { place, share } of summarizeProfile(folder, PROFILE_LINES)) {
+    table.push([`${(share * 100).toFixed(1)} %`, place]);
+  }
+  process.stdout.write(`${table}\n`);
+}
+
+/** The Console by its TypeScript entry, so that the process started is the gateway itself. */
+async function startGateway(nodeOptions: readonly string[] = []): Promise<Program> {
+  const program = start(
+    'gateway/cli/service-console.ts',
+    ['quickstart', '--no-sensor'],
+    nodeOptions,
+  );
+  await program.prints(/https:\/\/localhost:\d+/);
+  return program;
+}
+
+function start(
+  file: string,
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+): Program {
+  const program = startCommand(process.execPath, [...nodeOptions, file, ...args], {
+    env: home.env,
+  });
+  running.add(program);
+  return program;
+}
+
+async function end(program: Program): Promise<void> {
+  await stop(program);
+  running.delete(program);
+}
+
+async function tidy(): Promise<void> {
+  for (const program of running) program.kill('SIGKILL');
+  await removeHome(home);
+}
+
+function writePlan(at: Home, plan: unknown): string {
+  const path = join(at.folder, 'plan.json');
+  writeFileSync(path, JSON.stringify(plan), { mode: 0o600 });
+  return path;
+}
+
+function printRates(bare: Rate, gateway: Rate): void {
+  const table = new Table({
+    head: ['', 'heartbeats/s', 'CPU s per 1,000', 'p50 ms', 'p99 ms', 'done', 'refused'],
+    style: { head: [], border: [] },
+  });
+  const row = (name: string, rate: Rate) => [
+    name,
+    rate.perSecond.toFixed(0),
+    rate.cpuMsPerHeartbeat.toFixed(3),
+    rate.p50Ms.toFixed(1),
+    rate.p99Ms.toFixed(1),
+    rate.done,
+    rate.refused,
+  ];
+  const ratio = (a: number, b: number) => `x ${(a / b).toFixed(2)}`;
+  table.push(row('bare listener', bare), row('Console', gateway), [
+    'ratio',
+    ratio(gateway.perSecond, bare.perSecond),
+    ratio(gateway.cpuMsPerHeartbeat, bare.cpuMsPerHeartbeat),
+    '',
+    '',
+    '',
+    '',
+  ]);
+  process.stdout.write(
+    `${options.sensors} sensors, ${EVENTS_PER_HEARTBEAT} events a heartbeat, pause 0-${PAUSE_MAX_MS} ms, ` +
+      `${options.seconds} s each\n${table}\n`,
+  );
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+}
+
+function mib(kib: number): string {
+  return (kib / 1_024).toFixed(0);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text} ...\n`);
+}
