@@ -1,11 +1,13 @@
 // The Sensor's heartbeat and the drain of the spool beside it. decision: D6, D13
+//   beat.holding    the stream is given the time to open: what it can carry does not go on the first heartbeat
 //   beat.waiting    the interval runs, give or take its jitter
+//   beat.soon       something changed that the Console should know: the next heartbeat goes out in a moment
 //   beat.sending    one heartbeat is in flight; there are never two
 //   drain.idle      nothing to drain, or not yet: only a heartbeat that arrived starts a drain
 //   drain.sending   one batch is in flight; the next follows its acknowledgment, so order holds
 //   drain.paused    the Console asked to wait
 import { type ActorRefFrom, assign, raise, type SnapshotFrom, setup } from 'xstate';
-import { PAUSE_MAX_MS } from '../limits.ts';
+import { HEARTBEAT_SOON_MS, PAUSE_MAX_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { obeyRetryAfter } from './backoff.rules.ts';
 import {
@@ -17,20 +19,26 @@ import {
 
 export type HeartbeatInput = {
   readonly intervalMs: number;
+  /** How long the first heartbeat waits for the stream. */
+  readonly holdMs: number;
   readonly seed: number;
 };
 type HeartbeatContext = {
   readonly configuredMs: number;
   readonly intervalMs: number;
+  readonly holdMs: number;
   readonly seed: number;
   readonly beats: number;
   /** Heartbeats failed in a row. */
   readonly failures: number;
   readonly retryAfterMs: number | null;
   readonly pauseMs: number;
+  /** A heartbeat was asked for while one was in flight. */
+  readonly isWanted: boolean;
 };
 type HeartbeatEvent =
   | { readonly type: 'heartbeat.requested' }
+  | { readonly type: 'stream.settled' }
   | { readonly type: 'interval.set'; readonly intervalMs: number }
   | { readonly type: 'drain.requested' };
 type SendInput = { readonly hasFailedBefore: boolean };
@@ -49,6 +57,8 @@ export const heartbeatMachine = setup({
         PAUSE_MAX_MS,
       ),
     pauseMs: ({ context }) => context.pauseMs,
+    holdMs: ({ context }) => context.holdMs,
+    soonMs: ({ context }) => Math.min(HEARTBEAT_SOON_MS, context.intervalMs),
   },
   actors: {
     sendHeartbeat: unprovidedActor<HeartbeatOutcome, SendInput>('sendHeartbeat'),
@@ -76,6 +86,8 @@ export const heartbeatMachine = setup({
     setPause: assign((_, params: { pauseMs: number }) => ({
       pauseMs: Math.min(PAUSE_MAX_MS, Math.max(0, params.pauseMs)),
     })),
+    want: assign({ isWanted: true }),
+    forgetWanted: assign({ isWanted: false }),
     requestDrain: raise({ type: 'drain.requested' }),
     tellFailed: unprovided<{ reason: string }>('tellFailed'),
   },
@@ -83,6 +95,10 @@ export const heartbeatMachine = setup({
     isDelivered: (_, params: { outcome: HeartbeatOutcome }) => params.outcome?.kind === 'delivered',
     isDeliveredWithBacklog: (_, params: { outcome: HeartbeatOutcome }) =>
       params.outcome?.kind === 'delivered' && params.outcome.needsDrain,
+    // A Console that refused or was not reached is not asked sooner for it.
+    isFree: ({ context }) => context.failures === 0 && context.retryAfterMs === null,
+    isWanted: ({ context }) =>
+      context.isWanted && context.failures === 0 && context.retryAfterMs === null,
     isMore: (_, params: { outcome: DrainOutcome }) => params.outcome?.kind === 'more',
     isPaused: (_, params: { outcome: DrainOutcome }) => params.outcome?.kind === 'paused',
   },
@@ -92,11 +108,13 @@ export const heartbeatMachine = setup({
   context: ({ input }) => ({
     configuredMs: input.intervalMs,
     intervalMs: input.intervalMs,
+    holdMs: input.holdMs,
     seed: input.seed,
     beats: 0,
     failures: 0,
     retryAfterMs: null,
     pauseMs: 0,
+    isWanted: false,
   }),
   on: {
     'interval.set': {
@@ -106,15 +124,27 @@ export const heartbeatMachine = setup({
   states: {
     beat: {
       description: 'The heartbeat itself.',
-      initial: 'sending',
+      initial: 'holding',
       states: {
+        holding: {
+          description: 'The stream is given the time to open.',
+          on: { 'stream.settled': 'sending' },
+          after: { holdMs: 'sending' },
+        },
+        soon: {
+          description: 'The next heartbeat goes out in a moment.',
+          after: { soonMs: 'sending' },
+        },
         waiting: {
           description: 'The interval runs.',
-          on: { 'heartbeat.requested': 'sending' },
+          always: { guard: 'isWanted', target: 'soon' },
+          on: { 'heartbeat.requested': { guard: 'isFree', target: 'soon' } },
           after: { beatDelayMs: 'sending' },
         },
         sending: {
           description: 'One heartbeat is in flight.',
+          entry: 'forgetWanted',
+          on: { 'heartbeat.requested': { actions: 'want' } },
           invoke: {
             id: 'sendHeartbeat',
             src: 'sendHeartbeat',

@@ -17,6 +17,16 @@ export type RenewalOutcome =
 /** What the first request with a new certificate taught. */
 export type TrialOutcome = 'accepted' | 'rejected' | 'unreachable';
 
+/** The trust state that a certificate's dates give at one instant; a revocation stands above it. invariant: I3 */
+export function trustStateAt(
+  notAfterMs: number,
+  nowMs: number,
+  windows: Pick<RenewalDates, 'recommendedMs' | 'dueMs'>,
+): 'trusted' | 'renewal_recommended' | 'renewal_due' {
+  const window = renewalWindow(notAfterMs, nowMs, windows);
+  return window === 'ok' ? 'trusted' : window;
+}
+
 /** Whether the certificate is inside a renewal window. A certificate from the future is merely not due. */
 export function isRenewalTime(dates: RenewalDates, nowMs: number): boolean {
   return renewalWindow(dates.notAfterMs, nowMs, dates) !== 'ok';

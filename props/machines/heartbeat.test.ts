@@ -34,6 +34,7 @@ const drained = oneOf(
 );
 const event = fc.oneof(
   fc.constant({ type: 'heartbeat.requested' }),
+  fc.constant({ type: 'stream.settled' }),
   fc.constant({ type: 'drain.requested' }),
   fc.record({ type: fc.constant('interval.set'), intervalMs: fc.integer() }),
 );
@@ -41,13 +42,21 @@ const event = fc.oneof(
 describeMachineLaws({
   name: 'heartbeat',
   machine: heartbeatMachine,
-  input: fc.record({ intervalMs: fc.integer({ min: 50, max: 30_000 }), seed: fc.integer() }),
+  input: fc.record({
+    intervalMs: fc.integer({ min: 50, max: 30_000 }),
+    holdMs: fc.constant(10_000),
+    seed: fc.integer(),
+  }),
   events: event,
   outputs: { sendHeartbeat: outcome, drainBatch: drained },
 });
 
 const begin = (): HeartbeatSnapshot =>
-  initialTransition(heartbeatMachine, { intervalMs: 15_000, seed: 1 })[0];
+  transition(
+    heartbeatMachine,
+    initialTransition(heartbeatMachine, { intervalMs: 15_000, holdMs: 10_000, seed: 1 })[0],
+    { type: 'stream.settled' },
+  )[0];
 const spawned = (actions: readonly { type: string; params?: unknown }[]) =>
   actions.filter(({ type }) => type === 'xstate.spawnChild').length;
 
@@ -79,6 +88,34 @@ describe('heartbeat: rules', () => {
       } as never)[0];
     expect(afterSending(failed).value).toMatchObject({ drain: 'idle' });
     expect(afterSending(delivered).value).toMatchObject({ drain: 'sending' });
+  });
+
+  it('always holds the first heartbeat until the stream is settled, or its deadline', () => {
+    const input = { intervalMs: 15_000, holdMs: 10_000, seed: 1 };
+    const [held] = initialTransition(heartbeatMachine, input);
+    const next = (type: string) => transition(heartbeatMachine, held, { type } as never)[0];
+    expect(held.matches({ beat: 'holding' })).toBe(true);
+    expect(next('heartbeat.requested').matches({ beat: 'holding' })).toBe(true);
+    expect(next('stream.settled').matches({ beat: 'sending' })).toBe(true);
+    const late = next('xstate.after.holdMs.heartbeat.beat.holding');
+    expect(late.matches({ beat: 'sending' })).toBe(true);
+  });
+
+  it('always sends soon what was asked for, also behind one in flight, but never after a failure', () => {
+    const step = (from: HeartbeatSnapshot, next: object) =>
+      transition(heartbeatMachine, from, next as never)[0];
+    const ended = (from: HeartbeatSnapshot, output: object) =>
+      step(from, { type: 'xstate.done.actor.sendHeartbeat', output });
+    const good = { kind: 'delivered', intervalMs: null, needsDrain: false, retryAfterMs: null };
+    const bad = { kind: 'failed', reason: '', retryAfterMs: null };
+    const asked = step(begin(), { type: 'heartbeat.requested' });
+    expect(asked.matches({ beat: 'sending' })).toBe(true);
+    expect(ended(asked, good).matches({ beat: 'soon' })).toBe(true);
+    expect(ended(asked, bad).matches({ beat: 'waiting' })).toBe(true);
+    const waiting = ended(begin(), good);
+    expect(step(waiting, { type: 'heartbeat.requested' }).matches({ beat: 'soon' })).toBe(true);
+    const failed = ended(begin(), bad);
+    expect(step(failed, { type: 'heartbeat.requested' }).matches({ beat: 'waiting' })).toBe(true);
   });
 
   it('always keeps the interval inside 5 to 30 s, and the jitter within a tenth', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fromPromise } from 'xstate';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
-import { engineMachine } from '../../machines/sensor/engine.machine.ts';
+import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { type EngineHello, engineStateOf } from '../../machines/sensor/engine.rules.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { readKernel } from '../engine/kernel.ts';
@@ -17,8 +17,8 @@ const HOOKS_MAX = 256;
 const LINE_MAX_CHARS = 16_384;
 type EngineParts = Pick<Parts, 'config' | 'logger' | 'clock' | 'seed' | 'facts' | 'onCrash'>;
 
-/** Starts the engine's watch. */
-export function startEngine(parts: EngineParts, exportFile: string) {
+/** Starts the engine's watch; `onChange` hears that its state or its number of restarts is another. */
+export function startEngine(parts: EngineParts, exportFile: string, onChange: () => void) {
   const { config, logger, facts } = parts;
   let child: ChildProcess | null = null;
   let gone: Promise<string> = Promise.resolve('');
@@ -106,7 +106,8 @@ export function startEngine(parts: EngineParts, exportFile: string) {
       seed: parts.seed,
     },
   );
-  actor.subscribe((snapshot) => {
+  const tell = (snapshot: EngineSnapshot): void => {
+    const before = facts.engine;
     const { hello, restarts } = snapshot.context;
     const value = snapshot.value;
     const state = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
@@ -118,7 +119,10 @@ export function startEngine(parts: EngineParts, exportFile: string) {
       disabled_hooks: [...(hello?.disabledHooks ?? [])],
       loaded_policies: [],
     };
-  });
+    if (facts.engine.state !== before.state || restarts !== before.restarts) onChange();
+  };
+  actor.subscribe(tell);
+  tell(actor.getSnapshot());
   return actor;
 }
 

@@ -2,13 +2,19 @@
 import type { Identity } from '../state-directory/identity.ts';
 import { readSockets } from '../telemetry/sockets.ts';
 import { createResourceMeter } from '../telemetry/system.ts';
+import { isTrustTrouble } from '../transport/trouble.ts';
 import { startHeartbeat } from './heartbeat.actor.ts';
 import { startInventory } from './inventory.ts';
 import type { Parts } from './parts.ts';
 import { startRenewal } from './renewal.actor.ts';
 import { startStream } from './stream.actor.ts';
 
-export type Forwarding = { onClockJump(): void; stop(goodbye: string): void };
+export type Forwarding = {
+  onClockJump(): void;
+  /** Something changed that the Console should know soon. */
+  report(): void;
+  stop(goodbye: string): void;
+};
 
 /** Starts to forward under an identity. */
 export function startForwarding(
@@ -16,20 +22,23 @@ export function startForwarding(
   identity: Identity,
   hooks: { readonly onRevoked: () => void; readonly onExpired: () => void },
 ): Forwarding {
-  const renewal = startRenewal(parts, identity);
+  const report = (): void => heartbeat.send({ type: 'heartbeat.requested' });
+  const renewal = startRenewal(parts, identity, report);
   const inventory = startInventory(parts);
   const requestRenewal = (): void => renewal.send({ type: 'renewal.requested' });
   const stream = startStream(parts, {
     onRevoked: hooks.onRevoked,
+    onSettled: () => heartbeat.send({ type: 'stream.settled' }),
     onInterval: (intervalMs) => heartbeat.send({ type: 'interval.set', intervalMs }),
     onRefresh: (what) => {
       if (what.includes('certificate')) requestRenewal();
       if (what.includes('inventory')) inventory.send(false);
       if (what.includes('settings') || what.includes('policy')) {
-        heartbeat.send({ type: 'heartbeat.requested' });
+        report();
       }
     },
     onRefused: (code, trouble) => {
+      if (isTrustTrouble(trouble)) parts.trust.noteTrouble(trouble);
       if (code === 'sensor_revoked') hooks.onRevoked();
       if (code === 'certificate_expired' || trouble === 'certificate_expired') hooks.onExpired();
     },
@@ -41,7 +50,11 @@ export function startForwarding(
     onFullState: () => inventory.send(true),
   });
   return {
-    onClockJump: () => renewal.send({ type: 'clock.jumped' }),
+    onClockJump() {
+      parts.trust.refresh();
+      renewal.send({ type: 'clock.jumped' });
+    },
+    report,
     stop(goodbye) {
       stream.close(goodbye);
       heartbeat.stop();

@@ -64,6 +64,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
           maxBytes: HEARTBEAT_EVENTS_MAX_BYTES,
         });
     lastSequence = batch?.sequence ?? lastSequence;
+    parts.trust.refresh();
     const [resources, sockets] = await Promise.all([hooks.resources(), hooks.sockets()]);
     const text = heartbeatText(parts, { batch, sequence: lastSequence, resources, sockets });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
@@ -167,6 +168,10 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
         tellFailed: (_, { reason }) => logger.warn({ reason }, 'a heartbeat failed'),
       },
     }),
-    { intervalMs: config.intervals.HEARTBEAT_INTERVAL_MS, seed: parts.seed },
+    {
+      intervalMs: config.intervals.HEARTBEAT_INTERVAL_MS,
+      holdMs: config.intervals.STREAM_OPEN_TIMEOUT_MS,
+      seed: parts.seed,
+    },
   );
 }

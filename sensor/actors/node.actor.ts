@@ -21,7 +21,6 @@ import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
 import type { Answer } from '../transport/answer.ts';
 import { createConsoleClient } from '../transport/console-client.ts';
-import { isTrustTrouble } from '../transport/trouble.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { startEngine } from './engine.actor.ts';
 import { enroll } from './enrollment.actor.ts';
@@ -29,6 +28,7 @@ import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { type Parts, startActor } from './parts.ts';
 import { takeDroppedToken, writeStatus } from './status-file.ts';
+import { createTrustKeeper } from './trust.ts';
 
 export type NodeOptions = {
   readonly config: SensorConfig;
@@ -91,7 +91,15 @@ export function runNode(options: NodeOptions): NodeRun {
       identity: { keyPem: null, certPem: null, caPem: null },
       onAnswer: hear,
     });
-    parts = { ...options, seed, directory, spool: spool.spool, client, facts, onCrash };
+    const trust = createTrustKeeper({
+      config,
+      now,
+      facts,
+      directory,
+      onChange: () => forwarding?.report(),
+    });
+    parts = { ...options, seed, directory, spool: spool.spool, client, facts, trust, onCrash };
+    if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
     return {
       identity: verdictOf(found.kind),
@@ -128,15 +136,13 @@ export function runNode(options: NodeOptions): NodeRun {
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12
   function hear(_path: string, answer: Answer): void {
     if (answer.ok) return;
-    const at = new Date(now()).toISOString();
     if (answer.kind === 'refused') {
       if (answer.code === 'sensor_revoked') node.send({ type: 'sensor.revoked' });
       if (answer.code === 'certificate_expired') node.send({ type: 'certificate.expired' });
       return;
     }
     const { kind } = answer.trouble;
-    if (isTrustTrouble(kind)) facts.trust.last_trust_error_at = at;
-    else facts.trust.last_connection_error_at = at;
+    parts?.trust.noteTrouble(kind);
     // A peer that closes right behind its alert can hide it; our own clock then tells.
     const isPast = identity !== null && now() >= identity.notAfterMs;
     const isExpired = kind === 'certificate_expired' || (kind === 'connection_lost' && isPast);
@@ -147,7 +153,7 @@ export function runNode(options: NodeOptions): NodeRun {
   async function startCollecting(): Promise<void> {
     const own = need(parts, 'the state');
     const sensorId = (): string => identity?.sensorId ?? '';
-    engine ??= startEngine(own, exportFile);
+    engine ??= startEngine(own, exportFile, () => forwarding?.report());
     collector ??= startCollector(own, exportFile, sensorId);
   }
 
@@ -168,9 +174,7 @@ export function runNode(options: NodeOptions): NodeRun {
     const own = need(parts, 'the state');
     const who = need(identity, 'an identity');
     own.client.useIdentity({ keyPem: who.keyPem, certPem: who.certPem, caPem: who.caPem });
-    facts.trust.state = who.state.trust_state;
-    facts.trust.certificate_expires_at = new Date(who.notAfterMs).toISOString();
-    facts.trust.renewal_status = who.state.renewal_status;
+    own.trust.load(who.state, who.notAfterMs);
     forwarding = startForwarding(own, who, {
       onRevoked: () => node.send({ type: 'sensor.revoked' }),
       onExpired: () => node.send({ type: 'certificate.expired' }),
@@ -197,6 +201,7 @@ export function runNode(options: NodeOptions): NodeRun {
   const saveStatus = ({ spool }: Parts): Promise<void> =>
     writeStatus(config.stateDir, facts, { depth: spool.depth(), discarded: spool.discarded() });
   function showStatus(): void {
+    parts?.trust.refresh();
     if (parts !== null) void saveStatus(parts);
     statusTimer = clock.setTimeout(showStatus, 4 * config.intervals.STREAM_TICK_MS);
   }
@@ -231,10 +236,7 @@ export function runNode(options: NodeOptions): NodeRun {
         startForwarding: () => queueMicrotask(forward),
         stopForwarding: ({ event }) => stopForwarding(event.type),
         stopCollecting: () => void stopCollecting(),
-        rememberRevoked: () => {
-          facts.trust.state = 'trust_revoked';
-          void directory?.saveState({ trust_state: 'trust_revoked' });
-        },
+        rememberRevoked: () => parts?.trust.noteRevoked(),
         tellRefused: (_, { reason }) => logger.warn({ reason }, 'the token was refused'),
         tellState: (_, { state }) => {
           facts.state = state;

@@ -10,6 +10,7 @@ import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
+import type { TrustKeeper } from './trust.ts';
 
 export type Parts = {
   readonly config: SensorConfig;
@@ -25,6 +26,7 @@ export type Parts = {
   readonly spool: Spool;
   readonly client: ConsoleClient;
   readonly facts: SensorFacts;
+  readonly trust: TrustKeeper;
   /** An actor failed for good: a programmer's mistake; the node stops. */
   readonly onCrash: (kind: string, error: unknown) => void;
 };

@@ -21,14 +21,15 @@ const NOT_KNOWN: ReadonlySet<string> = new Set([
   'certificate_expired',
 ]);
 
-/** Starts the renewal of an identity. */
-export function startRenewal(parts: Parts, identity: Identity) {
+/** Starts the renewal of an identity; `onRenewed` is told when the Console took the new certificate. */
+export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => void) {
   const { directory, client, config, facts, logger } = parts;
   const { intervals } = config;
 
   function present(next: Identity): void {
     client.useIdentity({ keyPem: next.keyPem, certPem: next.certPem, caPem: next.caPem });
     facts.trust.certificate_expires_at = new Date(next.notAfterMs).toISOString();
+    parts.trust.refresh();
   }
 
   async function renew(): Promise<RenewalOutcome> {
@@ -105,6 +106,7 @@ export function startRenewal(parts: Parts, identity: Identity) {
         tellRenewing: () => note('renewing'),
         tellRenewed: () => {
           note('ok');
+          onRenewed();
           logger.info('the certificate is renewed');
         },
         tellFailed: (_, { reason }) => {

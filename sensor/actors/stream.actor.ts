@@ -11,6 +11,7 @@ import {
 import type { DownstreamFrame } from '../../machines/wire/stream.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
 import { openStreamSocket, type StreamSocket } from '../transport/stream-socket.ts';
+import type { TroubleKind } from '../transport/trouble.ts';
 import { createDelivery } from './delivery.ts';
 import { CAPABILITIES } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
@@ -22,7 +23,9 @@ export type StreamHooks = {
   readonly onInterval: (intervalMs: number) => void;
   readonly onRefresh: (what: readonly string[]) => void;
   /** The upgrade was refused by this code, or failed in this way. */
-  readonly onRefused: (code: string, trouble: string) => void;
+  readonly onRefused: (code: string, trouble: TroubleKind) => void;
+  /** A try to open has ended, well or not. */
+  readonly onSettled: () => void;
 };
 
 /** Starts the stream; `close` says goodbye. */
@@ -36,6 +39,15 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
   let batch: ClaimedBatch | null = null;
   // Each try has its own number, so that a socket of the past moves nothing.
   let attempt = 0;
+
+  // The first heartbeat waits for this, so it is told whichever way the try ends.
+  async function openAndTell(): Promise<OpenOutcome> {
+    try {
+      return await open();
+    } finally {
+      queueMicrotask(hooks.onSettled);
+    }
+  }
 
   async function open(): Promise<OpenOutcome> {
     attempt += 1;
@@ -135,7 +147,7 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
     parts,
     streamMachine.provide({
       actors: {
-        openSocket: fromPromise<OpenOutcome, undefined>(open),
+        openSocket: fromPromise<OpenOutcome, undefined>(openAndTell),
         claimBatch: fromPromise<TickClaim, undefined>(claim),
         settleBatch: fromPromise<unknown, { sequence: number; code: string | null }>(({ input }) =>
           settle(input.sequence, input.code),

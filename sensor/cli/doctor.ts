@@ -15,18 +15,30 @@ import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { createTlsAgent } from '../transport/agent.ts';
 import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
+import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
 
 type Check = { readonly name: string; readonly isGood: boolean; readonly text: string };
 const CLOCK_YEAR_MIN = 2_025;
+const MIB = 1_024 * 1_024;
 
 /** Runs every check; exit code 1 when one fails. */
-export async function runDoctor(config: SensorConfig): Promise<number> {
-  const state = await readFile(`${config.stateDir}/${STATE_FILES.state}`, 'utf8').catch(() => '');
-  const parsed = parseSensorState(state);
-  const known = parsed.ok ? parsed.value.console_url : undefined;
+export async function runDoctor(
+  config: SensorConfig,
+  readToken: () => Promise<string | null>,
+  isTokenGiven: boolean,
+): Promise<number> {
+  const text = await readFile(`${config.stateDir}/${STATE_FILES.state}`, 'utf8').catch(() => '');
+  const parsed = parseSensorState(text);
+  const state = parsed.ok ? parsed.value : null;
+  const known = state?.console_url;
   const url = config.consoleUrl ?? (known === undefined ? null : URL.parse(known));
-  const checks: Check[] = [...(await checkConsole(config, url)), await checkDisk(config.stateDir)];
-  checks.push(...(await checkKernel()), checkToken(process.env['SERVICE_SENSOR_TOKEN']));
+  const token = await readToken();
+  const checks: Check[] = [
+    ...(await checkConsole(config, url)),
+    await checkDisk(config.stateDir),
+    ...(await checkKernel()),
+    checkToken(token, isTokenGiven, state !== null),
+  ];
   for (const { name, isGood, text } of checks) {
     process.stdout.write(`${isGood ? '✓' : '✗'} ${name.padEnd(8)} ${text}\n`);
   }
@@ -35,18 +47,19 @@ export async function runDoctor(config: SensorConfig): Promise<number> {
 
 async function checkConsole(config: SensorConfig, url: URL | null): Promise<Check[]> {
   if (url === null) {
-    return [{ name: 'console', isGood: false, text: 'no address: set SERVICE_SENSOR_CONSOLE_URL' }];
+    const text = 'no address: give --url or set SERVICE_SENSOR_CONSOLE_URL';
+    return [{ name: 'console', isGood: false, text }, clockCheck(null)];
   }
   const address = await lookup(url.hostname).catch(() => null);
   const dns: Check = {
     name: 'dns',
     isGood: address !== null,
-    text: address === null ? `${url.hostname} is not known: check the name` : address.address,
+    text: `${url.hostname} ${address === null ? 'is not known: check the name' : `is ${address.address}`}`,
   };
-  const caFile = config.caFile ?? `${config.stateDir}/${STATE_FILES.consoleCa}`;
-  const caPem = await readFile(caFile, 'utf8').catch(() => null);
+  const ca = await trustAnchor(config, url);
+  if (!ca.ok) return [dns, { name: 'tls', isGood: false, text: ca.reason }, clockCheck(null)];
   const agent = createTlsAgent(
-    { keyPem: null, certPem: null, caPem },
+    { keyPem: null, certPem: null, caPem: ca.caPem },
     { proxyUrl: config.proxyUrl },
   );
   const answer = await exchange({
@@ -60,18 +73,45 @@ async function checkConsole(config: SensorConfig, url: URL | null): Promise<Chec
   agent.destroy();
   const isReached = answer.ok || answer.kind === 'refused';
   const text = isReached ? `${url.host} answers, its certificate is trusted` : sentenceOf(answer);
-  return [dns, { name: 'tls', isGood: isReached, text }, clockCheck()];
+  return [dns, { name: 'tls', isGood: isReached, text }, clockCheck(answer.dateMs ?? null)];
 }
 
-function clockCheck(): Check {
+type Anchor =
+  | { readonly ok: true; readonly caPem: string | null }
+  | { readonly ok: false; readonly reason: string };
+
+// The CA a `run` would use: the kept one, a given file, a pinned one, else the public chain.
+async function trustAnchor(config: SensorConfig, url: URL): Promise<Anchor> {
+  if (config.caFile !== null) {
+    const caPem = await readFile(config.caFile, 'utf8').catch(() => null);
+    if (caPem === null) return { ok: false, reason: `${config.caFile} cannot be read` };
+    return { ok: true, caPem };
+  }
+  const kept = await readFile(`${config.stateDir}/${STATE_FILES.consoleCa}`, 'utf8').catch(
+    () => null,
+  );
+  if (kept !== null || config.caFingerprint === null) return { ok: true, caPem: kept };
+  const fingerprint = parseFingerprint(config.caFingerprint);
+  if (fingerprint === null) return { ok: false, reason: 'the CA fingerprint is not a SHA-256' };
+  const pinned = await fetchPinnedCa(url, fingerprint, config.proxyUrl);
+  return pinned.ok ? pinned : { ok: false, reason: pinned.reason };
+}
+
+// The Console's Date has whole seconds, and an answer takes a moment: the tolerance is far above both.
+function clockCheck(consoleMs: number | null): Check {
   const now = new Date();
-  const isGood = now.getUTCFullYear() >= CLOCK_YEAR_MIN;
-  const skew = `up to ${SKEW_TOLERATED_MS / 60_000} min of skew is tolerated`;
-  return {
-    name: 'clock',
-    isGood,
-    text: isGood ? `${now.toISOString()} (${skew})` : 'set the clock',
-  };
+  const skew = `up to ${SKEW_TOLERATED_MS / 60_000} min are tolerated`;
+  if (consoleMs === null) {
+    const isGood = now.getUTCFullYear() >= CLOCK_YEAR_MIN;
+    const text = isGood ? `${now.toISOString()}, not compared with the Console` : 'set the clock';
+    return { name: 'clock', isGood, text };
+  }
+  const offMs = now.getTime() - consoleMs;
+  const isGood = Math.abs(offMs) <= SKEW_TOLERATED_MS;
+  const seconds = Math.round(Math.abs(offMs) / 1_000);
+  const side = offMs < 0 ? 'behind' : 'ahead of';
+  const far = seconds <= 1 ? "agrees with the Console's" : `${seconds} s ${side} the Console's`;
+  return { name: 'clock', isGood, text: `${far} (${isGood ? skew : `${skew}: set the clock`})` };
 }
 
 async function checkDisk(stateDir: string): Promise<Check> {
@@ -80,8 +120,8 @@ async function checkDisk(stateDir: string): Promise<Check> {
     if (facts === null && path !== dirname(path)) continue;
     const free = facts === null ? 0 : facts.bavail * facts.bsize;
     const isGood = free >= DISK_FREE_MIN_BYTES;
-    const text = `${Math.floor(free / 1_048_576)} MiB free${isGood ? '' : ': the spool needs 256 MiB'}`;
-    return { name: 'disk', isGood, text };
+    const advice = isGood ? '' : `: the spool needs ${DISK_FREE_MIN_BYTES / MIB} MiB`;
+    return { name: 'disk', isGood, text: `${Math.floor(free / MIB)} MiB free${advice}` };
   }
 }
 
@@ -99,15 +139,22 @@ async function checkKernel(): Promise<Check[]> {
       isGood: hasTracefs,
       text: hasTracefs
         ? 'every process is seen'
-        : 'run as root, or short-lived processes are not seen',
+        : 'run as root with tracefs mounted, or short-lived processes are not seen',
     },
   ];
 }
 
-function checkToken(token: string | undefined): Check {
-  const kind = token === undefined ? null : kindOfSecret(token.trim());
-  const isGood = token === undefined || kind === 'enrollment' || kind === 'reenrollment';
-  const text =
-    token === undefined ? 'none in the environment' : `${kind ?? 'not a token: copy it whole'}`;
-  return { name: 'token', isGood, text };
+function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {
+  const name = 'token';
+  if (token === null) {
+    const none = isEnrolled ? 'none given, none needed: enrolled' : 'none given';
+    return isGiven
+      ? { name, isGood: false, text: 'empty, too long or not readable: check the file' }
+      : { name, isGood: true, text: none };
+  }
+  const kind = kindOfSecret(token);
+  const isGood = kind === 'enrollment' || kind === 'reenrollment';
+  if (isGood) return { name, isGood, text: `well-formed, for ${kind}` };
+  const text = kind === null ? 'not a token: copy it whole' : 'a key of another kind, not a token';
+  return { name, isGood, text };
 }

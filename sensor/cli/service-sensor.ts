@@ -50,16 +50,15 @@ async function main(): Promise<number> {
         return runStatus(config, String(flags['output']));
       }),
     );
-  program
-    .command('doctor')
-    .description('look for what keeps this Sensor from working')
-    .option('--url <url>', 'address of the Console')
-    .action(
-      act(async (_flags, config) => {
-        const { runDoctor } = await import('./doctor.ts');
-        return runDoctor(config);
-      }),
-    );
+  const doctor = program.command('doctor');
+  withTrust(doctor.description('look for what keeps this Sensor from working')).action(
+    act(async (flags, config) => {
+      const { runDoctor } = await import('./doctor.ts');
+      const file = tokenFileOf(flags);
+      const isGiven = file !== null || Boolean(process.env['SERVICE_SENSOR_TOKEN']);
+      return runDoctor(config, () => readToken(file, process.env), isGiven);
+    }),
+  );
   program
     .command('version')
     .description('the version')

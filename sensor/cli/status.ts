@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
+import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
 import { readStatus } from '../actors/status-file.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
@@ -12,7 +13,7 @@ type Row = readonly [name: string, value: string];
 export async function runStatus(config: SensorConfig, format: string): Promise<number> {
   const text = await readFile(join(config.stateDir, STATE_FILES.state), 'utf8').catch(() => null);
   const parsed = text === null ? null : parseSensorState(text);
-  const state = parsed?.ok === true ? parsed.value : null;
+  const state = parsed?.ok === true ? datedState(parsed.value, config) : null;
   const live = await readStatus(config.stateDir);
   const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
   const summary = summaryOf(state, isRunning, live);
@@ -27,6 +28,17 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
   } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
   return state === null ? EXIT.notFound : EXIT.ok;
+}
+
+// A Sensor that stands still writes nothing, but its certificate goes on ageing.
+function datedState(state: SensorState, { intervals }: SensorConfig): SensorState {
+  const expiresAtMs = Date.parse(state.certificate_expires_at);
+  if (state.trust_state === 'trust_revoked' || Number.isNaN(expiresAtMs)) return state;
+  const windows = {
+    recommendedMs: intervals.RENEWAL_RECOMMENDED_MS,
+    dueMs: intervals.RENEWAL_DUE_MS,
+  };
+  return { ...state, trust_state: trustStateAt(expiresAtMs, Date.now(), windows) };
 }
 
 /** One sentence: the state that a person has to know first. */
@@ -63,6 +75,8 @@ function rowsOf(
     ['TRUST', state?.trust_state ?? '-'],
     ['CERTIFICATE UNTIL', state?.certificate_expires_at ?? '-'],
     ['RENEWAL', state?.renewal_status ?? '-'],
+    ['TRUST ERROR', state?.last_trust_error_at ?? '-'],
+    ['CONNECTION ERROR', state?.last_connection_error_at ?? '-'],
     ['LAST HEARTBEAT', Number.isNaN(beatMs) || beatMs === 0 ? '-' : new Date(beatMs).toISOString()],
     ['PROBLEM', String(live?.['lastHeartbeatProblem'] ?? '-')],
     ['STREAM', live === null ? '-' : live['isStreamOpen'] === true ? 'open' : 'closed'],

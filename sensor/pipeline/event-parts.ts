@@ -42,7 +42,8 @@ export function processPart(value: JsonObject): EventProcess | undefined {
   const execId = textAt(value, 'exec_id', NAME_MAX_CHARS);
   if (pid === undefined && execId === '') return undefined;
   const uid = countAt(value, 'uid');
-  const args = textAt(value, 'arguments', ARGUMENTS_MAX_CHARS);
+  // A process may write its title over its arguments; what is left behind it is blank.
+  const args = textAt(value, 'arguments', ARGUMENTS_MAX_CHARS).replace(/[\0\s]+$/, '');
   const cwd = textAt(value, 'cwd', BINARY_MAX_CHARS);
   const startTime = timeAt(value, 'start_time');
   return {

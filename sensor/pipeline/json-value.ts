@@ -41,7 +41,7 @@ export function cutText(text: string, max: number): string {
   return text.slice(0, end).toWellFormed();
 }
 
-/** For a line meant for eyes: control characters, also those that move a terminal, become spaces. */
+/** For a line meant for eyes: runs of blanks and control characters, also those that move a terminal, become one space. */
 export function plainText(text: string, max: number): string {
-  return cutText(text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' '), max);
+  return cutText(text.replace(/[\u0000-\u0020\u007f-\u00a0\u2028\u2029]+/g, ' ').trim(), max);
 }

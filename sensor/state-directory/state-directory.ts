@@ -64,6 +64,13 @@ function stateDirectory(
 ): StateDirectory {
   const identityFiles = createIdentityFiles(files, path);
   let isClosed = false;
+  // Two changes of one file never overlap.
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const own = last.then(run, run);
+    last = own.catch(() => undefined);
+    return own;
+  }
 
   async function loadState(): Promise<SensorState | null> {
     const text = await readText(files, path, STATE_FILES.state);
@@ -77,9 +84,9 @@ function stateDirectory(
     await writeAtomic(files, path, STATE_FILES.state, { text, mode: KEY_MODE });
   }
 
-  async function readIdentity(): Promise<IdentityResult> {
+  async function readIdentity(isAdopting = false): Promise<IdentityResult> {
     const verdict = judgeIdentityFiles(await identityFiles.facts());
-    if (verdict.steps.length > 0)
+    if (verdict.steps.length > 0 && !isAdopting)
       logger.warn({ steps: verdict.steps, found: verdict.kind }, 'identity files are repaired');
     await identityFiles.carryOut(verdict.steps);
     if (verdict.kind === 'none') return { kind: 'none' };
@@ -136,23 +143,22 @@ function stateDirectory(
     await identityFiles.carryOut(answer.before);
     const text = answer.certPem;
     await writeAtomic(files, path, STATE_FILES.nextCertificate, { text, mode: OPEN_MODE });
-    const identity = await readIdentity();
+    const identity = await readIdentity(true);
     if (identity.kind === 'whole') return { ok: true, identity };
     return { ok: false, reason: 'disk_refuses', detail: 'The identity is not whole.' };
   }
 
-  const refusing = async (run: () => Promise<InstallResult>): Promise<InstallResult> => {
-    try {
-      return await run();
-    } catch (error) {
-      return { ok: false, reason: 'disk_refuses', detail: errorCode(error) };
-    }
-  };
+  const refusing = (run: () => Promise<InstallResult>): Promise<InstallResult> =>
+    inTurn(run).catch((error: unknown) => ({
+      ok: false,
+      reason: 'disk_refuses',
+      detail: errorCode(error),
+    }));
 
   return {
     path,
     pathOf: (name) => join(path, STATE_FILES[name]),
-    readIdentity,
+    readIdentity: () => inTurn(() => readIdentity()),
     async beginKey(generate) {
       const kept = await readText(files, path, STATE_FILES.nextKey);
       if (kept !== null && keyDigest(kept) !== null) return kept;
@@ -194,26 +200,29 @@ function stateDirectory(
       }),
     async saveState(patch) {
       try {
-        const state = await loadState();
-        if (state === null) return false;
-        await storeState({ ...state, ...patch });
-        return true;
+        return await inTurn(async () => {
+          const state = await loadState();
+          if (state !== null) await storeState({ ...state, ...patch });
+          return state !== null;
+        });
       } catch (error) {
         logger.warn({ code: errorCode(error) }, 'sensor-state.json cannot be written');
         return false;
       }
     },
-    forgetPrevious: () => identityFiles.carryOut(FORGET_PREVIOUS),
-    async fallBackToPrevious() {
-      const current = await readIdentity();
-      if (current.kind !== 'whole' || current.previous === null) return current;
-      await removeDurably(files, path, STATE_FILES.nextKey);
-      await identityFiles.carryOut([...RESTORE_PREVIOUS, ...FORGET_PREVIOUS]);
-      return readIdentity();
-    },
+    forgetPrevious: () => inTurn(() => identityFiles.carryOut(FORGET_PREVIOUS)),
+    fallBackToPrevious: () =>
+      inTurn(async () => {
+        const current = await readIdentity();
+        if (current.kind !== 'whole' || current.previous === null) return current;
+        await removeDurably(files, path, STATE_FILES.nextKey);
+        await identityFiles.carryOut([...RESTORE_PREVIOUS, ...FORGET_PREVIOUS]);
+        return readIdentity();
+      }),
     async close() {
       if (isClosed) return;
       isClosed = true;
+      await last;
       await unlock();
     },
   };

@@ -104,8 +104,8 @@ type Exchange = {
   readonly signal?: AbortSignal;
 };
 
-/** One request and its bounded answer. Never rejects. */
-export function exchange(what: Exchange): Promise<Answer & { text?: string }> {
+/** One request and its bounded answer, with the clock of who answered. Never rejects. */
+export function exchange(what: Exchange): Promise<Answer & { text?: string; dateMs?: number }> {
   const deadline = AbortSignal.timeout(what.timeoutMs);
   const signal = what.signal === undefined ? deadline : AbortSignal.any([deadline, what.signal]);
   return new Promise((resolve) => {
@@ -125,9 +125,10 @@ export function exchange(what: Exchange): Promise<Answer & { text?: string }> {
       response.on('error', lose);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
-        resolve(
-          answerOf(response.statusCode ?? 0, text, retryAfterOf(response.headers['retry-after'])),
-        );
+        const { 'retry-after': wait, date = '' } = response.headers;
+        const answer = answerOf(response.statusCode ?? 0, text, retryAfterOf(wait));
+        const dateMs = Date.parse(date);
+        resolve(Number.isNaN(dateMs) ? answer : { ...answer, dateMs });
       });
     });
     request.on('error', lose);

@@ -201,8 +201,18 @@ function statOf(pid: number): string[] {
 }
 const startTicks = (pid: number): string => statOf(pid)[19] ?? '0';
 
+/**
+ * The words of a command line. A process that writes its title over its arguments leaves one text and then blanks or
+ * NULs up to the old end: those are nobody's arguments.
+ */
+function wordsOf(cmdline: string): string[] {
+  return cmdline
+    .replace(/[\0\s]+$/, '')
+    .split('\0')
+    .map((word) => word.replace(/\s+$/, ''));
+}
 function argumentsOf(words: readonly string[]): string {
-  const quoted = words.map((word) => (/\s/.test(word) ? `"${word}"` : word));
+  const quoted = words.map((word) => (word === '' || /\s/.test(word) ? `"${word}"` : word));
   return quoted.join(' ').slice(0, ARGUMENTS_MAX);
 }
 
@@ -211,8 +221,8 @@ type Seen = { pid: number; us: number; filename?: string; parent: Line | undefin
 function describe(seen: Seen): Proc {
   const { pid, us, parent } = seen;
   const facts = factsOf(pid);
-  const words = facts === undefined ? [] : (readProc(`${pid}/cmdline`) ?? '').split('\0');
-  if (words.at(-1) === '') words.pop();
+  const cmdline = facts === undefined ? '' : (readProc(`${pid}/cmdline`) ?? '');
+  const words = cmdline === '' ? [] : wordsOf(cmdline);
   const cwd = facts === undefined ? undefined : linkOf(`${pid}/cwd`);
   const auid = facts === undefined ? undefined : readProc(`${pid}/loginuid`);
   const cgroup = facts === undefined ? undefined : readProc(`${pid}/cgroup`);
@@ -234,7 +244,7 @@ function describe(seen: Seen): Proc {
   if (parent !== undefined) line['parent_exec_id'] = parent['exec_id'];
   line['tid'] = pid;
   if (netns !== undefined) line['ns'] = { net: { inum: Number(netns) } };
-  return { pid, line, parent, seenMs: us / 1_000, mark: words.join('\0') };
+  return { pid, line, parent, seenMs: us / 1_000, mark: cmdline.replace(/\0$/, '') };
 }
 
 function withParent(proc: Proc): Line {

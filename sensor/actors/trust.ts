@@ -1,0 +1,70 @@
+// What the Sensor says about its own trust: the state follows the certificate's dates as time passes, the latest
+// trouble is kept across restarts. `trust_revoked` is never left here. invariant: I3, I12
+import { TROUBLE_SAVE_INTERVAL_MS } from '../../machines/limits.ts';
+import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
+import type { SensorState } from '../state-directory/identity.ts';
+import { isTrustTrouble, type TroubleKind } from '../transport/trouble.ts';
+import type { Parts } from './parts.ts';
+
+export type TrustKeeper = {
+  /** Begins with what the state directory says. */
+  load(state: SensorState, notAfterMs: number): void;
+  /** Follows the dates; asked before each heartbeat and now and then between. */
+  refresh(): void;
+  noteTrouble(kind: TroubleKind): void;
+  noteRevoked(): void;
+};
+type KeeperParts = Pick<Parts, 'config' | 'now' | 'facts' | 'directory'> & {
+  readonly onChange: () => void;
+};
+type TroubleField = 'last_trust_error_at' | 'last_connection_error_at';
+
+/** Makes the keeper of `facts.trust`. */
+export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
+  const { facts, directory, now } = parts;
+  const { RENEWAL_RECOMMENDED_MS: recommendedMs, RENEWAL_DUE_MS: dueMs } = parts.config.intervals;
+  const savedAtMs: Record<TroubleField, number> = {
+    last_trust_error_at: 0,
+    last_connection_error_at: 0,
+  };
+
+  function refresh(): void {
+    const notAfterMs = Date.parse(facts.trust.certificate_expires_at);
+    if (facts.trust.state === 'trust_revoked' || !(notAfterMs > 0)) return;
+    const state = trustStateAt(notAfterMs, now(), { recommendedMs, dueMs });
+    if (state === facts.trust.state) return;
+    facts.trust.state = state;
+    void directory.saveState({ trust_state: state });
+    parts.onChange();
+  }
+
+  return {
+    load(state, notAfterMs) {
+      facts.trust = {
+        ...facts.trust,
+        state: state.trust_state,
+        certificate_expires_at: new Date(notAfterMs).toISOString(),
+        renewal_status: state.renewal_status,
+      };
+      for (const field of ['last_trust_error_at', 'last_connection_error_at'] as const) {
+        const at = facts.trust[field] ?? state[field];
+        if (at !== undefined && !Number.isNaN(Date.parse(at))) facts.trust[field] = at;
+      }
+      refresh();
+    },
+    refresh,
+    // A Console that is away fails every request: the file is written at most once a minute.
+    noteTrouble(kind) {
+      const field = isTrustTrouble(kind) ? 'last_trust_error_at' : 'last_connection_error_at';
+      const at = new Date(now()).toISOString();
+      facts.trust[field] = at;
+      if (Math.abs(now() - savedAtMs[field]) < TROUBLE_SAVE_INTERVAL_MS) return;
+      savedAtMs[field] = now();
+      void directory.saveState({ [field]: at });
+    },
+    noteRevoked() {
+      facts.trust.state = 'trust_revoked';
+      void directory.saveState({ trust_state: 'trust_revoked' });
+    },
+  };
+}
