@@ -12,6 +12,7 @@ import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SensorRegistry } from '../ports/sensor-registry.ts';
 import { connectionOptions } from './pool.ts';
+import { createSockets } from './sockets.ts';
 import { IDENTITY_CHANNEL } from './transaction.ts';
 import { orUnavailable } from './unavailable.ts';
 
@@ -28,6 +29,7 @@ export async function watchIdentities(
   watch: Watch,
 ): Promise<() => Promise<void>> {
   const { timers, logger } = options;
+  const sockets = createSockets();
   let client: pg.Client | null = null;
   let timer: unknown = null;
   let backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
@@ -36,6 +38,7 @@ export async function watchIdentities(
   async function connect(): Promise<void> {
     const next = new pg.Client({
       ...connectionOptions(options.url),
+      stream: sockets.open,
       application_name: 'service-console-identities',
       connectionTimeoutMillis: IDENTITY_WATCH_TIMEOUT_MS,
       query_timeout: IDENTITY_WATCH_TIMEOUT_MS,
@@ -49,11 +52,11 @@ export async function watchIdentities(
       await next.connect();
       await next.query(`LISTEN ${IDENTITY_CHANNEL}`);
     } catch (error) {
-      void next.end().catch(() => undefined);
+      sockets.destroyAll();
       throw error;
     }
     if (isStopped) {
-      await next.end();
+      sockets.destroyAll();
       return;
     }
     client = next;
@@ -83,7 +86,7 @@ export async function watchIdentities(
     timers.clearTimeout(timer);
     const reason = error instanceof Error ? error.message : String(error);
     logger.warn({ error: reason }, 'identity notifications lost');
-    void lost.end().catch(() => undefined);
+    sockets.destroyAll();
     watch.onLost();
     schedule(backoffMs, reconnect);
   }
@@ -107,6 +110,9 @@ export async function watchIdentities(
     timers.clearTimeout(timer);
     const open = client;
     client = null;
+    // A server that is frozen never says goodbye.
+    const deadline = timers.setTimeout(sockets.destroyAll, IDENTITY_WATCH_TIMEOUT_MS);
     await open?.end().catch(() => undefined);
+    timers.clearTimeout(deadline);
   };
 }

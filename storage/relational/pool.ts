@@ -16,6 +16,7 @@ import {
   DATABASE_TIMEOUT_MS,
 } from '../../machines/limits.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Sockets } from './sockets.ts';
 import type { Database } from './tables.ts';
 import { isUnavailable } from './unavailable.ts';
 
@@ -45,9 +46,13 @@ export function connectionOptions(url: string): pg.ClientConfig {
   };
 }
 
-/** Makes the pool; it connects lazily. */
-export function createPool(url: string, logger: Logger): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(url), max: DATABASE_CONNECTIONS_MAX });
+/** Makes the pool; it connects lazily. Its connections use the sockets that are handed in. */
+export function createPool(url: string, logger: Logger, sockets: Sockets): pg.Pool {
+  const pool = new pg.Pool({
+    ...connectionOptions(url),
+    stream: sockets.open,
+    max: DATABASE_CONNECTIONS_MAX,
+  });
   // The pool listens to idle connections only; one that is lost while it is lent out would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Intervals } from '../../machines/limits.ts';
+import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
@@ -13,6 +13,7 @@ import { createFactWriter } from './fact-writer.ts';
 import { createInventoryStore } from './inventory-store.ts';
 import { createDatabase, createPool } from './pool.ts';
 import { createSensorRegistry } from './sensor-registry.ts';
+import { createSockets, type Sockets } from './sockets.ts';
 import type { Database } from './tables.ts';
 
 export type Relational = {
@@ -24,7 +25,7 @@ export type Relational = {
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
   readonly health: RelationalHealth;
-  /** Writes what the fact writer holds, then closes every connection. */
+  /** Writes what the fact writer holds, then closes every connection; bounded even when the server is silent. */
   close(): Promise<void>;
 };
 
@@ -38,7 +39,8 @@ export type RelationalOptions = {
 /** Makes every relational port on one pool. */
 export function createRelational(options: RelationalOptions): Relational {
   const { url, timers, logger, intervals } = options;
-  const pool = createPool(url, logger);
+  const sockets = createSockets();
+  const pool = createPool(url, logger, sockets);
   const db = createDatabase(pool);
   const facts = createFactWriter({ db, timers, logger, intervals });
   return {
@@ -50,11 +52,28 @@ export function createRelational(options: RelationalOptions): Relational {
     inventory: createInventoryStore(db),
     audit: createAuditLog(db),
     health: createRelationalHealth(db),
-    async close() {
-      await facts.close();
-      await pool.end();
-    },
+    close: () => closeWithin({ pool, facts, sockets, timers }),
   };
+}
+
+/** Writes what waits and closes in order; a server that says nothing any more is left after a while. */
+async function closeWithin(
+  parts: Pick<Relational, 'pool' | 'facts'> &
+    Pick<RelationalOptions, 'timers'> & { sockets: Sockets },
+): Promise<void> {
+  const { pool, facts, sockets, timers } = parts;
+  let ended: Promise<void> | null = null;
+  const end = (): Promise<void> => {
+    ended ??= pool.end();
+    return ended;
+  };
+  const deadline = timers.setTimeout(() => {
+    void end();
+    sockets.destroyAll();
+  }, DATABASE_TIMEOUT_MS);
+  await facts.close();
+  await end();
+  timers.clearTimeout(deadline);
 }
 
 /** Asks the database for an answer; false when it gives none in time. */
