@@ -9,6 +9,7 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_KEEPALIVE_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
+  SINK_INSERT_ATTEMPTS_MAX,
 } from '../../machines/limits.ts';
 import { createClickhouseLauncher } from '../../storage/embedded/clickhouse.ts';
 import { createPostgresLauncher } from '../../storage/embedded/postgres.ts';
@@ -20,7 +21,12 @@ import type {
 import { applyMigrations } from '../../storage/migrate.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
-import { silentLogger as logger, openRealAnalytics, openRealRelational } from './real-stores.ts';
+import {
+  silentLogger as logger,
+  openRealAnalytics,
+  openRealRelational,
+  openRealSink,
+} from './real-stores.ts';
 import { batch, enrollment, event, hex, NOW_MS } from './samples.ts';
 
 const START_MS = 90_000;
@@ -122,6 +128,48 @@ describe('ClickHouse killed in the middle of many appends', () => {
       await until(async () => (await sink.append(one)).ok);
       expect(await events.countDistinct({ sensorId: one.sensorId })).toBe(EVENTS);
     }
+  });
+});
+
+describe('ClickHouse frozen', () => {
+  const INSERT_TIMEOUT_MS = 500;
+  const CLOSE_MAX_MS = 5_000;
+
+  it('should be refused after its time-outs, then at once, and end by itself', async () => {
+    const { events } = fleet.analytics;
+    const own = await openRealSink(clickhouse.endpoint, events, {
+      insertTimeoutMs: INSERT_TIMEOUT_MS,
+    });
+    const [first, second] = [batch(), batch()];
+    process.kill(clickhouse.pid, 'SIGSTOP');
+    try {
+      const slow = await timed(() => own.sink.append(first));
+      const fast = await timed(() => own.sink.append(second));
+      expect([slow.value.ok, fast.value.ok]).toEqual([false, false]);
+      expect(slow.tookMs).toBeLessThan(INSERT_TIMEOUT_MS * (SINK_INSERT_ATTEMPTS_MAX + 1));
+      expect(fast.tookMs).toBeLessThan(INSERT_TIMEOUT_MS);
+    } finally {
+      process.kill(clickhouse.pid, 'SIGCONT');
+    }
+    for (const one of [first, second]) {
+      await until(async () => (await own.sink.append(one)).ok);
+      expect(await events.countDistinct({ sensorId: one.sensorId })).toBe(one.events.length);
+      const found = await events.search({ sensorId: one.sensorId, limit: 10 });
+      expect(found).toHaveLength(one.events.length);
+    }
+    await own.close();
+  });
+
+  it('should let the sink be closed in a bounded time', async () => {
+    const own = await openRealSink(clickhouse.endpoint, fleet.analytics.events, {
+      insertTimeoutMs: INSERT_TIMEOUT_MS,
+    });
+    expect(await own.sink.append(batch())).toEqual({ ok: true });
+    await own.setFault('stalled');
+    const answer = own.sink.append(batch());
+    const closed = await timed(() => own.close());
+    expect(await answer).toMatchObject({ ok: false });
+    expect(closed.tookMs).toBeLessThan(CLOSE_MAX_MS);
   });
 });
 
@@ -255,6 +303,26 @@ describe('PostgreSQL killed and frozen', () => {
     await expectWorking(report, 2);
     await until(() => told.restored === 1);
     await stop();
+  });
+
+  it('should be closed in a bounded time when it says nothing any more', async () => {
+    const own = await openRealRelational(postgres.endpoint.url);
+    const stop = await own.relational.sensors.watchIdentities({
+      onChange: () => undefined,
+      onLost: () => undefined,
+      onRestored: () => undefined,
+    });
+    const report = await enrolled();
+    expect(await own.relational.facts.write(report(1))).toBe(true);
+    await own.relay.setFault('stalled');
+    const answer = own.relational.facts.write(report(2));
+    const closed = await timed(async () => {
+      await stop();
+      await own.relational.close();
+    });
+    expect(await answer).toBe(false);
+    expect(closed.tookMs).toBeLessThan(SILENT_MAX_MS);
+    await own.relay.close();
   });
 
   it('should not use a connection again that died without a word', async () => {

@@ -68,7 +68,7 @@ export async function openRealAnalytics(endpoint: ClickhouseEndpoint) {
 export async function openRealSink(
   endpoint: ClickhouseEndpoint,
   events: EventStore,
-  options: { readonly queueRowsMax?: number } = {},
+  options: { readonly queueRowsMax?: number; readonly insertTimeoutMs?: number } = {},
 ): Promise<SinkHarness> {
   const relay = await openRelay(Number(new URL(endpoint.url).port));
   const url = `http://127.0.0.1:${relay.port}`;
