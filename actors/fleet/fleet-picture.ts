@@ -53,6 +53,7 @@ export function createFleetPicture(options: {
   readonly snapshotOf: (id: string) => SensorSnapshot | undefined;
 }): FleetPicture {
   const entries = new Map<string, FleetEntry>();
+  const seen = new Map<string, SensorSnapshot>();
   const unsettled = new Set<string>();
   const listeners = new Set<(entry: FleetEntry) => void>();
   const counts = createStore({
@@ -65,6 +66,13 @@ export function createFleetPicture(options: {
 
   function observe(id: string, snapshot: SensorSnapshot): void {
     const before = entries.get(id);
+    const last = seen.get(id);
+    seen.set(id, snapshot);
+    if (before !== undefined && last !== undefined && onlyBeat(before, last, snapshot)) {
+      const { lastHeartbeatAtMs } = snapshot.context;
+      entries.set(id, { ...before, last_heartbeat_at_ms: lastHeartbeatAtMs });
+      return;
+    }
     const after = entryOf(snapshot, options.now());
     entries.set(id, after);
     if (hasAgingFacts(snapshot)) unsettled.add(id);
@@ -80,6 +88,7 @@ export function createFleetPicture(options: {
       const before = entries.get(id);
       if (before === undefined) return;
       entries.delete(id);
+      seen.delete(id);
       unsettled.delete(id);
       counts.trigger.moved({ from: before, to: undefined });
     },
@@ -114,6 +123,26 @@ function entryOf(snapshot: SensorSnapshot, nowMs: number): FleetEntry {
     containment: regions.containment,
     last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs,
   };
+}
+
+/**
+ * Whether a settled sensor only gave one more sign of life: nothing that health or the regions are made of moved. This
+ * is every ordinary heartbeat, so it compares and computes nothing.
+ */
+function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot): boolean {
+  const [a, b] = [last.context, next.context];
+  return (
+    // XState keeps the value's identity when no state changed.
+    last.value === next.value &&
+    before.because.length === 0 &&
+    b.lastTrustErrorAtMs === null &&
+    b.lastConnectionErrorAtMs === null &&
+    a.lastTrustErrorAtMs === null &&
+    a.lastConnectionErrorAtMs === null &&
+    a.reportedTrustState === b.reportedTrustState &&
+    a.notAfterMs === b.notAfterMs &&
+    a.revokedAtMs === b.revokedAtMs
+  );
 }
 
 // Expiry and staleness move the machine itself; only reported errors age without a timer.

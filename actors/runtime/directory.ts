@@ -76,23 +76,21 @@ export function createDirectory<TMachine extends AnyStateMachine>(
   const { kind, feed, now } = options;
 
   function start(id: string, input: InputFrom<TMachine>, why: string): void {
-    // The inspector sees every step of the actor, timers included, before anyone outside does.
-    const ref: Actor<AnyStateMachine> = createActor(options.machine, {
+    // Observers hear of snapshots and not of events; XState's inspection would tell both and costs more than the event
+    // itself, so the machine is listened to where it takes an event, timers included.
+    let taken = { type: why } as EventFromLogic<TMachine>;
+    const machine: AnyStateMachine = Object.create(options.machine, {
+      transition: {
+        value: (...step: Parameters<AnyStateMachine['transition']>) => {
+          taken = step[1] as EventFromLogic<TMachine>;
+          return options.machine.transition(...step);
+        },
+      },
+    });
+    const ref: Actor<AnyStateMachine> = createActor(machine, {
       id: `${kind}/${id}`,
       input,
       clock: options.clock as never,
-      inspect: (step) => {
-        if (step.type !== '@xstate.snapshot' || step.actorRef !== ref) return;
-        const own = held.get(id);
-        if (own?.ref === ref && own.isStarted && step.snapshot.status !== 'error') {
-          follow(
-            id,
-            own,
-            step.snapshot as AnyMachineSnapshot,
-            step.event as EventFromLogic<TMachine>,
-          );
-        }
-      },
     });
     const entry: Held = {
       ref,
@@ -103,7 +101,12 @@ export function createDirectory<TMachine extends AnyStateMachine>(
       isStarted: false,
     };
     held.set(id, entry);
-    ref.subscribe({ error: (error: unknown) => fail(id, ref, error) });
+    ref.subscribe({
+      next: (snapshot: AnyMachineSnapshot) => {
+        if (entry.isStarted && held.get(id) === entry) follow(id, entry, snapshot, taken);
+      },
+      error: (error: unknown) => fail(id, ref, error),
+    });
     ref.start();
     entry.isStarted = true;
     if (ref.getSnapshot().status !== 'error') {
