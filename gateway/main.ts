@@ -34,6 +34,7 @@ import { assembleFleet, type Fleet } from './assembly/fleet.ts';
 import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
 import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
 import { serverNames } from './assembly/server-names.ts';
+import { createStoreView, type StoreView } from './assembly/store-view.ts';
 import { processTime } from './assembly/time.ts';
 import { lockDataDir } from './cli/data-dir-lock.ts';
 import {
@@ -106,7 +107,14 @@ export async function startConsole(
     }
     clock.stop();
   };
-  const context: StepContext = { ...options, built, closers, clock, isDraining: () => isDraining };
+  const context: StepContext = {
+    ...options,
+    built,
+    closers,
+    clock,
+    isDraining: () => isDraining,
+    stores: createStoreView(processTime.now),
+  };
   const result = await runStartup({ clock, logger, steps: stepsOf(context) });
   if (!result.ok) {
     await shut();
@@ -121,6 +129,7 @@ type StepContext = ConsoleOptions & {
   readonly closers: (() => Promise<void> | void)[];
   readonly clock: ReturnType<typeof createWheelClock>;
   readonly isDraining: () => boolean;
+  readonly stores: StoreView;
 };
 
 function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'] {
@@ -168,12 +177,13 @@ async function openAnalytics(context: StepContext) {
   return 'done' as const;
 }
 
-function storesOf({ config, clock, logger, closers }: StepContext) {
+function storesOf({ config, clock, logger, closers, stores }: StepContext) {
   return {
     config,
     clock,
     logger,
     onClose: (close: () => Promise<void>) => void closers.push(close),
+    onStore: stores.add,
   };
 }
 
@@ -231,6 +241,7 @@ async function buildRouters(context: StepContext) {
       { name: 'postgresql', ping: () => relational.health.ping() },
       { name: 'clickhouse', ping: () => analytics.events.ping() },
     ],
+    stores: context.stores,
     cursorKey: await openSecretFile({
       folder: keysFolder(config),
       name: 'page-links.key',

@@ -23,7 +23,7 @@ import { createLiveBehavior, LIVE_PATH } from '../live/live-socket.ts';
 import { createOperatorPlane } from '../operator-plane/app.ts';
 import { createBridge } from '../operator-plane/bridge.ts';
 import { createCursorSigner } from '../operator-plane/cursor.ts';
-import type { Probe } from '../operator-plane/deps.ts';
+import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
 import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
 import type { Fleet } from './fleet.ts';
 import type { Time } from './time.ts';
@@ -51,6 +51,8 @@ export type OperatorSideDeps = {
   readonly revokeSensor: RevokeSensor;
   readonly addressBudget: RateBudget;
   readonly probes: readonly Probe[];
+  /** The supervised databases. */
+  readonly stores: DirectoryView;
   /** Signs page links; kept with the data, so a link survives a restart. */
   readonly cursorKey: Buffer;
   readonly caPem: () => string;
@@ -85,7 +87,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     tokens: deps.tokens,
     revokeSensor: deps.revokeSensor,
     sensorActors: fleet.directory,
-    directories: [fleet.directory],
+    directories: [fleet.directory, deps.stores],
     feed: fleet.feed,
     crashes: fleet.crashes,
     machines: [sensorMachine, enrollmentTokenMachine, startupMachine, storeProcessMachine],

@@ -7,7 +7,10 @@ import { type Analytics, createAnalytics } from '../../storage/analytics/analyti
 import { createClickhouseLauncher } from '../../storage/embedded/clickhouse.ts';
 import { createPostgresLauncher } from '../../storage/embedded/postgres.ts';
 import type { StoreLauncher } from '../../storage/embedded/store-launcher.ts';
-import { superviseStore } from '../../storage/embedded/store-process.actor.ts';
+import {
+  type SupervisedStore,
+  superviseStore,
+} from '../../storage/embedded/store-process.actor.ts';
 import {
   applyMigrations,
   type MigrationOutcome,
@@ -25,6 +28,8 @@ export type OpenStores = {
   readonly logger: Logger;
   /** Takes what has to be closed later. */
   readonly onClose: (close: () => Promise<void>) => void;
+  /** Told of each embedded store that is supervised. */
+  readonly onStore?: (name: string, store: SupervisedStore<unknown>) => void;
 };
 
 /** Opens PostgreSQL, without migrating it. */
@@ -95,17 +100,19 @@ function analyticsOnly(relational: Relational, analytics: Analytics): MigrationS
 }
 
 async function supervised<Endpoint>(
-  { config, clock, logger, onClose }: OpenStores,
+  { config, clock, logger, onClose, onStore }: OpenStores,
   launcherOf: (options: { dataDir: string; logger: Logger }) => StoreLauncher<Endpoint>,
 ): Promise<Endpoint> {
+  const launcher = launcherOf({ dataDir: config.dataDir, logger });
   const store = superviseStore({
-    launcher: launcherOf({ dataDir: config.dataDir, logger }),
+    launcher,
     clock: clock as never,
     logger,
     now: processTime.now,
     intervals: config.intervals,
   });
   onClose(() => store.stop());
+  onStore?.(launcher.name, store);
   return store.ready();
 }
 

@@ -1,0 +1,54 @@
+// The supervised databases seen as a directory of actors, so that operators find them beside the sensors.
+import type { DirectoryView } from '../operator-plane/deps.ts';
+
+type Supervised = {
+  readonly actor: {
+    getSnapshot(): unknown;
+    subscribe(listener: (snapshot: unknown) => void): unknown;
+  };
+};
+type Held = { readonly store: Supervised; sinceMs: number; restarts: number; value: string };
+
+export type StoreView = DirectoryView & {
+  /** Follows one more store. */
+  add(name: string, store: Supervised): void;
+};
+
+/** Makes an empty view. `now` is the wall clock. */
+export function createStoreView(now: () => number): StoreView {
+  const held = new Map<string, Held>();
+  return {
+    kind: 'store-process',
+    ids: () => held.keys(),
+    size: () => held.size,
+    ask(id) {
+      const own = held.get(id);
+      if (own === undefined) return 'absent';
+      const { store, sinceMs, restarts, value } = own;
+      return {
+        id,
+        snapshot: store.actor.getSnapshot(),
+        sinceMs,
+        lastEvent: `entered ${value}`,
+        restarts,
+      };
+    },
+    add(name, store) {
+      const value = () => valueOf(store.actor.getSnapshot());
+      const own: Held = { store, sinceMs: now(), restarts: 0, value: value() };
+      held.set(name, own);
+      store.actor.subscribe(() => {
+        const next = value();
+        if (next === own.value) return;
+        own.value = next;
+        own.sinceMs = now();
+        // Every start but the first is a restart.
+        if (next === '"starting"') own.restarts += 1;
+      });
+    },
+  };
+}
+
+function valueOf(snapshot: unknown): string {
+  return JSON.stringify((snapshot as { value?: unknown }).value ?? null);
+}
