@@ -21,11 +21,12 @@ import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import {
   silentLogger as logger,
+  openFactWriter,
   openRealAnalytics,
   openRealRelational,
   openRealSink,
 } from './real-stores.ts';
-import { batch, event } from './samples.ts';
+import { batch, enrollment, event, hex, NOW_MS } from './samples.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 
 const START_MS = 60_000;
@@ -77,6 +78,29 @@ describe('relational ports on PostgreSQL', () => {
   apiKeysContract({ port: () => control.relational.apiKeys, setAway });
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
+
+  it('should refuse facts at once when the queue is full, and after closing', async () => {
+    const facts = openFactWriter(control.relational.db, 2);
+    const { system, bootId, sensorVersion } = enrollment().sensor;
+    const report = () => ({
+      sensorId: hex(8),
+      receivedAtMs: NOW_MS,
+      system,
+      bootId,
+      sensorVersion,
+      facts: { engine: 1, trust: 1, resources: 1, pipeline: 1, capabilities: [] },
+    });
+    await control.relay.setFault('stalled');
+    const taken = [facts.write(report()), facts.write(report())];
+    expect(await facts.write(report())).toBe(false);
+    expect(facts.queuedRows()).toBe(2);
+    await control.relay.setFault('none');
+    expect(await Promise.all(taken)).toEqual([true, true]);
+    const last = facts.write(report());
+    await facts.close();
+    expect(await last).toBe(true);
+    expect(await facts.write(report())).toBe(false);
+  });
 
   it('should keep no secret of a key, only its hash', async () => {
     const { rows } = await control.relational.pool.query<{ name: string }>(

@@ -7,7 +7,9 @@ import { createDirectSink } from '../../storage/analytics/direct-sink.ts';
 import type { ClickhouseEndpoint } from '../../storage/embedded/store-launcher.ts';
 import type { Timers } from '../../storage/ports/clock.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
-import { createRelational } from '../../storage/relational/relational.ts';
+import type { FactWriter } from '../../storage/ports/sensor-registry.ts';
+import { createFactWriter } from '../../storage/relational/fact-writer.ts';
+import { createRelational, type Relational } from '../../storage/relational/relational.ts';
 import type { SinkHarness } from './event-sink.contract.ts';
 import { openRelay } from './relay.ts';
 
@@ -31,6 +33,11 @@ const intervals = {
   STORE_PROBE_INTERVAL_MS: 50,
 };
 const shared = { timers, logger: silentLogger, intervals };
+
+/** A fact writer of its own, with a queue of its own, on the same database. */
+export function openFactWriter(db: Relational['db'], queueRowsMax: number): FactWriter {
+  return createFactWriter({ db, ...shared, queueRowsMax });
+}
 
 /** Every relational port on one database. */
 export async function openRealRelational(url: string) {
