@@ -264,10 +264,12 @@ function adopt(pid: number, depth = 0): Proc | undefined {
   return proc;
 }
 
-function emitExisting(): void {
+/** Tells who was there when the trace began, at that time: what the trace has met since is told after it, in order. */
+function emitExisting(beganUs: number, beganTicks: number): void {
   for (const pid of pidsOf('/proc')) {
-    const proc = ignored.has(pid) ? undefined : adopt(pid);
-    if (proc !== undefined) emit('process_exec', withParent(proc), monotonicUs());
+    if (ignored.has(pid) || Number(startTicks(pid)) > beganTicks) continue;
+    const proc = adopt(pid);
+    if (proc !== undefined) emit('process_exec', withParent(proc), beganUs);
   }
   flush();
 }
@@ -657,8 +659,9 @@ function main(): void {
   process.stdout.on('error', stop);
   process.stdin.on('end', stop).on('error', stop).resume();
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  const [beganUs, beganTicks] = [monotonicUs(), Number.parseFloat(readProc('uptime') ?? '') * 100];
   const refused = openInstance(hooks);
-  emitExisting();
+  emitExisting(beganUs, beganTicks);
   pollSockets(true);
   if (refused === undefined) {
     hooks.push({
