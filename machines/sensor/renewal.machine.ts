@@ -3,6 +3,7 @@
 //   looking       the wall clock is read
 //   deciding      renew, forget the previous pair, or sleep
 //   sleeping      until the window opens, the overlap ends, or a day has passed
+//   resting       just renewed and yet inside the window: a clock or a lifetime is odd, and the Console is spared
 //   renewing      a CSR with the kept new key is out; a lost answer is asked for again with the same key
 //   trying        the first request with the new certificate, which makes it the current one
 //   falling_back  the Console does not know the new certificate: the previous pair is put back
@@ -29,6 +30,7 @@ type RenewalContext = RenewalInput & {
   readonly nowMs: number;
   readonly failures: number;
   readonly retryAfterMs: number | null;
+  readonly isFresh: boolean;
 };
 type RenewalEvent =
   | { readonly type: 'renewal.requested' }
@@ -43,6 +45,7 @@ export const renewalMachine = setup({
     tags: {} as 'renewing',
   },
   delays: {
+    restMs: ({ context }) => context.retryMaxMs,
     nextLookMs: ({ context }) => nextLookMs(context, context.nowMs),
     retryDelayMs: ({ context }) =>
       obeyRetryAfter(
@@ -74,6 +77,8 @@ export const renewalMachine = setup({
       failures: 0,
     })),
     forgetFailures: assign({ failures: 0, retryAfterMs: null }),
+    noteFresh: assign({ isFresh: true }),
+    forgetFresh: assign({ isFresh: false }),
     forgetOverlap: assign({ overlapEndsMs: null }),
     forgetPrevious: unprovided('forgetPrevious'),
     tellRenewing: unprovided('tellRenewing'),
@@ -82,6 +87,7 @@ export const renewalMachine = setup({
   },
   guards: {
     isRenewalTime: ({ context }) => isRenewalTime(context, context.nowMs),
+    isFreshAndDue: ({ context }) => context.isFresh && isRenewalTime(context, context.nowMs),
     isOverlapOver: ({ context }) => isOverlapOver(context, context.nowMs),
     isRenewed: (_, params: { outcome: RenewalOutcome }) => params.outcome?.kind === 'renewed',
     isAccepted: (_, params: { outcome: TrialOutcome }) => params.outcome === 'accepted',
@@ -89,7 +95,7 @@ export const renewalMachine = setup({
   },
 }).createMachine({
   id: 'renewal',
-  context: ({ input }) => ({ ...input, nowMs: 0, failures: 0, retryAfterMs: null }),
+  context: ({ input }) => ({ ...input, nowMs: 0, failures: 0, retryAfterMs: null, isFresh: false }),
   initial: 'looking',
   on: {
     'certificate.installed': {
@@ -119,12 +125,20 @@ export const renewalMachine = setup({
           reenter: true,
           actions: ['forgetPrevious', 'forgetOverlap'],
         },
+        { guard: 'isFreshAndDue', target: 'resting' },
         { guard: 'isRenewalTime', target: 'renewing' },
         { target: 'sleeping' },
       ],
     },
+    resting: {
+      description: 'Just renewed and yet inside the window.',
+      entry: 'forgetFresh',
+      on: { 'clock.jumped': 'looking' },
+      after: { restMs: 'looking' },
+    },
     sleeping: {
       description: 'Nothing to do yet.',
+      entry: 'forgetFresh',
       on: { 'renewal.requested': 'renewing', 'clock.jumped': 'looking' },
       after: { nextLookMs: 'looking' },
     },
@@ -171,7 +185,7 @@ export const renewalMachine = setup({
           {
             guard: { type: 'isAccepted', params: ({ event }) => ({ outcome: event.output }) },
             target: 'looking',
-            actions: ['forgetFailures', 'tellRenewed'],
+            actions: ['forgetFailures', 'noteFresh', 'tellRenewed'],
           },
           {
             guard: { type: 'isRejected', params: ({ event }) => ({ outcome: event.output }) },

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
 import { type RenewalSnapshot, renewalMachine } from '../../machines/sensor/renewal.machine.ts';
-import { isOverlapOver, isRenewalTime, nextLookMs } from '../../machines/sensor/renewal.rules.ts';
+import {
+  isOverlapOver,
+  isRenewalTime,
+  nextLookMs,
+  trustStateAt,
+} from '../../machines/sensor/renewal.rules.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const oneOf = (...all: readonly unknown[]) =>
@@ -39,6 +44,7 @@ describeMachineLaws({
     readClock: fc.integer({ min: 0, max: 2_000 * HOUR }),
     renewCertificate: oneOf(
       { kind: 'renewed', notAfterMs: 3_000 * HOUR, overlapEndsMs: 1_024 * HOUR },
+      { kind: 'renewed', notAfterMs: HOUR, overlapEndsMs: null },
       { kind: 'failed', reason: 'unreachable', retryAfterMs: 1_000 },
     ),
     tryCertificate: oneOf('accepted', 'rejected', 'unreachable'),
@@ -94,6 +100,32 @@ describe('renewal: rules', () => {
     });
     expect(snapshot.value).toBe('retrying');
     expect(snapshot.context.notAfterMs).toBe(INPUT.notAfterMs);
+  });
+
+  it('never renews twice in a row because the clock or the lifetime is odd', () => {
+    let snapshot = step(at(INPUT.notAfterMs), {
+      type: 'xstate.done.actor.renewCertificate',
+      output: { kind: 'renewed', notAfterMs: INPUT.notAfterMs + HOUR, overlapEndsMs: null },
+    });
+    snapshot = step(snapshot, { type: 'xstate.done.actor.tryCertificate', output: 'accepted' });
+    const looked = { type: 'xstate.done.actor.readClock', output: INPUT.notAfterMs };
+    snapshot = step(snapshot, looked);
+    expect(snapshot.value).toBe('resting');
+    expect(step(snapshot, { type: 'renewal.requested' }).value).toBe('resting');
+    snapshot = step(snapshot, { type: 'xstate.after.restMs.renewal.resting' });
+    expect(step(snapshot, looked).value).toBe('renewing');
+  });
+
+  it('always follows the dates in what it says of its trust', () => {
+    const said = (nowMs: number) => trustStateAt(INPUT.notAfterMs, nowMs, INPUT);
+    const leftMs = [INPUT.recommendedMs + 1, INPUT.recommendedMs, INPUT.dueMs + 1, INPUT.dueMs, 0];
+    expect(leftMs.map((left) => said(INPUT.notAfterMs - left))).toEqual([
+      'trusted',
+      'renewal_recommended',
+      'renewal_recommended',
+      'renewal_due',
+      'renewal_due',
+    ]);
   });
 
   it('always looks at the wall clock again when it jumps', () => {

@@ -23,6 +23,7 @@ const NET_POLL_MS = 500;
 const RECHECK_PER_POLL = 64;
 const YOUNG_MS = 1_000;
 const STOP_WAIT_MS = 1_000;
+const FLUSH_MS = 20;
 const READ_BYTES = 65_536;
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
 const TRACE_ROOTS = ['/sys/kernel/tracing', '/sys/kernel/debug/tracing'];
@@ -148,6 +149,17 @@ function flush(): void {
   }
 }
 
+/** One write for what happens within a moment: a write for each event would cost more than the event. */
+let isFlushArmed = false;
+function flushSoon(): void {
+  if (isFlushArmed) return;
+  isFlushArmed = true;
+  setTimeout(() => {
+    isFlushArmed = false;
+    flush();
+  }, FLUSH_MS);
+}
+
 function emit(key: string, body: Line, us: number): void {
   outbox.push(`${JSON.stringify({ [key]: body, node_name: nodeName, time: isoTime(us) })}\n`);
   if (outbox.length >= 512) flush();
@@ -220,8 +232,10 @@ type Seen = { pid: number; us: number; filename?: string; parent: Line | undefin
 /** Everything known about a process now: the trace's word first, /proc's where it still answers. */
 function describe(seen: Seen): Proc {
   const { pid, us, parent } = seen;
-  const facts = factsOf(pid);
-  const cmdline = facts === undefined ? '' : (readProc(`${pid}/cmdline`) ?? '');
+  // The arguments first: they are what is missed most when the process is gone a millisecond later.
+  const said = readProc(`${pid}/cmdline`);
+  const facts = said === undefined ? undefined : factsOf(pid);
+  const cmdline = said ?? '';
   const words = cmdline === '' ? [] : wordsOf(cmdline);
   const cwd = facts === undefined ? undefined : linkOf(`${pid}/cwd`);
   const auid = facts === undefined ? undefined : readProc(`${pid}/loginuid`);
@@ -496,7 +510,7 @@ function readTrace(fd: number, ended: () => void): void {
         return;
       }
       onTrace(decoder.decode(buffer.subarray(0, bytes), { stream: true }));
-      flush();
+      flushSoon();
       if (bytes === 0) setTimeout(next, 20);
       else next();
     });
