@@ -1,10 +1,10 @@
 // The Sensor's composition root: the only place that joins clock, disk, network and machines into a running program.
 import { randomBytes } from 'node:crypto';
+import { createLogger } from '../actors/runtime/json-log.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runNode } from './actors/node.actor.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
-import { createLogger } from './logging.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
 
 /** Runs until SIGTERM or SIGINT, or until it cannot go on; answers the exit code. */

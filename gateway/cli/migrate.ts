@@ -1,7 +1,7 @@
 // `service-console migrate`: brings both stores to the newest schema, or shows what that would do.
 import { mkdirSync } from 'node:fs';
+import { createLogger } from '../../actors/runtime/json-log.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
-import { createLogger } from '../assembly/logger.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { EXIT } from './exit.ts';
 import {

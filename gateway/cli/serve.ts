@@ -1,6 +1,6 @@
 // `service-console serve`: a Console from console.yaml and the environment, without a local Sensor. It runs in the
 // foreground and logs JSON lines, as a service manager wants it.
-import { createLogger } from '../assembly/logger.ts';
+import { createLogger } from '../../actors/runtime/json-log.ts';
 import { startConsole } from '../main.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { programVersion } from './program-version.ts';

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createLogger } from '../../actors/runtime/json-log.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { EXIT, enrollmentFailure } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
@@ -10,7 +11,6 @@ import { enroll } from '../actors/enrollment.actor.ts';
 import { TOKEN_DROP } from '../actors/status-file.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { SENSOR_VERSION } from '../config/version.ts';
-import { createLogger } from '../logging.ts';
 import { diskFiles } from '../state-directory/file-port.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
 import { readBootId, readSystemFacts } from '../telemetry/system.ts';

@@ -1,11 +1,11 @@
-// The Sensor's log, as the Console's: one JSON line per event on standard error, secrets cut out wherever a field of
-// that name appears.
+// The log of both programs: one JSON line per event on standard error, secrets cut out wherever a field of that name
+// appears.
 import pino from 'pino';
-import type { Logger } from '../actors/runtime/logger.ts';
+import type { Logger } from './logger.ts';
 
 const SECRET_FIELDS = ['token', 'password', 'secret', 'authorization', 'keyPem', 'csr_pem'];
 
-/** Makes the program's logger. */
+/** Makes a program's logger. */
 export function createLogger(level: string): Logger {
   return pino(
     {
@@ -20,5 +20,5 @@ export function createLogger(level: string): Logger {
       },
     },
     pino.destination({ fd: 2, sync: true }),
-  );
+  ) as unknown as Logger;
 }
