@@ -14,7 +14,8 @@ describe('error catalogue', () => {
   it('should hold only codes that are documented in the README', () => {
     const readme = textOf('gateway/ERRORS.md');
     expect(Object.keys(ERRORS).filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
-    const documented = [...readme.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code ?? '');
+    const documented = [...readme.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code]) => code ?? '');
+    expect(documented.length).toBe(Object.keys(ERRORS).length);
     expect(documented.filter((code) => !Object.hasOwn(ERRORS, code))).toEqual([]);
   });
 
