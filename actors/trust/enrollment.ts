@@ -146,7 +146,7 @@ function tellActor(
   // An identity that lives already keeps its actor and only gets new dates.
   const told = deps.sensors.tell(done.sensorId, { type: 'certificate.changed', atMs, notAfterMs });
   if (told === 'told') return;
-  deps.sensors.open({
+  const row = {
     ...input.sensor,
     sensorId: done.sensorId,
     enrolledAtMs: atMs,
@@ -155,7 +155,8 @@ function tellActor(
     lastHeartbeatAtMs: null,
     currentNotAfterMs: notAfterMs,
     facts: null,
-  });
+  };
+  deps.sensors.open(row, 'sensor.enrolled');
 }
 
 function responseOf(

@@ -12,8 +12,8 @@ export type SensorGlance = Health & {
 };
 
 export type SensorActors = {
-  /** Starts the actor of a row; an existing one is kept. */
-  open(row: SensorRow): void;
+  /** Starts the actor of a row; an existing one is kept. `why` names its first move when that is history. */
+  open(row: SensorRow, why?: string): void;
   /** Hands an event over; an unknown sensor is an ordinary 'absent'. */
   tell(sensorId: string, event: SensorEvent): 'told' | 'absent';
   /** Null when there is no such actor. */

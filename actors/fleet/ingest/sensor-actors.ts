@@ -11,7 +11,7 @@ export function sensorActorsOf(
   now: () => number,
 ): SensorActors {
   return {
-    open: (row) => directory.open(row.sensorId, sensorInputOf(row, now(), intervals)),
+    open: (row, why) => directory.open(row.sensorId, sensorInputOf(row, now(), intervals), why),
     tell: (sensorId, event) => directory.tell(sensorId, event),
     glance(sensorId, nowMs) {
       const view = directory.ask(sensorId);
