@@ -18,6 +18,7 @@ export type Batch = {
 export type PeerRule = (request: {
   path: string;
   json: Record<string, unknown>;
+  fingerprint: string | null;
 }) => 'serve' | 'lose' | Refusal;
 type Refusal = { readonly status: number; readonly code: string; readonly retryAfter?: number };
 
@@ -25,7 +26,17 @@ export type ConsolePeer = {
   readonly url: string;
   readonly caFingerprint: string;
   readonly batches: Batch[];
-  readonly requests: { readonly path: string; readonly json: Record<string, unknown> }[];
+  readonly requests: {
+    readonly path: string;
+    readonly json: Record<string, unknown>;
+    readonly fingerprint: string | null;
+  }[];
+  /** Fingerprints of the certificates given out, oldest first. */
+  readonly issued: string[];
+  /** Sections of an inventory that it says it has to see whole. */
+  needsFull: (sections: Record<string, { base_hash?: string }>) => readonly string[];
+  /** The code by which a batch on the stream is refused; null takes it. */
+  refusesBatch: (batch: Batch) => string | null;
   readonly csrs: string[];
   /** Decides what happens to each request. */
   rule: PeerRule;
@@ -60,6 +71,9 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     batches: [],
     requests: [],
     csrs: [],
+    issued: [],
+    needsFull: () => [],
+    refusesBatch: () => null,
     rule: () => 'serve',
     takesStreams: true,
     acknowledges: true,
@@ -101,8 +115,10 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     const raw = await buffer(request);
     const plain = request.headers['content-encoding'] === 'zstd' ? zstdDecompressSync(raw) : raw;
     const json = JSON.parse(plain.toString('utf8')) as Record<string, unknown>;
-    peer.requests.push({ path, json });
-    const verdict = peer.rule({ path, json });
+    const certificate = (request.socket as TLSSocket).getPeerX509Certificate();
+    const fingerprint = certificate?.fingerprint256 ?? null;
+    peer.requests.push({ path, json, fingerprint });
+    const verdict = peer.rule({ path, json, fingerprint });
     if (typeof verdict === 'object') {
       response.statusCode = verdict.status;
       if (verdict.retryAfter !== undefined) response.setHeader('retry-after', verdict.retryAfter);
@@ -124,10 +140,15 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     const sequence = Number(json['sequence']);
     if (path === '/sensors/enroll' || path === '/sensors/renew') {
       peer.csrs.push(String(json['csr_pem']));
-      return certificateAnswer(ca, String(json['csr_pem']), peer.lifetimeMs);
+      const answer = certificateAnswer(ca, String(json['csr_pem']), peer.lifetimeMs);
+      peer.issued.push(new X509Certificate(answer.control_plane_certificate_pem).fingerprint256);
+      return answer;
     }
     if (path === '/sensors/inventory') {
-      return { unchanged: [], stored: Object.keys(json['sections'] as object), need_full: [] };
+      const sections = json['sections'] as Record<string, { base_hash?: string }>;
+      const need_full = peer.needsFull(sections);
+      const stored = Object.keys(sections).filter((name) => !need_full.includes(name));
+      return { unchanged: [], stored, need_full };
     }
     if (path === '/sensors/events') {
       note(String(json['channel']), sequence, events);
@@ -157,8 +178,13 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
           ws.send(JSON.stringify({ type: 'welcome', acknowledged: 0, server_time, settings }));
         } else if (frame['type'] === 'events') {
           note('stream', Number(frame['sequence']), frame['events'] as { event_id: string }[]);
-          if (peer.acknowledges)
-            ws.send(JSON.stringify({ type: 'ack', sequence: frame['sequence'] }));
+          const code = peer.refusesBatch(peer.batches.at(-1) as Batch);
+          const { sequence } = frame;
+          if (code !== null) {
+            ws.send(
+              JSON.stringify({ type: 'refused', sequence, code, detail: 'told by the test' }),
+            );
+          } else if (peer.acknowledges) ws.send(JSON.stringify({ type: 'ack', sequence }));
         }
         changed();
       });
@@ -170,7 +196,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
   return Object.assign(peer, { url: `https://localhost:${port}` });
 }
 
-function certificateAnswer(ca: Authority, csrPem: string, lifetimeMs: number): object {
+function certificateAnswer(ca: Authority, csrPem: string, lifetimeMs: number) {
   const csr = forge.pki.certificationRequestFromPem(csrPem);
   if (csr.publicKey === null || !csr.verify()) throw new Error('the CSR is not signed by its key');
   const name = String(csr.subject.getField('CN').value);

@@ -105,7 +105,7 @@ export function runNode(options: NodeOptions): NodeRun {
       identity: verdictOf(found.kind),
       hasToken: token !== null && url !== undefined,
       isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
-      reason: found.kind === 'broken' ? found.reason : 'this node is not enrolled: give a token',
+      reason: found.kind === 'broken' ? found.reason : NOT_ENROLLED,
     };
   }
 
@@ -259,6 +259,8 @@ export function runNode(options: NodeOptions): NodeRun {
   };
 }
 
+const NOT_ENROLLED =
+  'this node is not enrolled: give --url, --ca-fingerprint and --token-file FILE (- for stdin)';
 const SENTENCES: Readonly<Record<string, string>> = {
   enrolling: 'enrolling',
   running: 'running: events are collected and forwarded',

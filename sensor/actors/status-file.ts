@@ -16,7 +16,20 @@ export async function writeStatus(
   const file = join(stateDir, 'run', 'status.json');
   try {
     await mkdir(join(stateDir, 'run'), { recursive: true, mode: 0o700 });
-    const body = { pid: process.pid, at: new Date().toISOString(), ...facts, spool };
+    const body = {
+      pid: process.pid,
+      at: new Date().toISOString(),
+      state: facts.state,
+      is_stream_open: facts.isStreamOpen,
+      last_heartbeat_at_ms: facts.lastHeartbeatAtMs,
+      last_heartbeat_problem: facts.lastHeartbeatProblem,
+      clock_offset_ms: facts.clockOffsetMs,
+      trust_health: facts.trustHealth,
+      trust: facts.trust,
+      engine: facts.engine,
+      pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
+      spool,
+    };
     await writeFile(`${file}.new`, JSON.stringify(body), { mode: 0o600 });
     await rename(`${file}.new`, file);
   } catch {

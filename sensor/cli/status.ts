@@ -14,6 +14,10 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
   const text = await readFile(join(config.stateDir, STATE_FILES.state), 'utf8').catch(() => null);
   const parsed = text === null ? null : parseSensorState(text);
   const state = parsed?.ok === true ? datedState(parsed.value, config) : null;
+  if (format !== 'table' && format !== 'json') {
+    process.stderr.write('service-sensor: --output is table or json\n');
+    return EXIT.usage;
+  }
   const live = await readStatus(config.stateDir);
   const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
   const summary = summaryOf(state, isRunning, live);
@@ -23,7 +27,7 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
       is_running: isRunning,
       state_dir: config.stateDir,
       identity: state,
-      live,
+      live: isRunning ? live : null,
     };
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
   } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
@@ -55,7 +59,7 @@ export function summaryOf(
     return 'certificate expired: re-enroll';
   }
   if (!isRunning) return 'enrolled, not running';
-  return live?.['lastHeartbeatProblem'] ? 'running, the Console is not reached' : 'running';
+  return live?.['last_heartbeat_problem'] ? 'running, the Console is not reached' : 'running';
 }
 
 function rowsOf(
@@ -66,8 +70,8 @@ function rowsOf(
 ): readonly Row[] {
   const part = (name: string, field: string): string =>
     String((live?.[name] as Readonly<Record<string, unknown>> | undefined)?.[field] ?? '-');
-  const beatMs = Number(live?.['lastHeartbeatAtMs'] ?? Number.NaN);
-  return [
+  const beatMs = Number(live?.['last_heartbeat_at_ms'] ?? Number.NaN);
+  const rows: readonly Row[] = [
     ['STATUS', summary],
     ['SENSOR', state?.sensor_id ?? '-'],
     ['NODE', state?.node_name ?? config.nodeName],
@@ -78,13 +82,15 @@ function rowsOf(
     ['TRUST ERROR', state?.last_trust_error_at ?? '-'],
     ['CONNECTION ERROR', state?.last_connection_error_at ?? '-'],
     ['LAST HEARTBEAT', Number.isNaN(beatMs) || beatMs === 0 ? '-' : new Date(beatMs).toISOString()],
-    ['PROBLEM', String(live?.['lastHeartbeatProblem'] ?? '-')],
-    ['STREAM', live === null ? '-' : live['isStreamOpen'] === true ? 'open' : 'closed'],
+    ['PROBLEM', String(live?.['last_heartbeat_problem'] ?? '-')],
+    ['STREAM', live === null ? '-' : live['is_stream_open'] === true ? 'open' : 'closed'],
     ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
     ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
-    ['CLOCK OFFSET', live?.['clockOffsetMs'] == null ? '-' : `${live['clockOffsetMs']} ms`],
+    ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
+  // What is not known is left out: a table of dashes tells nobody anything.
+  return rows.filter(([, value]) => value !== '-');
 }
 
 function tableOf(rows: readonly Row[]): string {
