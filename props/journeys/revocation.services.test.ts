@@ -17,7 +17,7 @@ import {
 } from './fleet.ts';
 import { listedMarks, mark, startMarks } from './marks.ts';
 import { HARMLESS, identityOf, keepAliveAgent, post } from './peer.ts';
-import { eventually, type Home, makeHome, removeHome } from './programs.ts';
+import { eventually, type Home, makeHome, processesOf, removeHome } from './programs.ts';
 
 const AT_ONCE_MS = 1_000;
 const TIMEOUT_MS = 120_000;
@@ -87,6 +87,12 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
   const arrived = (await listedMarks(at, word)).size;
   await mark(at, `${word}-late`, 1);
   await marks.stop();
+  await eventually('nothing is collected any more', async () => {
+    const isCollecting = processesOf(at.folder).some(({ command }) =>
+      /procfs-engine/.test(command),
+    );
+    return (await status(at)).live?.state === 'revoked' && !isCollecting ? true : null;
+  });
   await stop(sensor);
   sensor = startSensor(at);
   await sensor.prints(/revoked/);
