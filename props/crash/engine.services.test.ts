@@ -1,0 +1,3 @@
+import { describeEngineLoss } from './engine-suite.ts';
+
+describeEngineLoss('says nothing any more', 'SIGSTOP');

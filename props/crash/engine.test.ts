@@ -1,0 +1,3 @@
+import { describeEngineLoss } from './engine-suite.ts';
+
+describeEngineLoss('is killed', 'SIGKILL');
