@@ -15,6 +15,7 @@ const BUNDLED = join(ROOT, 'node_modules', '.bin', 'node');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'service-sensor');
 const NODE_FLAGS = ['--max-semi-space-size=1'];
 const WARM_UP = 'warm-up';
+const FLUSH_AFTER_MS = 5_000;
 
 const isBundled = existsSync(BUNDLED) && realpathSync(BUNDLED) === realpathSync(process.execPath);
 if (!isBundled) {
@@ -31,5 +32,7 @@ if (!isBundled) {
     spawnSync(process.execPath, [...process.execArgv, SELF, WARM_UP], { stdio: 'ignore' });
   }
   module.enableCompileCache(CACHE);
+  // What a new version compiled is kept early, because a program that is killed writes nothing at its end.
+  setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref();
   await import('./service-sensor.ts');
 }

@@ -53,6 +53,16 @@ describe('normalise', () => {
     });
   });
 
+  it('should leave out what a title written over the arguments left behind', () => {
+    const told = { ...child, arguments: `checkpointer${' '.repeat(300)}\0\0` };
+    const event = eventOf({ process_exec: { process: told, parent: shell }, time });
+    expect(event.process?.arguments).toBe('checkpointer');
+    expect(event.message).toBe('/usr/bin/id (52) started by /bin/sh: checkpointer');
+    const spaced = eventOf({ process_exec: { process: { ...child, arguments: 'a   b' } }, time });
+    expect(spaced.process?.arguments).toBe('a   b');
+    expect(spaced.message).toBe('/usr/bin/id (52) started: a b');
+  });
+
   it('should take workload and network namespace from the process', () => {
     const pod = {
       namespace: 'default',

@@ -101,6 +101,18 @@ describe('procfs engine, polling', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  it('should take a title written over the arguments for no arguments', async () => {
+    const script = "process.title = 'titled'; console.log('ready'); process.stdin.resume()";
+    const titled = spawn('node', ['-e', script, 'x'.repeat(300)]);
+    await once(titled.stdout, 'data');
+    const { file } = await start('--mode', 'polling');
+    const line = await lineWith(file, '"process_exec"', `"pid":${titled.pid},`);
+    const ended = once(titled, 'exit');
+    titled.kill();
+    await ended;
+    expect(JSON.parse(line).process_exec.process).not.toHaveProperty('arguments');
+  });
+
   it('should rotate by renaming and keep no more backups than it may', async () => {
     const { file } = await start(
       '--mode',
