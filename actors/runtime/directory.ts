@@ -209,7 +209,10 @@ export function createDirectory<TMachine extends AnyStateMachine>(
         snapshot: own.ref.getSnapshot() as SnapshotFrom<TMachine>,
         sinceMs: own.sinceMs,
         lastEvent: own.lastEvent,
-        restarts: options.supervisor.restartsOf(kind, id),
+        // Asked for rarely, while snapshots are asked for with every heartbeat.
+        get restarts() {
+          return options.supervisor.restartsOf(kind, id);
+        },
       };
     },
     ids: () => held.keys(),

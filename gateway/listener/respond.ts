@@ -2,19 +2,27 @@
 // before the body was read to its end closes the connection, so that leftover bytes are never read as a request. Such an
 // answer waits for the parser to finish the bytes it holds: uWebSockets.js ends a connection on which a next request
 // comes before the answer, but goes on parsing after an answer that was to close it.
+import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { encodeProblem, type Problem } from '../problem.ts';
 import type { Exchange } from './exchange.ts';
 
-const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+const SECURITY_HEADERS = [
   ['strict-transport-security', 'max-age=31536000'],
   ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
   ['x-frame-options', 'DENY'],
   ['cross-origin-resource-policy', 'same-origin'],
-];
+] as const;
+/** All of them as one header: uWebSockets.js writes a value as it is, and every call into it costs. */
+const [[FIRST_NAME, FIRST_VALUE], ...OTHERS] = SECURITY_HEADERS;
+const SECURITY_BLOCK = [FIRST_VALUE, ...OTHERS.map(([name, value]) => `${name}: ${value}`)].join(
+  '\r\n',
+);
 /** uWebSockets.js writes these itself. */
 const OWN_HEADERS = new Set(['content-length', 'transfer-encoding', 'connection', 'date']);
+
+const JSON_HEADERS = { 'content-type': 'application/json' } as const;
 
 export type Answer = {
   readonly status: number;
@@ -46,10 +54,9 @@ function write(exchange: Exchange, answer: Answer, close: boolean): void {
   const body = answer.body ?? '';
   res.cork(() => {
     res.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}`);
-    for (const [name, value] of SECURITY_HEADERS)
-      if (answer.headers?.[name] === undefined) res.writeHeader(name, value);
-    for (const [name, value] of Object.entries(answer.headers ?? {}))
-      if (!OWN_HEADERS.has(name)) res.writeHeader(name, value);
+    writeSecurityHeaders(res, answer.headers);
+    for (const name in answer.headers)
+      if (!OWN_HEADERS.has(name)) res.writeHeader(name, answer.headers[name] ?? '');
     res.writeHeader('x-request-id', request.requestId);
     if (request.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), close);
     else if (answer.status === 204) res.endWithoutBody(undefined, close);
@@ -57,10 +64,19 @@ function write(exchange: Exchange, answer: Answer, close: boolean): void {
   });
 }
 
+// A route may replace one of them.
+function writeSecurityHeaders(res: HttpResponse, own: Answer['headers']): void {
+  if (own === JSON_HEADERS || own === undefined) {
+    res.writeHeader(FIRST_NAME, SECURITY_BLOCK);
+    return;
+  }
+  for (const [name, value] of SECURITY_HEADERS)
+    if (own[name] === undefined) res.writeHeader(name, value);
+}
+
 /** Sends JSON. */
 export function respondJson(exchange: Exchange, status: number, value: unknown): boolean {
-  const headers = { 'content-type': 'application/json' };
-  return respond(exchange, { status, headers, body: JSON.stringify(value) });
+  return respond(exchange, { status, headers: JSON_HEADERS, body: JSON.stringify(value) });
 }
 
 /** Sends a refusal as problem+json. */

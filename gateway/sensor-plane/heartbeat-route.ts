@@ -17,33 +17,57 @@ import { parserOf } from '../../machines/wire/parse.ts';
 import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
-import { admitWithBody, answerRefusal } from './admission.ts';
+import { type Admitted, admitWithBody, answerRefusal } from './admission.ts';
 import type { SensorPlaneDeps } from './deps.ts';
 
 const parse = parserOf(HeartbeatRequest);
 const BODY = { maxBytes: HEARTBEAT_BODY_MAX_BYTES } as const;
 
+/** What is left of a heartbeat while its writes run: they take longer than the events should stay in memory. */
+type Taken = {
+  readonly identity: IdentityRecord;
+  readonly streamId: string;
+  readonly hadFacts: boolean;
+  readonly writing: Promise<boolean>;
+  /** Null when there were no events. */
+  readonly storing: Promise<IngestOutcome> | null;
+};
+
 /** Handles one heartbeat. */
 export async function handleHeartbeat(deps: SensorPlaneDeps, exchange: Exchange): Promise<void> {
   const admitted = await admitWithBody(deps, exchange, BODY);
   if (admitted === null) return;
-  const parsed = parse(admitted.text);
-  if (!parsed.ok) return answerRefusal(exchange, parsed);
-  const { identity } = admitted;
+  const taken = take(deps, admitted);
+  // Returned and not awaited, so that text and events can be let go of here.
+  return 'ok' in taken ? answerRefusal(exchange, taken) : answer(deps, exchange, taken);
+}
+
+function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refusal {
+  const parsed = parse(text);
+  if (!parsed.ok) return parsed;
   const beat = parsed.value;
-  if (beat.events.length > 0 && beat.sequence < 1) return answerRefusal(exchange, needsNumber());
+  if (beat.events.length > 0 && beat.sequence < 1) return needsNumber();
   const nowMs = deps.now();
   const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
   tellActor(deps, identity, beat, nowMs);
   deps.inventory.observe(identity.sensorId, 'connections', beat.connections, nowMs);
   deps.inventory.observe(identity.sensorId, 'listening_services', beat.listening_services, nowMs);
-  const writing = deps.facts.write(factsOf(identity, beat, nowMs));
-  const outcome = beat.events.length > 0 ? await store(deps, identity, beat, nowMs) : null;
-  if (!(await writing)) {
+  return {
+    identity,
+    streamId: beat.stream_id,
+    hadFacts,
+    writing: deps.facts.write(factsOf(identity, beat, nowMs)),
+    storing: beat.events.length > 0 ? store(deps, identity, beat, nowMs) : null,
+  };
+}
+
+async function answer(deps: SensorPlaneDeps, exchange: Exchange, taken: Taken): Promise<void> {
+  const outcome = await taken.storing;
+  if (!(await taken.writing)) {
     return answerRefusal(exchange, storeUnavailable(deps.intervals.RETRY_AFTER_STORE_MS));
   }
   if (outcome !== null && !outcome.ok && !outcome.busy) return answerRefusal(exchange, outcome);
-  respondJson(exchange, 200, answerTo(deps, { identity, beat, outcome, hadFacts }));
+  respondJson(exchange, 200, answerTo(deps, taken, outcome));
 }
 
 function store(
@@ -142,19 +166,14 @@ function pipelineOf(pipeline: PipelineReport): PipelineReport {
 
 function answerTo(
   deps: SensorPlaneDeps,
-  input: {
-    readonly identity: IdentityRecord;
-    readonly beat: HeartbeatRequest;
-    readonly outcome: IngestOutcome | null;
-    readonly hadFacts: boolean;
-  },
+  { identity, streamId, hadFacts }: Taken,
+  outcome: IngestOutcome | null,
 ): HeartbeatResponse {
-  const { identity, beat, outcome, hadFacts } = input;
   const nowMs = deps.now();
   const glance =
     deps.sensors.glance(identity.sensorId, nowMs) ?? glanceWithout(deps, identity, nowMs);
   return {
-    acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, beat),
+    acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, streamId),
     server_time: new Date(nowMs).toISOString(),
     trust_health: glance.health,
     certificate: {
@@ -171,13 +190,9 @@ function answerTo(
   };
 }
 
-function highestOf(
-  deps: SensorPlaneDeps,
-  identity: IdentityRecord,
-  beat: HeartbeatRequest,
-): number {
+function highestOf(deps: SensorPlaneDeps, identity: IdentityRecord, streamId: string): number {
   const { sensorId } = identity;
-  return deps.ingest.ledgers.highest({ sensorId, streamId: beat.stream_id, channel: 'heartbeat' });
+  return deps.ingest.ledgers.highest({ sensorId, streamId, channel: 'heartbeat' });
 }
 
 /** Without an actor the certificate alone speaks. */

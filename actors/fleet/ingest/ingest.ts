@@ -9,10 +9,11 @@ import {
   type EventBatch,
   type EventSink,
   EventStoreUnavailable,
+  type SinkOutcome,
 } from '../../../storage/ports/event-store.ts';
 import type { IdentityRecord } from '../../../storage/ports/sensor-registry.ts';
 import { createLanes } from './lane.ts';
-import type { SequenceLedgers } from './sequence-ledger.ts';
+import type { BatchName, BatchStanding, SequenceLedgers } from './sequence-ledger.ts';
 
 export type IngestInput = {
   readonly identity: Pick<IdentityRecord, 'sensorId' | 'nodeName'>;
@@ -29,6 +30,7 @@ export type IngestOutcome =
   | { readonly ok: false; readonly busy: true; readonly retryAfterMs: number }
   | (Refusal & { readonly busy: false });
 
+type NamedBatch = BatchName & { readonly digest: string };
 export type BatchListener = (batch: EventBatch) => void;
 
 export type Ingest = {
@@ -55,33 +57,46 @@ export function createIngest(deps: {
   const stored = new Set<BatchListener>();
   const busy: IngestOutcome = { ok: false, busy: true, retryAfterMs };
 
-  async function store(batch: EventBatch): Promise<IngestOutcome> {
-    const standing = await standingOrBusy(batch);
-    if (standing === 'busy') return busy;
-    if (standing === 'conflict') return conflictOf(batch);
-    if (standing === 'repeat') return { ok: true, acknowledged: batch.sequence, repeated: true };
-    for (const listener of received) listener(batch);
-    const outcome = await sink.append(batch);
-    if (!outcome.ok) return { ok: false, busy: true, retryAfterMs: outcome.retryAfterMs };
-    ledgers.stored(batch);
-    for (const listener of stored) listener(batch);
-    return { ok: true, acknowledged: batch.sequence, repeated: false };
+  // The ordinary batch is judged without waiting, and its events are not held while they are written.
+  function store(batch: EventBatch): Promise<IngestOutcome> {
+    const standing = ledgers.standingOf(batch);
+    return typeof standing === 'string' ? settle(batch, standing) : storeLater(batch, standing);
   }
 
-  async function standingOrBusy(batch: EventBatch) {
+  async function storeLater(
+    batch: EventBatch,
+    asked: Promise<BatchStanding>,
+  ): Promise<IngestOutcome> {
     try {
-      return await ledgers.standingOf(batch);
+      return await settle(batch, await asked);
     } catch (error) {
-      if (error instanceof EventStoreUnavailable) return 'busy';
+      if (error instanceof EventStoreUnavailable) return busy;
       throw error;
     }
   }
 
+  function settle(batch: EventBatch, standing: BatchStanding): Promise<IngestOutcome> {
+    if (standing === 'conflict') return Promise.resolve(conflictOf(batch));
+    if (standing === 'repeat') return Promise.resolve(acknowledge(batch.sequence, true));
+    for (const listener of received) listener(batch);
+    return finish(nameOf(batch), stored.size > 0 ? batch : null, sink.append(batch));
+  }
+
+  async function finish(
+    name: NamedBatch,
+    watched: EventBatch | null,
+    writing: Promise<SinkOutcome>,
+  ): Promise<IngestOutcome> {
+    const outcome = await writing;
+    if (!outcome.ok) return { ok: false, busy: true, retryAfterMs: outcome.retryAfterMs };
+    ledgers.stored(name);
+    if (watched !== null) for (const listener of stored) listener(watched);
+    return acknowledge(name.sequence, false);
+  }
+
   return {
-    async ingest(input) {
-      if (input.sequence < 1) {
-        return { ...noNumber(), busy: false };
-      }
+    ingest(input) {
+      if (input.sequence < 1) return Promise.resolve({ ...noNumber(), busy: false });
       const { identity, events } = input;
       const batch: EventBatch = {
         sensorId: identity.sensorId,
@@ -93,8 +108,7 @@ export function createIngest(deps: {
         receivedAtMs: input.receivedAtMs,
         events,
       };
-      const running = lanes.run(identity.sensorId, () => store(batch));
-      return running === null ? busy : await running;
+      return lanes.run(identity.sensorId, () => store(batch)) ?? Promise.resolve(busy);
     },
     onReceived: (listener) => add(received, listener),
     onStored: (listener) => add(stored, listener),
@@ -107,6 +121,14 @@ export function digestOf(events: readonly RuntimeEvent[]): string {
   let ids = '';
   for (const event of events) ids += event.event_id;
   return hash('sha256', ids, 'hex').slice(0, DIGEST_CHARS);
+}
+
+function nameOf({ sensorId, streamId, channel, sequence, digest }: EventBatch): NamedBatch {
+  return { sensorId, streamId, channel, sequence, digest };
+}
+
+function acknowledge(sequence: number, repeated: boolean): IngestOutcome {
+  return { ok: true, acknowledged: sequence, repeated };
 }
 
 function add(listeners: Set<BatchListener>, listener: BatchListener): () => void {
