@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { LOCAL_SENSOR_RESTART_MS, STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'sensor', 'cli', 'service-sensor.ts');
+const PROGRAM = join(import.meta.dirname, '..', '..', 'sensor', 'cli', 'service-sensor.js');
+/** A small young generation: the Sensor lives long and holds little. */
+const NODE_FLAGS = ['--max-semi-space-size=1'];
 /** The Sensor ended because it was refused for good: starting it again would be refused again. */
 const EXIT_REFUSED = 6;
 
@@ -48,7 +50,15 @@ export async function startLocalSensor(options: LocalSensorOptions): Promise<Loc
     // A group of its own: Ctrl-C reaches the Console first, which stops the Sensor in order.
     child = spawn(
       process.execPath,
-      [PROGRAM, 'run', '--url', options.url, '--ca-fingerprint', options.caFingerprint],
+      [
+        ...NODE_FLAGS,
+        PROGRAM,
+        'run',
+        '--url',
+        options.url,
+        '--ca-fingerprint',
+        options.caFingerprint,
+      ],
       {
         detached: true,
         stdio: ['ignore', 'inherit', 'inherit'],
