@@ -72,12 +72,15 @@ it.skipIf(skip)(
         kills += 1;
       }
       const last = start();
-      enrolled.push(await eventually('it is enrolled', () => idOf(stateDir)));
+      const sensorId = await eventually('it is enrolled', () => idOf(stateDir)).catch(
+        (error: unknown) => expect.unreachable(`${error}\n${last.output()}`),
+      );
+      enrolled.push(sensorId);
       await eventually('it is heard of', async () => {
         const all = await items<ListedSensor>(at, '/api/v2/sensors');
-        const own = all.find(({ sensor_id }) => sensor_id === enrolled.at(-1));
+        const own = all.find(({ sensor_id }) => sensor_id === sensorId);
         return own?.states?.stream === 'open' ? own : null;
-      });
+      }).catch((error: unknown) => expect.unreachable(`${error}\n${last.output()}`));
       expect(await stop(last)).toBe(0);
     }
     process.stderr.write(`seed ${seed}: ${kills} kills while ${enrolled.length} nodes enrolled\n`);
