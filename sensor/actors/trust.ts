@@ -2,9 +2,10 @@
 // trouble is kept across restarts. `trust_revoked` is never left here. invariant: I3, I12
 import { TROUBLE_SAVE_INTERVAL_MS } from '../../machines/limits.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
-import type { SensorState } from '../state-directory/identity.ts';
+import type { SensorConfig } from '../config/config.ts';
+import type { SensorState, StateDirectory } from '../state-directory/identity.ts';
 import { isTrustTrouble, type TroubleKind } from '../transport/trouble.ts';
-import type { Parts } from './parts.ts';
+import type { SensorFacts } from './facts.ts';
 
 export type TrustKeeper = {
   /** Begins with what the state directory says. */
@@ -14,7 +15,11 @@ export type TrustKeeper = {
   noteTrouble(kind: TroubleKind): void;
   noteRevoked(): void;
 };
-type KeeperParts = Pick<Parts, 'config' | 'now' | 'facts' | 'directory'> & {
+type KeeperParts = {
+  readonly config: SensorConfig;
+  readonly now: () => number;
+  readonly facts: SensorFacts;
+  readonly directory: Pick<StateDirectory, 'saveState'>;
   readonly onChange: () => void;
 };
 type TroubleField = 'last_trust_error_at' | 'last_connection_error_at';

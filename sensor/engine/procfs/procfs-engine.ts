@@ -5,7 +5,7 @@
 // One file on purpose: it is unpacked away from this repository and imports nothing but Node. Its standard input must be
 // held open by whoever starts it; when that ends it removes its trace instance and stops, so it never outlives its owner.
 import * as fs from 'node:fs';
-import { hostname } from 'node:os';
+import { constants, hostname } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -23,7 +23,6 @@ const NET_POLL_MS = 500;
 const RECHECK_PER_POLL = 64;
 const YOUNG_MS = 1_000;
 const STOP_WAIT_MS = 1_000;
-const FLUSH_MS = 20;
 const READ_BYTES = 65_536;
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
 const TRACE_ROOTS = ['/sys/kernel/tracing', '/sys/kernel/debug/tracing'];
@@ -149,17 +148,6 @@ function flush(): void {
   }
 }
 
-/** One write for what happens within a moment: a write for each event would cost more than the event. */
-let isFlushArmed = false;
-function flushSoon(): void {
-  if (isFlushArmed) return;
-  isFlushArmed = true;
-  setTimeout(() => {
-    isFlushArmed = false;
-    flush();
-  }, FLUSH_MS);
-}
-
 function emit(key: string, body: Line, us: number): void {
   outbox.push(`${JSON.stringify({ [key]: body, node_name: nodeName, time: isoTime(us) })}\n`);
   if (outbox.length >= 512) flush();
@@ -213,15 +201,10 @@ function statOf(pid: number): string[] {
 }
 const startTicks = (pid: number): string => statOf(pid)[19] ?? '0';
 
-/**
- * The words of a command line. A process that writes its title over its arguments leaves one text and then blanks or
- * NULs up to the old end: those are nobody's arguments.
- */
+/** A title written over the arguments leaves blanks or NULs up to the old end: those are nobody's arguments. */
 function wordsOf(cmdline: string): string[] {
-  return cmdline
-    .replace(/[\0\s]+$/, '')
-    .split('\0')
-    .map((word) => word.replace(/\s+$/, ''));
+  const words = cmdline.replace(/[\0\s]+$/, '').split('\0');
+  return words.map((word) => word.replace(/\s+$/, ''));
 }
 function argumentsOf(words: readonly string[]): string {
   const quoted = words.map((word) => (word === '' || /\s/.test(word) ? `"${word}"` : word));
@@ -296,26 +279,16 @@ function emitExit(pid: number, us: number): void {
   processes.delete(pid);
   remember(gone, pid, proc, GONE_MAX);
   const body = withParent(proc);
-  if ((code & 0x7f) !== 0) body['signal'] = SIGNALS[code & 0x7f] ?? `SIG${code & 0x7f}`;
+  if ((code & 0x7f) !== 0) body['signal'] = SIGNALS.get(code & 0x7f) ?? `SIG${code & 0x7f}`;
   if (code >> 8 !== 0) body['status'] = code >> 8;
   emit('process_exit', { ...body, time: isoTime(us) }, us);
 }
-const SIGNALS: Record<number, string> = {
-  1: 'SIGHUP',
-  2: 'SIGINT',
-  3: 'SIGQUIT',
-  4: 'SIGILL',
-  6: 'SIGABRT',
-  7: 'SIGBUS',
-  8: 'SIGFPE',
-  9: 'SIGKILL',
-  11: 'SIGSEGV',
-  13: 'SIGPIPE',
-  14: 'SIGALRM',
-  15: 'SIGTERM',
-  24: 'SIGXCPU',
-  31: 'SIGSYS',
-};
+// Reversed, so that of two names of one number the first one stays.
+const SIGNALS = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
 
 function emitSocket(hook: string, pid: number, sock: Sock, us: number): void {
   const proc = adopt(pid);
@@ -510,7 +483,7 @@ function readTrace(fd: number, ended: () => void): void {
         return;
       }
       onTrace(decoder.decode(buffer.subarray(0, bytes), { stream: true }));
-      flushSoon();
+      flush();
       if (bytes === 0) setTimeout(next, 20);
       else next();
     });
