@@ -79,7 +79,8 @@ it.skipIf(skip)(
       await eventually('it is heard of', async () => {
         const all = await items<ListedSensor>(at, '/api/v2/sensors');
         const own = all.find(({ sensor_id }) => sensor_id === sensorId);
-        return own?.states?.stream === 'open' ? own : null;
+        // The Console may still show the stream of the one that was killed.
+        return runningPid(stateDir) === last.pid && own?.states?.stream === 'open' ? own : null;
       }).catch((error: unknown) => expect.unreachable(`${error}\n${last.output()}`));
       expect(await stop(last)).toBe(0);
     }
@@ -161,6 +162,12 @@ function idOf(stateDir: string): string | null {
   const file = join(stateDir, 'sensor-state.json');
   if (!existsSync(join(stateDir, 'client.cert.pem')) || !existsSync(file)) return null;
   return JSON.parse(readFileSync(file, 'utf8')).sensor_id;
+}
+
+/** The process that last told its state there. */
+function runningPid(stateDir: string): number | null {
+  const file = join(stateDir, 'run', 'status.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).pid : null;
 }
 
 /** Numbers from 0 to 1 that a seed decides. */
