@@ -132,8 +132,8 @@ function entryOf(snapshot: SensorSnapshot, nowMs: number): FleetEntry {
 function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot): boolean {
   const [a, b] = [last.context, next.context];
   return (
-    // XState keeps the value's identity when no state changed.
-    last.value === next.value &&
+    // XState keeps the list of active nodes when no state changed.
+    last._nodes === next._nodes &&
     before.because.length === 0 &&
     b.lastTrustErrorAtMs === null &&
     b.lastConnectionErrorAtMs === null &&

@@ -61,7 +61,7 @@ export type DirectoryOptions<TMachine extends AnyStateMachine> = {
 type Held = {
   readonly ref: Actor<AnyStateMachine>;
   regions: ReadonlyMap<string, string>;
-  value: unknown;
+  nodes: unknown;
   sinceMs: number;
   lastEvent: string;
   /** The first snapshot is followed when the start is over, under the name of its reason. */
@@ -95,7 +95,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     const entry: Held = {
       ref,
       regions: new Map(),
-      value: undefined,
+      nodes: undefined,
       sinceMs: now(),
       lastEvent: why,
       isStarted: false,
@@ -121,9 +121,10 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     event: EventFromLogic<TMachine>,
   ): void {
     own.lastEvent = event.type;
-    // XState keeps the value's identity when no state changed: the common case costs one comparison.
-    if (snapshot.value !== own.value) {
-      own.value = snapshot.value;
+    // XState makes a new value with every assignment, but keeps the list of active nodes when no state changed: the
+    // common case costs one comparison.
+    if (snapshot._nodes !== own.nodes) {
+      own.nodes = snapshot._nodes;
       recordMoves(id, own, snapshot, event);
     }
     options.onSnapshot?.(id, snapshot as SnapshotFrom<TMachine>);

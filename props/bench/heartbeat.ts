@@ -21,10 +21,11 @@ import type { LoadPlan, LoadResult } from './load.ts';
 import { cpuSecondsOf, openFilesMax, rssKibOf } from './process-stats.ts';
 import { summarizeProfile } from './profile-summary.ts';
 
-const WARMUP_SECONDS = 3;
+/** Long enough for the hot path to be compiled. */
+const WARMUP_SECONDS = 8;
 const EVENTS_PER_HEARTBEAT = 10;
-/** Sensors do not beat in step: each waits so long at most after an answer. */
-const PAUSE_MAX_MS = 250;
+/** Sensors do not beat in step: each waits so long at most after an answer, which also keeps both sides' rates alike. */
+const PAUSE_MAX_MS = 1_000;
 const SETTLE_MS = 2_000;
 /** Files the Console needs beside its streams. */
 const FILES_SPARE = 500;
@@ -153,14 +154,18 @@ async function profileConsole(bench: Bench): Promise<void> {
   say('the Console under the profiler');
   const folder = join(bench.home.folder, 'profile');
   mkdirSync(folder);
+  const began = performance.now();
   const gateway = await startGateway(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
-  await measureLoad(bench, { on: gateway, port: bench.home.port, seconds: bench.options.seconds });
+  const { seconds } = bench.options;
+  await measureLoad(bench, { on: gateway, port: bench.home.port, seconds });
+  const skipSeconds = (performance.now() - began) / 1_000 - seconds;
   await end(gateway);
-  const table = new Table({ head: ['self', 'where'], style: { head: [], border: [] } });
-  for (const { place, share } of summarizeProfile(folder, PROFILE_LINES)) {
-    table.push([`${(share * 100).toFixed(1)} %`, place]);
+  const summary = summarizeProfile(folder, { top: PROFILE_LINES, skipSeconds });
+  for (const [what, times] of Object.entries(summary)) {
+    const table = new Table({ head: ['self', what], style: { head: [], border: [] } });
+    for (const { place, share } of times) table.push([`${(share * 100).toFixed(1)} %`, place]);
+    process.stdout.write(`${table}\n`);
   }
-  process.stdout.write(`${table}\n`);
 }
 
 /** The Console by its TypeScript entry, so that the process started is the gateway itself. */

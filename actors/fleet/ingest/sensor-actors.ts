@@ -1,8 +1,12 @@
 // The fleet's directory seen through the narrow port of the trust actions and the sensor plane.
 import type { Intervals } from '../../../machines/limits.ts';
-import { WIRE_TRUST_STATE } from '../../../machines/trust/health.rules.ts';
+import {
+  type Health,
+  type TrustRegionState,
+  WIRE_TRUST_STATE,
+} from '../../../machines/trust/health.rules.ts';
 import type { SensorActors } from '../../trust/sensor-actors.ts';
-import { healthOf, regionsOfSensor, type SensorDirectory, sensorInputOf } from '../sensor.actor.ts';
+import { healthOf, type SensorDirectory, sensorInputOf } from '../sensor.actor.ts';
 
 /** Wraps the directory. `now` is the wall clock. */
 export function sensorActorsOf(
@@ -17,12 +21,24 @@ export function sensorActorsOf(
       const view = directory.ask(sensorId);
       if (view === 'absent') return null;
       const { snapshot } = view;
-      const regions = regionsOfSensor(snapshot);
+      const { trust, containment } = snapshot.value;
+      let known: Health | null = null;
+      const health = () => {
+        known ??= healthOf(snapshot, nowMs);
+        return known;
+      };
+      // Health is worked out when somebody reads it: a heartbeat first asks only whether there were facts.
       return {
-        ...healthOf(snapshot, nowMs),
-        trustState: WIRE_TRUST_STATE[regions.trust],
+        get health() {
+          return health().health;
+        },
+        get because() {
+          return health().because;
+        },
+        // `assessing` and `deciding` are left before a snapshot can be read.
+        trustState: WIRE_TRUST_STATE[trust as TrustRegionState],
         hasFacts: snapshot.context.lastHeartbeatAtMs !== null,
-        isContained: regions.containment === 'contained' || regions.containment === 'containing',
+        isContained: containment === 'contained' || containment === 'containing',
       };
     },
   };
