@@ -8,7 +8,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**'],
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // They wait more than they work, so two at a time; each has its own folders, ports and processes.
+    maxWorkers: 2,
     pool: 'forks',
     setupFiles: ['props/seed.ts'],
   },
