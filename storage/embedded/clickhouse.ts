@@ -21,6 +21,7 @@ import type { ChdbServerConfig } from './chdb-server.ts';
 import {
   endProcess,
   isSameProcess,
+  keptAwake,
   type ProcessIdentity,
   processIdentity,
   whenGone,
@@ -124,7 +125,7 @@ function running(
       if (identity === null) return;
       const timer = setTimeout(() => void endProcess(identity, 'SIGKILL'), deadlineMs);
       await endProcess(identity, 'SIGTERM');
-      await exited;
+      await keptAwake(exited);
       clearTimeout(timer);
     },
   };

@@ -21,6 +21,7 @@ import { type RunAs, reachableRuntime, runAsUser } from './postgres-runtime.ts';
 import { freePort, readJson, writePrivate } from './private-file.ts';
 import {
   isSameProcess,
+  keptAwake,
   type ProcessIdentity,
   processIdentity,
   whenGone,
@@ -159,7 +160,7 @@ function running(
           await killPostmaster(join(home, 'data'), identity);
         else await sleep(POLL_MS);
       }
-      await exited;
+      await keptAwake(exited);
     },
   };
 }

@@ -54,3 +54,15 @@ export async function whenGone(
   }
   return { code: null, signal: null };
 }
+
+const AWAKE_MS = 1_000;
+
+/** Waits with the event loop held: an unreferenced child alone would let the process end before the work is done. */
+export async function keptAwake<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => {}, AWAKE_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
