@@ -9,6 +9,7 @@ import type { PeerFingerprints } from './peer-fingerprints.ts';
 import { readPeerCertificate } from './unsafe-uws.ts';
 
 const DIGITS = /^\d{1,15}$/;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const CONTROL_CHARACTERS = /[\x00-\x08\x0a-\x1f\x7f]/;
 /** A second one of these would let two readers disagree about the body or about who asks. */
 const SINGLE_HEADERS = new Set([
@@ -75,7 +76,7 @@ export function readRequest(
   return {
     mistake,
     facts: {
-      requestId: randomUUID(),
+      requestId: requestIdOf(headers.get('x-request-id')),
       method: req.getMethod().toUpperCase(),
       path,
       query,
@@ -86,4 +87,9 @@ export function readRequest(
       clientFingerprint: peers.fingerprintOf(readPeerCertificate(res)),
     },
   };
+}
+
+// A caller may name its request, so that its log and ours can be laid side by side.
+function requestIdOf(given: string | undefined): string {
+  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
 }

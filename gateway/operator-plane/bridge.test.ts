@@ -87,6 +87,16 @@ describe('the bridge', () => {
   });
 
   it.each([
+    ['my-log.17', true],
+    ['a b', false],
+    ['x'.repeat(65), false],
+  ])("should take over a caller's request id only when it is harmless: %s", async (id, isTaken) => {
+    const { headers } = await ask({ path: '/version', headers: { 'x-request-id': id } });
+
+    expect(headers['x-request-id'] === id).toBe(isTaken);
+  });
+
+  it.each([
     ['announced', { 'content-length': '1200000' }],
     ['streamed', { 'transfer-encoding': 'chunked' }],
   ])('should refuse a body over the cap when it is %s', async (_, framing) => {
