@@ -26,6 +26,17 @@ describe('error catalogue', () => {
 });
 
 describe('limits', () => {
+  it('should all be documented with their values', () => {
+    const rows = [
+      ...textOf('machines/LIMITS.md').matchAll(/^\| `([A-Z0-9_]+)` +\| ([\d,.]+) +\|/gm),
+    ];
+    const documented = Object.fromEntries(
+      rows.map(([, name, value]) => [name ?? '', Number(value?.replaceAll(',', ''))]),
+    );
+    const actual = Object.entries(limits).filter(([, value]) => typeof value === 'number');
+    expect(documented).toEqual(Object.fromEntries(actual));
+  });
+
   it('should all be used, but for those of later capabilities', () => {
     const names = Object.keys(limits).filter(
       (name) => /^[A-Z][A-Z0-9_]+$/.test(name) && name !== 'INTERVALS',
