@@ -1,5 +1,5 @@
 // `service-sensor status`: read from the state directory alone, so it works offline and beside a running Sensor.
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
@@ -20,7 +20,8 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
   }
   const live = await readStatus(config.stateDir);
   const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
-  const summary = summaryOf(state, isRunning, live);
+  const broken = isRunning ? null : await missingPart(config.stateDir);
+  const summary = summaryOf(state, isRunning, live, { broken });
   if (format === 'json') {
     const body = {
       summary,
@@ -32,6 +33,22 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
   } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
   return state === null ? EXIT.notFound : EXIT.ok;
+}
+
+// What `run` would say of an identity that lacks a half. A kept other pair is something `run` can go on with.
+async function missingPart(stateDir: string): Promise<string | null> {
+  const isThere = (name: string) =>
+    access(join(stateDir, name)).then(
+      () => true,
+      () => false,
+    );
+  const others = await Promise.all([
+    isThere(STATE_FILES.nextCertificate),
+    isThere(STATE_FILES.previousCertificate),
+  ]);
+  if (others.includes(true)) return null;
+  if (!(await isThere(STATE_FILES.certificate))) return 'the key has no certificate: re-enroll';
+  return (await isThere(STATE_FILES.key)) ? null : 'the certificate has no key: re-enroll';
 }
 
 // A Sensor that stands still writes nothing, but its certificate goes on ageing.
@@ -50,10 +67,12 @@ export function summaryOf(
   state: SensorState | null,
   isRunning: boolean,
   live: Readonly<Record<string, unknown>> | null,
-  nowMs: number = Date.now(),
+  more: { readonly broken?: string | null; readonly nowMs?: number } = {},
 ): string {
+  const { broken = null, nowMs = Date.now() } = more;
   if (state === null) return 'not enrolled: run `service-sensor enroll`';
   if (state.trust_state === 'trust_revoked') return 'revoked by the Console';
+  if (broken !== null) return broken;
   const isWaiting = isRunning && live?.['state'] === 'awaiting_reenrollment';
   if (isWaiting || Date.parse(state.certificate_expires_at) <= nowMs) {
     return 'certificate expired: re-enroll';
