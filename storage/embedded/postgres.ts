@@ -93,6 +93,7 @@ async function launch(plan: {
   readonly signal: AbortSignal;
 }): Promise<RunningStore<PostgresEndpoint>> {
   const { home, secret, signal } = plan;
+  if (signal.aborted) throw new Error('PostgreSQL did not start: the start was given up');
   const log = openLog(home);
   const settings = Object.entries({ ...SETTINGS, port: String(secret.port) });
   const child = spawn(
