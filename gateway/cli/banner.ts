@@ -1,5 +1,5 @@
 // What a person sees when `npm start` is ready: where, how to look, how to add a node, and which addresses are open.
-import pc from 'picocolors';
+import type { Terminal } from './terminal.ts';
 
 export type BannerFacts = {
   readonly version: string;
@@ -13,8 +13,8 @@ export type BannerFacts = {
   readonly hostName: string;
 };
 
-/** The banner, in lines. */
-export function bannerOf(facts: BannerFacts): string {
+/** The banner, in lines; colours only where the terminal wants them. */
+export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
   const row = (name: string, value: string) => `  ${pc.dim(name.padEnd(12))} ${value}`;
   const everywhere = facts.bind === '0.0.0.0' || facts.bind === '::';
   const open = everywhere

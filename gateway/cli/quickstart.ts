@@ -14,6 +14,7 @@ import { contextFilePath, saveContext } from './context-file.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
 import { programVersion } from './program-version.ts';
+import { processTerminal } from './terminal.ts';
 
 const CONTEXT_NAME = 'local';
 type Env = Readonly<Record<string, string | undefined>>;
@@ -134,17 +135,20 @@ function tellReady(deps: {
 }): void {
   const { running, config, env, sensor } = deps;
   process.stdout.write(
-    bannerOf({
-      version: programVersion(),
-      url: localUrl(running),
-      bind: config.bind,
-      port: running.port,
-      caFingerprint: running.caFingerprint,
-      contextFile: contextFilePath(env),
-      dataDir: config.dataDir,
-      sensor,
-      hostName: hostname(),
-    }),
+    bannerOf(
+      {
+        version: programVersion(),
+        url: localUrl(running),
+        bind: config.bind,
+        port: running.port,
+        caFingerprint: running.caFingerprint,
+        contextFile: contextFilePath(env),
+        dataDir: config.dataDir,
+        sensor,
+        hostName: hostname(),
+      },
+      processTerminal(env).colors,
+    ),
   );
 }
 
