@@ -118,7 +118,10 @@ function follow(child: ChildProcess, stdin: string | undefined): Program {
   });
   if (stdin !== undefined) child.stdin?.end(stdin);
   const exited = new Promise<number>((resolve) => {
-    child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)));
+    child.on('exit', (code, signal) => {
+      if (signal !== null) all += `[ended by ${signal}]\n`;
+      resolve(code ?? (signal === null ? 1 : 128));
+    });
   });
   void exited.then(wake);
   const isRunning = () => child.exitCode === null && child.signalCode === null;

@@ -82,7 +82,7 @@ it.skipIf(skip)(
         // The Console may still show the stream of the one that was killed.
         return runningPid(stateDir) === last.pid && own?.states?.stream === 'open' ? own : null;
       }).catch((error: unknown) => expect.unreachable(`${error}\n${last.output()}`));
-      expect(await stop(last)).toBe(0);
+      expect(await stop(last), last.output()).toBe(0);
     }
     process.stderr.write(`seed ${seed}: ${kills} kills while ${enrolled.length} nodes enrolled\n`);
     const listed = await items<ListedSensor>(at, '/api/v2/sensors');

@@ -102,7 +102,9 @@ function tokenFileOf(flags: Flags): string | null {
   return typeof flags['tokenFile'] === 'string' ? flags['tokenFile'] : null;
 }
 
-process.exitCode = await main().catch((error: unknown) => {
+const exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`service-sensor: ${error instanceof Error ? error.message : error}\n`);
   return EXIT.failed;
 });
+// Whatever still holds the event loop (a socket that is being opened, a pipe of the engine) does not outlive the stop.
+process.exit(exitCode);
