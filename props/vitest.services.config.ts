@@ -8,8 +8,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**'],
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    // They wait more than they work, so two at a time; each has its own folders, ports and processes.
-    maxWorkers: 2,
+    // One at a time: each starts whole programs, and their promises about time want the machine to themselves.
+    fileParallelism: false,
     pool: 'forks',
     setupFiles: ['props/seed.ts'],
   },

@@ -30,6 +30,7 @@ export type SensorStatus = {
     readonly pid?: number;
     readonly state?: string;
     readonly spool?: { readonly depth: number };
+    readonly engine?: { readonly state: string };
   } | null;
 };
 export type Ended = { readonly code: number; readonly stdout: string; readonly output: string };
