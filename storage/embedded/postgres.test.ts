@@ -20,6 +20,7 @@ const root = mkdtempSync(join(tmpdir(), 'postgres-'));
 chmodSync(root, 0o755);
 const dataDir = join(root, 'console');
 const isRoot = process.getuid?.() === 0;
+if (!isRoot) process.stderr.write('skipped: refusals of folders, which need root to be made\n');
 const clock = {
   setTimeout: (run: (...args: unknown[]) => void, delayMs: number) => setTimeout(run, delayMs),
   clearTimeout: (id: NodeJS.Timeout) => clearTimeout(id),
