@@ -1,0 +1,92 @@
+// The clocks of a simulated host: a wall clock that is off, drifts and jumps, a monotonic one that only drifts, and
+// timers that follow the monotonic one, cut to the tick of the wheel that runs in production.
+
+import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import type { Time } from '../../../gateway/assembly/time.ts';
+import { WHEEL_TICK_MS } from '../../../machines/limits.ts';
+import type { Life } from './life.ts';
+import type { ScheduledTimer, Scheduler } from './scheduler.ts';
+
+/** True time 0 as a date: 2026-01-01T00:00:00Z. */
+export const WORLD_BEGINS_MS = Date.UTC(2026, 0, 1);
+
+export type HostClock = {
+  /** What the host believes the date is, whole milliseconds. */
+  wallNow(): number;
+  /** Milliseconds since the host's boot as the host counts them. */
+  monotonicNow(): number;
+  /** Sets the wall clock forward or back. */
+  jump(byMs: number): void;
+  /** Host's wall clock minus true time. */
+  errorMs(): number;
+};
+
+/** Makes the clocks of a host; `driftPpm` makes it run fast or slow. */
+export function createHostClock(
+  scheduler: Scheduler,
+  options: { readonly offsetMs?: number; readonly driftPpm?: number } = {},
+): HostClock & { readonly rate: number } {
+  const rate = 1 + (options.driftPpm ?? 0) / 1_000_000;
+  let offsetMs = options.offsetMs ?? 0;
+  const wall = (): number => Math.round(WORLD_BEGINS_MS + scheduler.now() * rate + offsetMs);
+  return {
+    rate,
+    wallNow: wall,
+    monotonicNow: () => scheduler.now() * rate,
+    jump(byMs) {
+      offsetMs += byMs;
+    },
+    errorMs: () => wall() - WORLD_BEGINS_MS - scheduler.now(),
+  };
+}
+
+/** The wheel of a process: its timers are due at the tick after their time, as in production. */
+export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }): WheelClock {
+  const armed = new Map<number, ScheduledTimer>();
+  const startMs = clock.monotonicNow();
+  let nextId = 1;
+  let isStopped = false;
+  return {
+    setTimeout(run, delayMs) {
+      const id = nextId++;
+      if (isStopped) return id;
+      const elapsedMs = clock.monotonicNow() - startMs;
+      const wantedMs = elapsedMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
+      const soonest = Math.floor(elapsedMs / WHEEL_TICK_MS) + 1;
+      const dueTick = Math.max(soonest, Math.ceil(wantedMs / WHEEL_TICK_MS));
+      const waitMs = (dueTick * WHEEL_TICK_MS - elapsedMs) / clock.rate;
+      armed.set(
+        id,
+        life.after(waitMs, () => {
+          armed.delete(id);
+          run();
+        }),
+      );
+      return id;
+    },
+    clearTimeout(id) {
+      const timer = armed.get(id);
+      if (timer === undefined) return;
+      timer.run = null;
+      armed.delete(id);
+    },
+    size: () => armed.size,
+    stop() {
+      isStopped = true;
+      for (const timer of armed.values()) timer.run = null;
+      armed.clear();
+    },
+  };
+}
+
+/** Time as a Console's stores have it: timers without a wheel. */
+export function timeOf(life: Life, clock: HostClock & { readonly rate: number }): Time {
+  return {
+    now: clock.wallNow,
+    monotonicNow: clock.monotonicNow,
+    setTimeout: (run, delayMs) => life.after(Math.max(0, delayMs) / clock.rate, run),
+    clearTimeout(timer) {
+      if (timer !== null && timer !== undefined) (timer as ScheduledTimer).run = null;
+    },
+  };
+}

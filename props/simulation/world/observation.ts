@@ -1,0 +1,118 @@
+// What happened in the world, in the words the checkers read. Every observation also goes into the event log, whose hash
+// tells whether two runs were the same; so it holds no identifier that chance outside the seed has made.
+import type { Channel } from '../../../machines/wire/scalars.ts';
+
+/** A batch as it is named on the wire. `events` are the keys the engine gave them. */
+export type BatchSeen = {
+  readonly sensor: string;
+  readonly stream: string;
+  readonly channel: Channel;
+  readonly sequence: number;
+  readonly events: readonly string[];
+};
+
+export type Observation =
+  /** Processes and hosts. `node` and `console` are host names. */
+  | { readonly kind: 'process.started'; readonly host: string; readonly incarnation: number }
+  | {
+      readonly kind: 'process.ended';
+      readonly host: string;
+      readonly incarnation: number;
+      readonly how: 'stopped' | 'killed' | 'power_lost' | 'failed';
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'fault';
+      readonly fault: string;
+      readonly target: string;
+      readonly detail: string;
+    }
+  | { readonly kind: 'healed' }
+  /** The engine. An event is durable nowhere yet when it is written. */
+  | { readonly kind: 'engine.wrote'; readonly node: string; readonly events: readonly string[] }
+  | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
+  /** The unsynced end of a file was lost with the power, and these events with it. */
+  | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
+  /** Registry, told at the commit. */
+  | {
+      readonly kind: 'token.created';
+      readonly token: string;
+      readonly purpose: 'enroll' | 'reenroll';
+      readonly sensor: string | null;
+      readonly expiresAtMs: number;
+    }
+  | { readonly kind: 'token.revoked'; readonly token: string }
+  | {
+      readonly kind: 'sensor.enrolled';
+      readonly sensor: string;
+      readonly token: string;
+      readonly fingerprint: string;
+      readonly repeated: boolean;
+      readonly notAfterMs: number;
+      readonly nowMs: number;
+    }
+  | {
+      readonly kind: 'certificate.issued';
+      readonly sensor: string;
+      readonly fingerprint: string;
+      readonly notAfterMs: number;
+    }
+  | {
+      readonly kind: 'certificate.activated';
+      readonly sensor: string;
+      readonly fingerprint: string;
+      /** The certificate that is `previous` now, if there is one, and since when. */
+      readonly previous: string | null;
+      readonly supersededAtMs: number | null;
+    }
+  | { readonly kind: 'sensor.revoked'; readonly sensor: string; readonly nowMs: number }
+  /** Event store, told when rows are durable. */
+  | {
+      readonly kind: 'events.stored';
+      readonly console: string;
+      readonly batches: readonly (BatchSeen & { readonly receivedAtMs: number })[];
+    }
+  /** The Console's edge: what it let in, what it refused, what it confirmed (told when the answer leaves). */
+  | {
+      readonly kind: 'request.accepted';
+      readonly console: string;
+      readonly consoleNowMs: number;
+      readonly path: string;
+      readonly fingerprint: string | null;
+    }
+  | {
+      readonly kind: 'request.refused';
+      readonly console: string;
+      readonly consoleNowMs: number;
+      readonly path: string;
+      readonly fingerprint: string | null;
+      readonly status: number;
+      readonly code: string;
+    }
+  | {
+      readonly kind: 'stream.opened';
+      readonly console: string;
+      readonly fingerprint: string | null;
+    }
+  | {
+      readonly kind: 'stream.closed';
+      readonly console: string;
+      readonly fingerprint: string | null;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'batch.acknowledged';
+      readonly console: string;
+      readonly fingerprint: string | null;
+      readonly batch: Omit<BatchSeen, 'sensor'>;
+    }
+  /** A heartbeat that the Console took; `beforeMs` is when its request was read, by that Console's clock. */
+  | {
+      readonly kind: 'heartbeat.taken';
+      readonly console: string;
+      readonly fingerprint: string | null;
+      readonly receivedAtMs: number;
+    };
+
+export type ObservationKind = Observation['kind'];
+export type ObservationOf<K extends ObservationKind> = Extract<Observation, { kind: K }>;
