@@ -1,0 +1,30 @@
+// Tells Stryker what is prose or typing and not behaviour: descriptions of states, the sentence of a refusal, the name an
+// unfilled slot reports, and the `types` of setup(), which only the compiler reads.
+const prose = {
+  shouldIgnore(path) {
+    const { node, parent } = path;
+    if (parent?.type === 'ObjectProperty' && parent.value === node) {
+      const key = nameOf(parent.key);
+      if (key === 'description') return 'a description is prose';
+      if (key === 'types' && calleeOf(path.parentPath?.parentPath) === 'setup')
+        return 'types are read by the compiler alone';
+    }
+    if (parent?.type !== 'CallExpression') return undefined;
+    const callee = nameOf(parent.callee);
+    if (callee === 'refuse' && parent.arguments[1] === node) return 'the sentence of a refusal';
+    if (callee === 'unprovided' || callee === 'unprovidedActor') return 'the name of a slot';
+    return undefined;
+  },
+};
+
+export const strykerPlugins = [{ kind: 'Ignore', name: 'prose', value: prose }];
+
+function nameOf(node) {
+  return node?.type === 'Identifier' ? node.name : undefined;
+}
+
+// The name of the function that an object literal is an argument of.
+function calleeOf(path) {
+  const call = path?.parent;
+  return call?.type === 'CallExpression' ? nameOf(call.callee) : undefined;
+}

@@ -1,0 +1,33 @@
+// Mutation testing of the pure rules and machines: `npm run mutate`. What is left out is data or prose, where a mutant
+// says nothing about behaviour; README.md beside this file gives the reasons and the latest score.
+import { join } from 'node:path';
+
+const FOLDER = process.env['MUTATE'] ?? 'machines/**';
+
+export default {
+  mutate: [
+    `${FOLDER}/*.ts`,
+    '!machines/**/*.test.ts',
+    '!machines/limits.ts',
+    '!machines/errors.ts',
+    '!machines/wire/{enrollment,event,heartbeat,inventory,stream}.ts',
+  ],
+  testRunner: 'vitest',
+  vitest: { configFile: 'props/mutation/vitest.config.ts', related: true },
+  plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'prose.ignorer.js')],
+  ignorers: ['prose'],
+  coverageAnalysis: 'perTest',
+  concurrency: Number(process.env['MUTATE_WORKERS'] ?? 2),
+  timeoutMS: 15_000,
+  timeoutFactor: 3,
+  inPlace: false,
+  ignorePatterns: ['.git', 'coverage', 'props/bench', 'props/journeys', 'props/simulation'],
+  tempDirName: 'coverage/mutation-sandbox',
+  cleanTempDir: 'always',
+  incremental: false,
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: 'coverage/mutation.json' },
+  allowEmpty: true,
+  disableTypeChecks: false,
+};
