@@ -3,9 +3,28 @@ import { randomBytes } from 'node:crypto';
 import { createLogger } from '../actors/runtime/json-log.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runNode } from './actors/node.actor.ts';
+import type { NodePorts } from './actors/node-ports.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
+import { createEngineLauncher } from './engine/engine-launcher.ts';
+import { diskExport } from './engine/export-files.ts';
+import { diskFiles } from './state-directory/file-port.ts';
+import { rsaKeyWork } from './state-directory/key-work.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
+import { createTelemetry } from './telemetry/telemetry.ts';
+import { tlsTransport } from './transport/transport.ts';
+
+/** The real disk, network, keys, engine and measurements of a Sensor that keeps its state in this directory. */
+export function joinPorts(stateDir: string): NodePorts {
+  return {
+    files: diskFiles,
+    transport: tlsTransport,
+    keyWork: rsaKeyWork,
+    engine: createEngineLauncher(stateDir),
+    exportFiles: diskExport,
+    telemetry: createTelemetry(stateDir),
+  };
+}
 
 /** Runs until SIGTERM or SIGINT, or until it cannot go on; answers the exit code. */
 export async function runSensor(
@@ -21,10 +40,12 @@ export async function runSensor(
     logger,
     clock,
     now: Date.now,
+    monotonicNow: () => performance.now(),
     random: randomBytes,
     version: SENSOR_VERSION,
     bootId: await readBootId(),
     system: await readSystemFacts(),
+    ports: joinPorts(config.stateDir),
     readToken,
   });
   const stop = (): void => run.stop();

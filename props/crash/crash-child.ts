@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { openSpool } from '../../sensor/spool/spool.ts';
+import { rsaKeyWork } from '../../sensor/state-directory/key-work.ts';
 import { openStateDirectory } from '../../sensor/state-directory/state-directory.ts';
 import { type Fixture, fixtureEvent, SPOOL_SIZES } from './fixture.ts';
 import { killingFiles } from './killing-files.ts';
@@ -19,7 +20,12 @@ process.stdout.write(String(calls()));
 process.exit(0);
 
 async function runIdentity(fixture: Fixture): Promise<void> {
-  const opened = await openStateDirectory({ path, files, logger: silentLogger });
+  const opened = await openStateDirectory({
+    path,
+    files,
+    keyWork: rsaKeyWork,
+    logger: silentLogger,
+  });
   if (!opened.ok) throw new Error(opened.detail);
   const { directory } = opened;
   await directory.readIdentity();

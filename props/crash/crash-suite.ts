@@ -9,6 +9,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { openSpool } from '../../sensor/spool/spool.ts';
 import { diskFiles } from '../../sensor/state-directory/file-port.ts';
 import type { StateDirectory } from '../../sensor/state-directory/identity.ts';
+import { rsaKeyWork } from '../../sensor/state-directory/key-work.ts';
 import { openStateDirectory } from '../../sensor/state-directory/state-directory.ts';
 import { type Fixture, makeFixture, SPOOL_SIZES } from './fixture.ts';
 
@@ -55,7 +56,12 @@ export function describeCrashes(every: number): void {
     });
 
     async function open(path: string): Promise<StateDirectory> {
-      const opened = await openStateDirectory({ path, files: diskFiles, logger: silentLogger });
+      const opened = await openStateDirectory({
+        path,
+        files: diskFiles,
+        keyWork: rsaKeyWork,
+        logger: silentLogger,
+      });
       if (!opened.ok) throw new Error(opened.detail);
       return opened.directory;
     }

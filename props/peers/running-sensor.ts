@@ -8,6 +8,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type NodeRun, runNode } from '../../sensor/actors/node.actor.ts';
 import { loadConfig } from '../../sensor/config/config.ts';
+import { joinPorts } from '../../sensor/main.ts';
 import { normalise } from '../../sensor/pipeline/normalise.ts';
 import { createProcessCache } from '../../sensor/pipeline/process-cache.ts';
 import { diskFiles, type Files } from '../../sensor/state-directory/file-port.ts';
@@ -69,11 +70,12 @@ export async function makeSensor(
         logger: silentLogger,
         clock,
         now: () => Date.now() + sensor.aheadMs,
+        monotonicNow: () => performance.now(),
         random: randomBytes,
         version: '0.0.0',
         bootId: 'boot',
         system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
-        files,
+        ports: { ...joinPorts(stateDir), files },
         readToken: async () => formatSecret('enrollment', randomBytes(32)),
       });
       runs.push(run);

@@ -2,7 +2,7 @@
 // cannot take is read again later; the cursor moves only with the events behind it. decision: D13
 import { COLLECTOR_READS_PER_TICK_MAX, STREAM_FRAME_EVENTS_MAX } from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import { createExportReader } from '../engine/export-reader.ts';
+import { createExportReader, type ExportReader } from '../engine/export-reader.ts';
 import { normalise } from '../pipeline/normalise.ts';
 import { createProcessCache } from '../pipeline/process-cache.ts';
 import type { Parts } from './parts.ts';
@@ -15,9 +15,11 @@ export function startCollector(
   exportFile: string,
   sensorId: () => string,
 ): Collector {
-  const { spool, facts, logger, clock, config } = parts;
+  const { spool, facts, logger, clock, config, ports } = parts;
   const cache = createProcessCache();
-  let reader = createExportReader({ path: exportFile, cursor: spool.cursor() });
+  const openReader = (): ExportReader =>
+    createExportReader({ path: exportFile, cursor: spool.cursor(), files: ports.exportFiles });
+  let reader = openReader();
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   let timer = 0;
@@ -34,7 +36,7 @@ export function startCollector(
     if (!stored.ok) {
       logger.warn({ reason: stored.reason }, 'the spool takes nothing now');
       await reader.close();
-      reader = createExportReader({ path: exportFile, cursor: spool.cursor() });
+      reader = openReader();
       return false;
     }
     const { pipeline } = facts;

@@ -1,64 +1,40 @@
 // The effects of the engine machine: one subprocess that says hello and alive on its standard output and stops when its
 // standard input ends.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fromPromise } from 'xstate';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { type EngineHello, engineStateOf } from '../../machines/sensor/engine.rules.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
-import { readKernel } from '../engine/kernel.ts';
-import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from '../engine/unpack.ts';
+import type { EngineRun } from '../engine/engine-launcher.ts';
 import { isObject } from '../transport/answer.ts';
 import { type Parts, startActor } from './parts.ts';
 
 const HOOKS_MAX = 256;
 const LINE_MAX_CHARS = 16_384;
-type EngineParts = Pick<Parts, 'config' | 'logger' | 'clock' | 'seed' | 'facts' | 'onCrash'>;
+type EngineParts = Pick<
+  Parts,
+  'config' | 'logger' | 'clock' | 'monotonicNow' | 'seed' | 'facts' | 'onCrash' | 'ports'
+>;
 
 /** Starts the engine's watch; `onChange` hears that its state or its number of restarts is another. */
 export function startEngine(parts: EngineParts, exportFile: string, onChange: () => void) {
   const { config, logger, facts } = parts;
-  let child: ChildProcess | null = null;
-  let gone: Promise<string> = Promise.resolve('');
-  let file = '';
-
-  async function unpack(): Promise<void> {
-    const result = await unpackEngine({ stateDir: config.stateDir, files: await engineFiles() });
-    if (!result.ok) throw new Error(result.reason);
-    file = join(result.directory, PROCFS_ENGINE_FILE);
-  }
+  const launcher = parts.ports.engine;
+  let current: EngineRun | null = null;
 
   async function run(signal: AbortSignal): Promise<string> {
     await stop();
     if (signal.aborted) return 'stopped';
-    const kernel = await readKernel();
-    const own = spawn(
-      process.execPath,
-      [
-        file,
-        '--export-filename',
-        exportFile,
-        '--node-name',
-        config.nodeName,
-        '--ignore-pid',
-        String(process.pid),
-      ],
-      { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
-    );
-    child = own;
-    gone = new Promise((resolve) => {
-      own.on('error', (error) => resolve(error.message));
-      own.on('exit', (code, killed) => resolve(`it ended with ${killed ?? code}`));
+    const isPreemptRt = await launcher.isPreemptRt();
+    const own = launcher.launch({
+      exportFile,
+      nodeName: config.nodeName,
+      onLine: (line) => hear(line, isPreemptRt),
+      onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });
-    own.stdin?.on('error', () => undefined);
-    createInterface({ input: own.stdout }).on('line', (line) => hear(line, kernel.preemptRt));
-    createInterface({ input: own.stderr }).on('line', (line) => {
-      logger.warn({ line: line.slice(0, 500) }, 'the engine says');
-    });
-    signal.addEventListener('abort', () => own.stdin?.end(), { once: true });
-    return gone;
+    current = own;
+    signal.addEventListener('abort', () => own.endInput(), { once: true });
+    return own.gone;
   }
 
   function hear(line: string, isPreemptRt: boolean): void {
@@ -75,12 +51,12 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
 
   // Ends the input, waits, and kills what does not end by itself.
   async function stop(): Promise<void> {
-    const own = child;
-    child = null;
-    if (own === null || own.exitCode !== null || own.signalCode !== null) return;
-    own.stdin?.end();
-    const timer = parts.clock.setTimeout(() => own.kill('SIGKILL'), ENGINE_STOP_TIMEOUT_MS);
-    await gone;
+    const own = current;
+    current = null;
+    if (own === null || own.hasEnded()) return;
+    own.endInput();
+    const timer = parts.clock.setTimeout(() => own.kill(), ENGINE_STOP_TIMEOUT_MS);
+    await own.gone;
     parts.clock.clearTimeout(timer);
   }
 
@@ -88,10 +64,10 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     parts,
     engineMachine.provide({
       actors: {
-        unpackEngine: fromPromise<unknown, undefined>(unpack),
+        unpackEngine: fromPromise<unknown, undefined>(() => launcher.unpack()),
         runEngine: fromPromise<string, undefined>(({ signal }) => run(signal)),
         stopEngine: fromPromise<unknown, undefined>(stop),
-        readClock: fromPromise<number, undefined>(async () => performance.now()),
+        readClock: fromPromise<number, undefined>(async () => parts.monotonicNow()),
       },
       actions: {
         tellLost: (_, { reason }) => logger.warn({ reason }, 'the engine is lost'),

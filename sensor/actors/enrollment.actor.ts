@@ -1,23 +1,33 @@
 // The effects of enrollment: CA at first contact, key on disk before the request, installation of the answer.
 // invariant: I2, I7, I13
-import { createPrivateKey } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { fromPromise, toPromise } from 'xstate';
 import { REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { type EnrollmentAttempt, judgeRefusal } from '../../machines/sensor/enrollment.rules.ts';
 import { EnrollResponse, SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
-import { createConsoleClient } from '../transport/console-client.ts';
-import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
-import { buildSigningRequest, generateKeyPem } from '../transport/signing-request.ts';
+import { parseFingerprint } from '../transport/pinned-ca.ts';
+import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
 
 const readAnswer = parserOfValue(EnrollResponse);
 export type EnrollmentParts = Pick<
   Parts,
-  'config' | 'logger' | 'clock' | 'seed' | 'version' | 'bootId' | 'system' | 'directory' | 'onCrash'
-> & { readonly instanceId: string; readonly consoleUrl: URL };
+  | 'config'
+  | 'logger'
+  | 'clock'
+  | 'now'
+  | 'seed'
+  | 'version'
+  | 'bootId'
+  | 'system'
+  | 'directory'
+  | 'onCrash'
+> & {
+  readonly instanceId: string;
+  readonly consoleUrl: URL;
+  readonly ports: Pick<NodePorts, 'files' | 'transport' | 'keyWork'>;
+};
 
 /** Exchanges a token for an identity; goes on until an answer is final. The token is never logged. */
 export function enroll(parts: EnrollmentParts, token: string): Promise<EnrollmentAttempt> {
@@ -43,14 +53,15 @@ export function enroll(parts: EnrollmentParts, token: string): Promise<Enrollmen
 
 async function attempt(parts: EnrollmentParts, token: string): Promise<EnrollmentAttempt> {
   const { config, directory, consoleUrl } = parts;
+  const { transport, keyWork } = parts.ports;
   const ca = await trustAnchor(parts);
   if (!ca.ok) {
     if (!ca.isReachable) return { kind: 'retry', reason: ca.reason, retryAfterMs: null };
     return { kind: 'refused', code: 'console_not_trusted', detail: ca.reason };
   }
-  const keyPem = await directory.beginKey(generateKeyPem);
-  const csr = await buildSigningRequest(config.nodeName, createPrivateKey(keyPem));
-  const client = createConsoleClient({
+  const keyPem = await directory.beginKey(() => keyWork.generateKeyPem());
+  const csr = await keyWork.signingRequest(config.nodeName, keyPem);
+  const client = transport.createClient({
     baseUrl: consoleUrl,
     instanceId: parts.instanceId,
     proxyUrl: config.proxyUrl,
@@ -97,7 +108,7 @@ async function install(parts: EnrollmentParts, json: unknown): Promise<Enrollmen
       console_url: parts.consoleUrl.href,
       node_name: config.nodeName,
       flavor: config.flavor,
-      enrolled_at: new Date().toISOString(),
+      enrolled_at: new Date(parts.now()).toISOString(),
       ...(config.declaredRole === null ? {} : { declared_role: config.declaredRole }),
     },
   });
@@ -115,9 +126,13 @@ type Anchor =
   | { readonly ok: false; readonly isReachable: boolean; readonly reason: string };
 
 // A named anchor wins; then what an earlier enrollment left (a re-enrollment needs no flag); then the public chain.
-async function trustAnchor({ config, directory, consoleUrl }: EnrollmentParts): Promise<Anchor> {
+async function trustAnchor(parts: EnrollmentParts): Promise<Anchor> {
+  const { config, directory, consoleUrl } = parts;
+  const { files, transport } = parts.ports;
+  const textOf = (path: string): Promise<string | null> =>
+    files.readFile(path).then(String, () => null);
   if (config.caFile !== null) {
-    const caPem = await readFile(config.caFile, 'utf8').catch(() => null);
+    const caPem = await textOf(config.caFile);
     if (caPem !== null) return { ok: true, caPem };
     return { ok: false, isReachable: true, reason: `${config.caFile} cannot be read` };
   }
@@ -126,8 +141,8 @@ async function trustAnchor({ config, directory, consoleUrl }: EnrollmentParts): 
     if (fingerprint === null) {
       return { ok: false, isReachable: true, reason: 'the fingerprint must be 64 hex digits' };
     }
-    return fetchPinnedCa(consoleUrl, fingerprint, config.proxyUrl);
+    return transport.fetchPinnedCa(consoleUrl, fingerprint, config.proxyUrl);
   }
-  const kept = await readFile(directory.pathOf('consoleCa'), 'utf8').catch(() => null);
+  const kept = await textOf(directory.pathOf('consoleCa'));
   return { ok: true, caPem: kept };
 }

@@ -1,7 +1,5 @@
 // Everything that talks to the Console, started and stopped as one: stream first, then heartbeat, renewal, inventory.
 import type { Identity } from '../state-directory/identity.ts';
-import { readSockets } from '../telemetry/sockets.ts';
-import { createResourceMeter } from '../telemetry/system.ts';
 import { isTrustTrouble } from '../transport/trouble.ts';
 import { startHeartbeat } from './heartbeat.actor.ts';
 import { startInventory } from './inventory.ts';
@@ -44,8 +42,6 @@ export function startForwarding(
     },
   });
   const heartbeat = startHeartbeat(parts, {
-    resources: createResourceMeter(parts.config.stateDir),
-    sockets: readSockets,
     onRenewNow: requestRenewal,
     onFullState: () => inventory.send(true),
   });

@@ -29,8 +29,6 @@ const readEventsAnswer = parserOfValue(EventsResponse);
 const HEARTBEAT_EVENTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 2;
 
 export type HeartbeatHooks = {
-  readonly resources: () => Promise<object>;
-  readonly sockets: () => Promise<object>;
   readonly onRenewNow: () => void;
   readonly onFullState: () => void;
 };
@@ -38,6 +36,7 @@ export type HeartbeatHooks = {
 /** Starts the heartbeat of a node that has an identity. */
 export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
   const { spool, facts, client, config, logger } = parts;
+  const { telemetry } = parts.ports;
   const giveUp = (events: number): void => {
     facts.pipeline.dropped += events;
   };
@@ -65,7 +64,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
         });
     lastSequence = batch?.sequence ?? lastSequence;
     parts.trust.refresh();
-    const [resources, sockets] = await Promise.all([hooks.resources(), hooks.sockets()]);
+    const [resources, sockets] = await Promise.all([telemetry.resources(), telemetry.sockets()]);
     const text = heartbeatText(parts, { batch, sequence: lastSequence, resources, sockets });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
       timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,

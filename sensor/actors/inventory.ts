@@ -1,17 +1,12 @@
 // The inventory: sections go out only when the hash of their stable fields changed, as a delta when the Console knows the
 // base, whole when it asks. One at a time; a failed one is sent again at the next turn.
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import canonicalize from 'canonicalize';
-import {
-  INVENTORY_BODY_MAX_BYTES,
-  INVENTORY_PROCESSES_MAX,
-  REQUEST_TIMEOUT_MS,
-} from '../../machines/limits.ts';
+import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
-import { readSockets } from '../telemetry/sockets.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Parts } from './parts.ts';
 
 const readAnswer = parserOfValue(InventoryResponse);
@@ -31,7 +26,7 @@ export function startInventory(parts: Parts): Inventory {
     if (isRunning || isStopped) return;
     isRunning = true;
     try {
-      const now = await readSections();
+      const now = await readSections(parts.ports.telemetry);
       if (await exchange(now)) await exchange(now);
     } catch (error) {
       parts.logger.debug({ reason: String(error) }, 'the inventory could not be read');
@@ -90,8 +85,8 @@ function sectionOf(now: Held, before: Held | undefined) {
   return { base_hash: before.hash, hash: now.hash, added, removed };
 }
 
-async function readSections(): Promise<ReadonlyMap<Name, Held>> {
-  const [sockets, processes] = await Promise.all([readSockets(), readProcesses()]);
+async function readSections(telemetry: Telemetry): Promise<ReadonlyMap<Name, Held>> {
+  const [sockets, processes] = await Promise.all([telemetry.sockets(), telemetry.processes()]);
   return new Map<Name, Held>([
     ['processes', heldOf(processes)],
     ['connections', heldOf(sockets.connections)],
@@ -108,15 +103,4 @@ function heldOf(items: readonly InventoryItem[]): Held {
     .update(`[${[...unique.keys()].join(',')}]`)
     .digest('hex');
   return { hash, items: unique };
-}
-
-async function readProcesses(): Promise<InventoryItem[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const items: InventoryItem[] = [];
-  for (const pid of names.slice(0, INVENTORY_PROCESSES_MAX)) {
-    const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    const command = text.replaceAll('\0', ' ').trim().slice(0, 512);
-    if (command !== '') items.push({ pid: Number(pid), command });
-  }
-  return items;
 }

@@ -8,6 +8,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type ConsolePeer, SENSOR_ID, startConsolePeer } from '../../props/peers/console-peer.ts';
 import { loadConfig } from '../config/config.ts';
+import { joinPorts } from '../main.ts';
 import { type NodeRun, runNode } from './node.actor.ts';
 
 let peer: ConsolePeer;
@@ -50,10 +51,12 @@ async function start(token: string | null = TOKEN): Promise<NodeRun> {
     logger: silentLogger,
     clock,
     now: Date.now,
+    monotonicNow: () => performance.now(),
     random: randomBytes,
     version: '0.0.0',
     bootId: 'boot',
     system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
+    ports: joinPorts(stateDir),
     readToken: async () => token,
   });
   runs.push(run);

@@ -1,14 +1,10 @@
 // The effects of the root machine: opens what is on disk, decides with the machine, and starts and stops the rest.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromPromise, toPromise } from 'xstate';
+import { watchWallClock } from '../../actors/runtime/clock-watch.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
-import {
-  CLOCK_CHECK_INTERVAL_MS,
-  CLOCK_JUMP_MS,
-  SKEW_TOLERATED_MS,
-} from '../../machines/limits.ts';
+import { SKEW_TOLERATED_MS } from '../../machines/limits.ts';
 import type { EnrollmentAttempt } from '../../machines/sensor/enrollment.rules.ts';
 import { nodeMachine } from '../../machines/sensor/node.machine.ts';
 import type { Prepared } from '../../machines/sensor/node.rules.ts';
@@ -16,18 +12,17 @@ import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { openSpool } from '../spool/spool.ts';
-import { diskFiles, type Files } from '../state-directory/file-port.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
 import type { Answer } from '../transport/answer.ts';
-import { createConsoleClient } from '../transport/console-client.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { startEngine } from './engine.actor.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
+import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
-import { takeDroppedToken, writeStatus } from './status-file.ts';
+import { createStatusFile } from './status-file.ts';
 import { createTrustKeeper } from './trust.ts';
 
 export type NodeOptions = {
@@ -35,11 +30,13 @@ export type NodeOptions = {
   readonly logger: Logger;
   readonly clock: WheelClock;
   readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonicNow: () => number;
   readonly random: (bytes: number) => Buffer;
   readonly version: string;
   readonly bootId: string;
   readonly system: SystemFacts;
-  readonly files?: Files;
+  readonly ports: NodePorts;
   /** Reads the token that was given at start; null when there is none. */
   readonly readToken: () => Promise<string | null>;
 };
@@ -50,11 +47,13 @@ export type NodeRun = {
 
 /** Runs a Sensor until it is stopped or cannot go on. */
 export function runNode(options: NodeOptions): NodeRun {
-  const { config, logger, clock, now, files = diskFiles } = options;
+  const { config, logger, clock, now, monotonicNow } = options;
+  const { files, transport, keyWork } = options.ports;
   const instanceId = options.random(16).toString('hex');
   const seed = options.random(4).readInt32LE();
   const facts = emptyFacts();
   const exportFile = join(config.stateDir, 'engine', 'export', 'events.log');
+  const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
   let identity: Identity | null = null;
   let parts: Parts | null = null;
@@ -69,7 +68,7 @@ export function runNode(options: NodeOptions): NodeRun {
   };
 
   async function prepare(): Promise<Prepared> {
-    const opened = await openStateDirectory({ path: config.stateDir, files, logger });
+    const opened = await openStateDirectory({ path: config.stateDir, files, keyWork, logger });
     if (!opened.ok) throw new Error(opened.detail);
     directory = opened.directory;
     token = await options.readToken();
@@ -84,7 +83,7 @@ export function runNode(options: NodeOptions): NodeRun {
     const found = await directory.readIdentity();
     identity = found.kind === 'whole' ? found : null;
     const url = identity?.state.console_url ?? config.consoleUrl?.href;
-    const client = createConsoleClient({
+    const client = transport.createClient({
       baseUrl: config.consoleUrl ?? new URL(url ?? 'https://localhost:15483'),
       instanceId,
       proxyUrl: config.proxyUrl,
@@ -190,7 +189,7 @@ export function runNode(options: NodeOptions): NodeRun {
     stopForwarding('stopping');
     await stopCollecting();
     clock.clearTimeout(statusTimer);
-    clearInterval(clockWatch);
+    stopClockWatch();
     await parts?.spool.close();
     facts.state = 'stopped';
     if (parts !== null) await saveStatus(parts);
@@ -199,21 +198,19 @@ export function runNode(options: NodeOptions): NodeRun {
   }
 
   const saveStatus = ({ spool }: Parts): Promise<void> =>
-    writeStatus(config.stateDir, facts, { depth: spool.depth(), discarded: spool.discarded() });
+    statusFile.write(facts, { depth: spool.depth(), discarded: spool.discarded() });
   function showStatus(): void {
     parts?.trust.refresh();
     if (parts !== null) void saveStatus(parts);
     statusTimer = clock.setTimeout(showStatus, 4 * config.intervals.STREAM_TICK_MS);
   }
 
-  let wallMs = now();
-  let monotonicMs = performance.now();
-  const clockWatch = setInterval(() => {
-    const drift = now() - wallMs - (performance.now() - monotonicMs);
-    wallMs = now();
-    monotonicMs = performance.now();
-    if (Math.abs(drift) >= CLOCK_JUMP_MS) forwarding?.onClockJump();
-  }, CLOCK_CHECK_INTERVAL_MS);
+  const stopClockWatch = watchWallClock({
+    clock,
+    now,
+    monotonicNow,
+    onJump: () => forwarding?.onClockJump(),
+  });
 
   const node = startActor(
     {
@@ -225,7 +222,7 @@ export function runNode(options: NodeOptions): NodeRun {
         prepare: fromPromise<Prepared, undefined>(prepare),
         enroll: fromPromise<EnrollmentAttempt, undefined>(exchangeToken),
         lookForToken: fromPromise<boolean, undefined>(async () => {
-          token ??= await takeDroppedToken(config.stateDir);
+          token ??= await statusFile.takeToken();
           return token !== null;
         }),
         startCollecting: fromPromise<unknown, undefined>(startCollecting),
@@ -250,7 +247,6 @@ export function runNode(options: NodeOptions): NodeRun {
       stopTimeoutMs: config.intervals.STOP_TIMEOUT_MS,
     },
   );
-  void rm(join(config.stateDir, 'run', 'status.json.new'), { force: true }).catch(() => undefined);
   return {
     stop: () => {
       if (node.getSnapshot().status === 'active') node.send({ type: 'stop.requested' });

@@ -10,6 +10,7 @@ import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
+import type { NodePorts } from './node-ports.ts';
 import type { TrustKeeper } from './trust.ts';
 
 export type Parts = {
@@ -17,11 +18,14 @@ export type Parts = {
   readonly logger: Logger;
   readonly clock: WheelClock;
   readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonicNow: () => number;
   /** Seeds the jitter of this process. */
   readonly seed: number;
   readonly version: string;
   readonly bootId: string;
   readonly system: SystemFacts;
+  readonly ports: NodePorts;
   readonly directory: StateDirectory;
   readonly spool: Spool;
   readonly client: ConsoleClient;

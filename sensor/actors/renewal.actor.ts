@@ -1,6 +1,5 @@
 // The effects of renewal: a new key kept before it is used, the answer installed key first, the new pair tried, the
 // previous one put back when the Console does not know the new one. invariant: I4, I7, I13
-import { createPrivateKey } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import { renewalMachine } from '../../machines/sensor/renewal.machine.ts';
@@ -9,7 +8,6 @@ import { RenewResponse, SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Identity } from '../state-directory/identity.ts';
 import { sentenceOf, waitOf } from '../transport/answer.ts';
-import { buildSigningRequest, generateKeyPem } from '../transport/signing-request.ts';
 import { type Parts, startActor } from './parts.ts';
 
 const readAnswer = parserOfValue(RenewResponse);
@@ -25,6 +23,7 @@ const NOT_KNOWN: ReadonlySet<string> = new Set([
 export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => void) {
   const { directory, client, config, facts, logger } = parts;
   const { intervals } = config;
+  const { keyWork } = parts.ports;
 
   function present(next: Identity): void {
     client.useIdentity({ keyPem: next.keyPem, certPem: next.certPem, caPem: next.caPem });
@@ -33,8 +32,9 @@ export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => 
   }
 
   async function renew(): Promise<RenewalOutcome> {
-    const key = createPrivateKey(await directory.beginKey(generateKeyPem));
-    const csr = await buildSigningRequest(identity.state.node_name ?? config.nodeName, key);
+    const keyPem = await directory.beginKey(() => keyWork.generateKeyPem());
+    const nodeName = identity.state.node_name ?? config.nodeName;
+    const csr = await keyWork.signingRequest(nodeName, keyPem);
     const answer = await client.post(SENSOR_PATHS.renew, JSON.stringify({ csr_pem: csr }), {
       timeoutMs: REQUEST_TIMEOUT_MS,
     });

@@ -1,40 +1,75 @@
 // run/status.json: a small picture of the running Sensor for `status`, replaced as a whole. Nothing depends on it.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson } from '../../machines/wire/parse.ts';
+import type { Files } from '../state-directory/file-port.ts';
 import { isObject } from '../transport/answer.ts';
 import type { SensorFacts } from './facts.ts';
 
 export const TOKEN_DROP = join('run', 'token');
 
-/** Replaces the picture; a disk that refuses is not worth a word here. */
-export async function writeStatus(
-  stateDir: string,
-  facts: SensorFacts,
-  spool: { readonly depth: number; readonly discarded: number },
-): Promise<void> {
-  const file = join(stateDir, 'run', 'status.json');
-  try {
-    await mkdir(join(stateDir, 'run'), { recursive: true, mode: 0o700 });
-    const body = {
-      pid: process.pid,
-      at: new Date().toISOString(),
-      state: facts.state,
-      is_stream_open: facts.isStreamOpen,
-      last_heartbeat_at_ms: facts.lastHeartbeatAtMs,
-      last_heartbeat_problem: facts.lastHeartbeatProblem,
-      clock_offset_ms: facts.clockOffsetMs,
-      trust_health: facts.trustHealth,
-      trust: facts.trust,
-      engine: facts.engine,
-      pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
-      spool,
-    };
-    await writeFile(`${file}.new`, JSON.stringify(body), { mode: 0o600 });
-    await rename(`${file}.new`, file);
-  } catch {
-    // The next one may succeed.
+export type StatusFile = {
+  /** Replaces the picture, one after another; a disk that refuses is not worth a word here. Never rejects. */
+  write(
+    facts: SensorFacts,
+    spool: { readonly depth: number; readonly discarded: number },
+  ): Promise<void>;
+  /** A token that `enroll` left for the running Sensor; it is removed when read. */
+  takeToken(): Promise<string | null>;
+};
+
+/** Binds the files that a running Sensor and its other commands leave for each other. */
+export function createStatusFile(files: Files, stateDir: string, now: () => number): StatusFile {
+  const directory = join(stateDir, 'run');
+  const file = join(directory, 'status.json');
+  let isMade = false;
+  // What a crash left half written goes first.
+  let last: Promise<void> = files.remove(`${file}.new`).catch(() => undefined);
+
+  async function replace(text: string): Promise<void> {
+    try {
+      if (!isMade) await files.makeDirectory(directory, 0o700);
+      const next = await files.open(`${file}.new`, 'replace', 0o600);
+      try {
+        await next.append(Buffer.from(text));
+      } finally {
+        await next.close();
+      }
+      await files.rename(`${file}.new`, file);
+      isMade = true;
+    } catch {
+      // The next one may succeed, in a folder made anew.
+      isMade = false;
+    }
   }
+
+  return {
+    write(facts, spool) {
+      const body = {
+        pid: process.pid,
+        at: new Date(now()).toISOString(),
+        state: facts.state,
+        is_stream_open: facts.isStreamOpen,
+        last_heartbeat_at_ms: facts.lastHeartbeatAtMs,
+        last_heartbeat_problem: facts.lastHeartbeatProblem,
+        clock_offset_ms: facts.clockOffsetMs,
+        trust_health: facts.trustHealth,
+        trust: facts.trust,
+        engine: facts.engine,
+        pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
+        spool,
+      };
+      const text = JSON.stringify(body);
+      last = last.then(() => replace(text));
+      return last;
+    },
+    async takeToken() {
+      const dropped = join(stateDir, TOKEN_DROP);
+      const text = await files.readFile(dropped).then(String, () => '');
+      await files.remove(dropped).catch(() => undefined);
+      return text.trim() === '' ? null : text.trim();
+    },
+  };
 }
 
 /** The last picture, or null. */
@@ -44,12 +79,4 @@ export async function readStatus(
   const text = await readFile(join(stateDir, 'run', 'status.json'), 'utf8').catch(() => '');
   const parsed = parseJson(text);
   return parsed.ok && isObject(parsed.value) ? parsed.value : null;
-}
-
-/** A token that `enroll` left for the running Sensor; it is removed when read. */
-export async function takeDroppedToken(stateDir: string): Promise<string | null> {
-  const file = join(stateDir, TOKEN_DROP);
-  const text = await readFile(file, 'utf8').catch(() => '');
-  await rm(file, { force: true }).catch(() => undefined);
-  return text.trim() === '' ? null : text.trim();
 }

@@ -10,7 +10,7 @@ import {
 } from '../../machines/sensor/stream.rules.ts';
 import type { DownstreamFrame } from '../../machines/wire/stream.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
-import { openStreamSocket, type StreamSocket } from '../transport/stream-socket.ts';
+import type { StreamSocket } from '../transport/stream-socket.ts';
 import type { TroubleKind } from '../transport/trouble.ts';
 import { createDelivery } from './delivery.ts';
 import { CAPABILITIES } from './heartbeat-body.ts';
@@ -53,7 +53,7 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
     attempt += 1;
     const own = attempt;
     const welcome = Promise.withResolvers<number | null>();
-    const opening = await openStreamSocket(
+    const opening = await parts.ports.transport.openStream(
       client,
       {
         type: 'hello',

@@ -12,8 +12,10 @@ import { TOKEN_DROP } from '../actors/status-file.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { SENSOR_VERSION } from '../config/version.ts';
 import { diskFiles } from '../state-directory/file-port.ts';
+import { rsaKeyWork } from '../state-directory/key-work.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
 import { readBootId, readSystemFacts } from '../telemetry/system.ts';
+import { tlsTransport } from '../transport/transport.ts';
 
 /** Enrolls and answers the exit code. */
 export async function runEnroll(
@@ -27,7 +29,8 @@ export async function runEnroll(
     return say(EXIT.usage, 'this is not an enrollment token: check that it was copied whole');
   }
   const logger = createLogger(config.logLevel);
-  const opened = await openStateDirectory({ path: config.stateDir, files: diskFiles, logger });
+  const ports = { files: diskFiles, transport: tlsTransport, keyWork: rsaKeyWork };
+  const opened = await openStateDirectory({ path: config.stateDir, ...ports, logger });
   if (!opened.ok) {
     if (opened.reason !== 'locked') return say(EXIT.failed, opened.detail);
     return dropToken(config.stateDir, token);
@@ -51,6 +54,8 @@ export async function runEnroll(
         config,
         logger,
         clock,
+        now: Date.now,
+        ports,
         directory,
         consoleUrl,
         seed: randomBytes(4).readInt32LE(),

@@ -11,6 +11,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXPORT_LINE_MAX_BYTES } from '../../machines/limits.ts';
+import { diskExport } from './export-files.ts';
 import { createExportReader, type ExportBatch } from './export-reader.ts';
 import { watchExport } from './watch-export.ts';
 
@@ -41,7 +42,7 @@ function rotate(): string {
 }
 /** One read by a reader that lives only for it, as after a crash. */
 async function readOnce(cursor: unknown, max = 100): Promise<ExportBatch> {
-  const reader = createExportReader({ path: live, cursor });
+  const reader = createExportReader({ path: live, cursor, files: diskExport });
   try {
     return await reader.read(max);
   } finally {
@@ -62,7 +63,7 @@ describe('export reader', () => {
   it('should wait for the end of a torn last line', async () => {
     append(line(1));
     appendFileSync(live, '{"n":2');
-    const reader = createExportReader({ path: live, cursor: undefined });
+    const reader = createExportReader({ path: live, cursor: undefined, files: diskExport });
     expect((await reader.read(9)).lines).toEqual([line(1)]);
     expect((await reader.read(9)).lines).toEqual([]);
     appendFileSync(live, '}\n');
@@ -72,7 +73,7 @@ describe('export reader', () => {
 
   it('should read a rotated file to its end and go on with the newer ones', async () => {
     append(line(1));
-    const reader = createExportReader({ path: live, cursor: undefined });
+    const reader = createExportReader({ path: live, cursor: undefined, files: diskExport });
     await reader.read(9);
     append(line(2));
     rotate();
@@ -110,7 +111,7 @@ describe('export reader', () => {
 
   it('should start again when the file was truncated under it', async () => {
     append(line(1), line(2));
-    const reader = createExportReader({ path: live, cursor: undefined });
+    const reader = createExportReader({ path: live, cursor: undefined, files: diskExport });
     await reader.read(9);
     truncateSync(live, 0);
     append(line(3));
@@ -154,10 +155,10 @@ describe('export reader', () => {
         };
         let stored: unknown;
         const got: string[] = [];
-        let reader = createExportReader({ path: live, cursor: stored });
+        let reader = createExportReader({ path: live, cursor: stored, files: diskExport });
         const reopen = async () => {
           await reader.close();
-          reader = createExportReader({ path: live, cursor: stored });
+          reader = createExportReader({ path: live, cursor: stored, files: diskExport });
         };
         const take = async (max: number): Promise<number> => {
           const batch = await reader.read(max);

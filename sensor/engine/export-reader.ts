@@ -3,21 +3,13 @@
 //
 // Rotation renames the file under the reader, so it keeps the file open, reads it to its end, and goes to the next newer
 // one. A reader made from a stored cursor finds the file by inode and first bytes; when it is gone, the loss is counted.
-import type { FileHandle } from 'node:fs/promises';
 import {
   EXPORT_CHUNK_BYTES,
   EXPORT_HEAD_BYTES,
   EXPORT_LINE_MAX_BYTES,
 } from '../../machines/limits.ts';
-import {
-  type ExportCursor,
-  type ExportFile,
-  exportFiles,
-  headDigest,
-  inodeOf,
-  openIfThere,
-  parseExportCursor,
-} from './export-cursor.ts';
+import { type ExportCursor, headDigest, parseExportCursor } from './export-cursor.ts';
+import type { ExportFile, ExportFiles, OpenExport } from './export-files.ts';
 import { cutLines } from './export-lines.ts';
 
 export type { ExportCursor } from './export-cursor.ts';
@@ -38,7 +30,7 @@ export type ExportReader = {
   readonly close: () => Promise<void>;
 };
 
-type Place = { handle: FileHandle; inode: string; offset: number };
+type Place = { handle: OpenExport; inode: string; offset: number };
 type Tally = { lines: string[]; skipped: number; malformed: number };
 
 /** A reader of the export at `path`, going on at `cursor` or, without one, at the oldest line there is. */
@@ -46,10 +38,9 @@ export function createExportReader(options: {
   readonly path: string;
   /** As stored; anything that is no cursor counts as none. */
   readonly cursor: unknown;
-  /** The oldest-first list of files; only a test gives another. */
-  readonly files?: (live: string) => Promise<ExportFile[]>;
+  readonly files: ExportFiles;
 }): ExportReader {
-  const list = options.files ?? exportFiles;
+  const { list, inodeOf, open } = options.files;
   let place: Place | undefined;
   let scanned = 0; // bytes after the offset already known to hold no newline
   let head = '';
@@ -64,10 +55,9 @@ export function createExportReader(options: {
   }
 
   async function enter(file: ExportFile | undefined, offset: number): Promise<boolean> {
-    const handle = file === undefined ? undefined : await openIfThere(file.file);
+    const handle = file === undefined ? undefined : await open(file.file);
     if (handle === undefined) return false;
-    const inode = String((await handle.stat({ bigint: true })).ino);
-    place = { handle, inode, offset };
+    place = { handle, inode: handle.inode, offset };
     headBytes = -1;
     return true;
   }
@@ -100,7 +90,7 @@ export function createExportReader(options: {
 
   /** Takes what one chunk holds. Says how many bytes follow the last whole line; undefined asks to be called again. */
   async function take(here: Place, tally: Tally, linesMax: number): Promise<number | undefined> {
-    const { size } = await here.handle.stat();
+    const size = await here.handle.size();
     if (size < here.offset) {
       here.offset = 0; // truncated in place: it starts again
       scanned = 0;
@@ -113,7 +103,8 @@ export function createExportReader(options: {
       size - start,
       Math.max(EXPORT_CHUNK_BYTES, scanned + EXPORT_CHUNK_BYTES),
     );
-    const { buffer, bytesRead } = await here.handle.read(Buffer.alloc(length), 0, length, start);
+    const buffer = Buffer.alloc(length);
+    const bytesRead = await here.handle.read(buffer, start);
     const chunk = buffer.subarray(0, bytesRead);
     if (start > here.offset) {
       // Inside a line that is already too long: nothing of it is kept, only its end is looked for.
@@ -142,7 +133,7 @@ export function createExportReader(options: {
       if (tail === undefined) continue;
       if ((await inodeOf(options.path)) === here.inode) break;
       // Renamed away; what was written between our last read and the rename is still to be read.
-      const { size } = await here.handle.stat();
+      const size = await here.handle.size();
       if (size > here.offset + tail) continue;
       if (!(await follow(tally, tail))) break;
     }

@@ -10,7 +10,7 @@ import {
 import { readText, removeDurably, writeAtomic } from './atomic-file.ts';
 import type { Files } from './file-port.ts';
 import { type KeyPair, STATE_FILES } from './identity.ts';
-import { certificateFacts, keyDigest } from './pem-facts.ts';
+import type { PemReading } from './key-work.ts';
 
 export const KEY_MODE = 0o600;
 export const OPEN_MODE = 0o644;
@@ -33,15 +33,15 @@ const NOTHING: IdentityFiles = {
 };
 
 /** Binds the identity files of one directory. */
-export function createIdentityFiles(files: Files, path: string) {
+export function createIdentityFiles(files: Files, path: string, pem: PemReading) {
   const isKey = (file: IdentityFile): boolean => KEYS.includes(file);
 
   async function factOf(file: IdentityFile): Promise<KeyFact> {
     const text = await readText(files, path, STATE_FILES[file]);
     if (text === null) return null;
-    if (!isKey(file)) return certificateFacts(text)?.keyDigest ?? UNREADABLE;
+    if (!isKey(file)) return pem.certificateFacts(text)?.keyDigest ?? UNREADABLE;
     await closeToOthers(file);
-    return keyDigest(text) ?? UNREADABLE;
+    return pem.keyDigest(text) ?? UNREADABLE;
   }
 
   // A key that others could read is closed again. invariant: I7

@@ -21,7 +21,7 @@ import {
   type StateDirectory,
 } from './identity.ts';
 import { createIdentityFiles, KEY_MODE, OPEN_MODE } from './identity-files.ts';
-import { certificateFacts, keyDigest } from './pem-facts.ts';
+import type { PemReading } from './key-work.ts';
 
 const DIRECTORY_MODE = 0o700;
 const MODE_OF_OTHERS = 0o077;
@@ -29,6 +29,7 @@ const MODE_OF_OTHERS = 0o077;
 export type StateDirectoryOptions = {
   readonly path: string;
   readonly files: Files;
+  readonly keyWork: PemReading;
   readonly logger: Logger;
 };
 
@@ -59,10 +60,10 @@ export async function openStateDirectory(
 }
 
 function stateDirectory(
-  { path, files, logger }: StateDirectoryOptions,
+  { path, files, keyWork, logger }: StateDirectoryOptions,
   unlock: () => Promise<void>,
 ): StateDirectory {
-  const identityFiles = createIdentityFiles(files, path);
+  const identityFiles = createIdentityFiles(files, path, keyWork);
   let isClosed = false;
   // Two changes of one file never overlap.
   let last: Promise<unknown> = Promise.resolve();
@@ -94,7 +95,7 @@ function stateDirectory(
     const active = await identityFiles.pair('key', 'certificate');
     const caPem = await readText(files, path, STATE_FILES.consoleCa);
     const policyPubPem = await readText(files, path, STATE_FILES.policyKey);
-    const facts = certificateFacts(active?.certPem ?? '');
+    const facts = keyWork.certificateFacts(active?.certPem ?? '');
     const stored = await loadState();
     const sensorId = facts?.sensorId ?? stored?.sensor_id;
     if (active === null || facts === null || sensorId === undefined)
@@ -130,8 +131,8 @@ function stateDirectory(
     readonly state: SensorState;
   }): Promise<InstallResult> {
     const nextKey = await readText(files, path, STATE_FILES.nextKey);
-    const facts = certificateFacts(answer.certPem);
-    if (nextKey === null || facts === null || facts.keyDigest !== keyDigest(nextKey)) {
+    const facts = keyWork.certificateFacts(answer.certPem);
+    if (nextKey === null || facts === null || facts.keyDigest !== keyWork.keyDigest(nextKey)) {
       const detail = 'The certificate does not belong to the key that asked for it.';
       return { ok: false, reason: 'certificate_mismatch', detail };
     }
@@ -161,7 +162,7 @@ function stateDirectory(
     readIdentity: () => inTurn(() => readIdentity()),
     async beginKey(generate) {
       const kept = await readText(files, path, STATE_FILES.nextKey);
-      if (kept !== null && keyDigest(kept) !== null) return kept;
+      if (kept !== null && keyWork.keyDigest(kept) !== null) return kept;
       const text = await generate();
       await writeAtomic(files, path, STATE_FILES.nextKey, { text, mode: KEY_MODE });
       return text;

@@ -23,26 +23,27 @@ export type PostOptions = {
 export type ConsoleClient = {
   readonly baseUrl: URL;
   readonly instanceId: string;
+  readonly proxyUrl: URL | null;
   /** Changes what is presented; sockets of the old identity are closed. */
   useIdentity(identity: TlsIdentity): void;
   identity(): TlsIdentity;
   /** Posts JSON text. Never rejects. */
   post(path: string, jsonText: string, options: PostOptions): Promise<Answer>;
   get(path: string, timeoutMs: number): Promise<Answer & { readonly text?: string }>;
-  /** An agent of its own for the stream. */
-  streamAgent(): Agent;
   close(): void;
 };
 
-/** Makes a client; nothing is connected before the first request. */
-export function createConsoleClient(options: {
+export type ClientOptions = {
   readonly baseUrl: URL;
   readonly instanceId: string;
   readonly proxyUrl: URL | null;
   readonly identity: TlsIdentity;
   /** Hears of every answer, for facts and for what moves the whole node. */
   readonly onAnswer?: (path: string, answer: Answer) => void;
-}): ConsoleClient {
+};
+
+/** Makes a client; nothing is connected before the first request. */
+export function createConsoleClient(options: ClientOptions): ConsoleClient {
   const { baseUrl, instanceId, proxyUrl } = options;
   let identity = options.identity;
   let agent = createTlsAgent(identity, { proxyUrl });
@@ -76,6 +77,7 @@ export function createConsoleClient(options: {
   return {
     baseUrl,
     instanceId,
+    proxyUrl,
     useIdentity(next) {
       const old = agent;
       identity = next;
@@ -89,7 +91,6 @@ export function createConsoleClient(options: {
       return send('POST', path, await compress(plain), { ...more, encoding: 'zstd' });
     },
     get: (path, timeoutMs) => send('GET', path, null, { timeoutMs }),
-    streamAgent: () => createTlsAgent(identity, { proxyUrl }),
     close: () => agent.destroy(),
   };
 }

@@ -5,6 +5,7 @@ import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
 import type { DownstreamFrame, HelloFrame, UpstreamFrame } from '../../machines/wire/stream.ts';
+import { createTlsAgent } from './agent.ts';
 import { isObject, retryAfterOf } from './answer.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
@@ -49,7 +50,7 @@ export function openStreamSocket(
 ): Promise<StreamOpening> {
   const url = new URL(SENSOR_PATHS.stream, client.baseUrl);
   url.protocol = 'wss:';
-  const agent = client.streamAgent();
+  const agent = createTlsAgent(client.identity(), { proxyUrl: client.proxyUrl });
   const socket = new WebSocket(url, SENSOR_SUBPROTOCOL, {
     agent,
     headers: { [INSTANCE_HEADER]: client.instanceId },
