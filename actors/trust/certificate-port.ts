@@ -1,7 +1,7 @@
 // What enrollment and renewal need of the Console's certificate authority; its keys stay behind it.
 import { CERTIFICATE_BACKDATE_MS } from '../../machines/limits.ts';
 import type { CertificateRow } from '../../storage/ports/sensor-registry.ts';
-import { newId } from './uuid-v7.ts';
+import { type Chance, systemChance } from './chance.ts';
 
 export type CheckedCsr = {
   readonly ok: true;
@@ -45,9 +45,11 @@ export async function issueCertificate(
     readonly nowMs: number;
     readonly ttlMs: number;
     readonly backdateMs?: number;
+    readonly chance?: Pick<Chance, 'newId'>;
   },
 ): Promise<CertificateRow> {
   const { csr, sensorId, nodeName, nowMs, ttlMs, backdateMs = CERTIFICATE_BACKDATE_MS } = input;
+  const { chance = systemChance } = input;
   const issued = await certificates.issueSensorCertificate({
     publicKeySpki: csr.publicKeySpki,
     nodeName,
@@ -57,7 +59,7 @@ export async function issueCertificate(
     serial: certificates.newSerial(),
   });
   return {
-    reference: newId(),
+    reference: chance.newId(),
     keyDigest: csr.keyDigest,
     pem: issued.pem,
     serial: issued.serial,

@@ -15,12 +15,12 @@ import type { EnrollInput, SensorRegistry } from '../../storage/ports/sensor-reg
 import type { Logger } from '../runtime/logger.ts';
 import { record } from './audit.ts';
 import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
+import { type Chance, systemChance } from './chance.ts';
 import type { IdentityCache } from './identity-cache.ts';
 import type { LicenseGate } from './license-gate.ts';
 import { orUnavailable } from './outage.ts';
 import type { SensorActors } from './sensor-actors.ts';
 import { hashOfSecret, isTokenText } from './tokens.ts';
-import { newId } from './uuid-v7.ts';
 
 export type Enrollment = (
   request: EnrollRequest,
@@ -39,6 +39,7 @@ export type EnrollmentDeps = {
   readonly policyPublicKeyPem: string;
   readonly now: () => number;
   readonly logger: Logger;
+  readonly chance?: Chance;
 };
 
 const REFUSED_BECAUSE = {
@@ -91,7 +92,8 @@ async function prepare(
   // A consumed token is good for one thing: the same answer to the same key.
   const answer = presentToken(token, { keyDigest: csr.keyDigest, nowMs });
   if (answer !== 'grant' && answer !== 'repeat') return refuseToken(answer);
-  const sensorId = token.sensorId ?? newId();
+  const { chance = systemChance } = deps;
+  const sensorId = token.sensorId ?? chance.newId();
   const certificate = await issueCertificate(deps.certificates, {
     csr,
     sensorId,
@@ -99,6 +101,7 @@ async function prepare(
     nowMs,
     ttlMs: deps.intervals.CLIENT_CERTIFICATE_TTL_MS,
     backdateMs: deps.intervals.CERTIFICATE_BACKDATE_MS,
+    chance,
   });
   const sensor = sensorOf(request, sensorId, deps.platform);
   const nodesAllowed = token.kind === 'enroll' ? deps.license.nodesAllowed(nowMs) : null;

@@ -10,6 +10,7 @@ import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-
 import type { Logger } from '../runtime/logger.ts';
 import { record } from './audit.ts';
 import { type CheckedCsr, issueCertificate, type SensorCertificates } from './certificate-port.ts';
+import { type Chance, systemChance } from './chance.ts';
 import type { IdentityCache, IdentityVerdict } from './identity-cache.ts';
 import { orUnavailable } from './outage.ts';
 import type { SensorActors } from './sensor-actors.ts';
@@ -33,6 +34,7 @@ export type RenewalDeps = {
   readonly intervals: Intervals;
   readonly now: () => number;
   readonly logger: Logger;
+  readonly chance?: Chance;
 };
 
 const REFUSED_BECAUSE = {
@@ -87,6 +89,7 @@ async function renew(
     nowMs,
     ttlMs: deps.intervals.CLIENT_CERTIFICATE_TTL_MS,
     backdateMs: deps.intervals.CERTIFICATE_BACKDATE_MS,
+    chance: deps.chance ?? systemChance,
   });
   const done = await deps.registry.addPendingCertificate({
     byFingerprint: identity.fingerprint,

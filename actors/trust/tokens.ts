@@ -1,6 +1,6 @@
 // Enrollment tokens: made here, told once, stored as a hash. A re-enrollment token belongs to one known identity that is
 // not revoked. invariant: I2, I11; decision: D12, D19
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import {
   formatSecret,
@@ -8,7 +8,7 @@ import {
   SECRET_RANDOM_BYTES,
 } from '../../machines/trust/secret.rules.ts';
 import type { SensorRegistry, TokenKind, TokenRow } from '../../storage/ports/sensor-registry.ts';
-import { newId } from './uuid-v7.ts';
+import { type Chance, systemChance } from './chance.ts';
 
 export type IssuedToken = { readonly secret: string; readonly token: TokenRow };
 
@@ -41,7 +41,10 @@ export function createTokenDesk(deps: {
   readonly registry: Pick<SensorRegistry, 'createToken' | 'listTokens' | 'revokeToken'>;
   readonly ttlMs: number;
   readonly now: () => number;
+  readonly chance?: Chance;
 }): TokenDesk {
+  const { chance = systemChance } = deps;
+
   async function issue(input: {
     readonly kind: TokenKind;
     readonly sensorId: string | null;
@@ -49,10 +52,10 @@ export function createTokenDesk(deps: {
     readonly ttlMs: number;
     readonly actor: string;
   }): Promise<({ readonly ok: true } & IssuedToken) | Refusal> {
-    const secret = formatSecret(SECRET_KIND[input.kind], randomBytes(SECRET_RANDOM_BYTES));
+    const secret = formatSecret(SECRET_KIND[input.kind], chance.randomBytes(SECRET_RANDOM_BYTES));
     const nowMs = deps.now();
     const facts = {
-      tokenId: newId(),
+      tokenId: chance.newId(),
       kind: input.kind,
       sensorId: input.sensorId,
       note: input.note,

@@ -1,11 +1,12 @@
 // The sensors' side joined together: enrollment, renewal, ingest, inventory, streams. The sequence ledgers and inventory
 // hashes are read back before anything is served. decision: D6; invariant: I1, I9
-import { createIngest } from '../../actors/fleet/ingest/ingest.ts';
+import { createIngest, type Ingest } from '../../actors/fleet/ingest/ingest.ts';
 import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
 import { createSequenceLedgers } from '../../actors/fleet/ingest/sequence-ledger.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SensorCertificates } from '../../actors/trust/certificate-port.ts';
+import type { Chance } from '../../actors/trust/chance.ts';
 import { createEnrollment } from '../../actors/trust/enrollment.ts';
 import { createOpenLicenseGate } from '../../actors/trust/license-gate.ts';
 import { createAuthenticate, createRenewal } from '../../actors/trust/renewal.ts';
@@ -23,6 +24,7 @@ import type { Time } from './time.ts';
 
 export type SensorSide = {
   readonly plane: SensorPlane;
+  readonly ingest: Ingest;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
 };
@@ -43,6 +45,10 @@ export type SensorSideDeps = {
   readonly policyPublicKeyPem: string;
   readonly addressBudget: RateBudget;
   readonly peers: PeerFingerprints;
+  /** Absent: the system's. */
+  readonly chance?: Chance;
+  /** Runs after the parser is done with the bytes it holds; absent: in the event loop's next turn. */
+  readonly afterParsing?: (run: () => void) => void;
 };
 
 /** Builds the sensor plane. Throws when what is stored cannot be read back. */
@@ -62,13 +68,16 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
     intervals,
     now: time.now,
     logger,
+    ...(deps.chance === undefined ? {} : { chance: deps.chance }),
   };
+  const ingest = createIngest({ sink: deps.sink, ledgers });
   const plane = createSensorPlane({
     logger,
     now: time.now,
     clock,
     intervals,
     peers: deps.peers,
+    ...(deps.afterParsing === undefined ? {} : { afterParsing: deps.afterParsing }),
     cache: fleet.identities,
     authenticate: createAuthenticate(shared),
     enroll: createEnrollment({
@@ -80,14 +89,20 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
     renew: createRenewal(shared),
     sensors: fleet.sensors,
     facts: deps.facts,
-    ingest: createIngest({ sink: deps.sink, ledgers }),
+    ingest,
     inventory,
     audit,
     budget: deps.addressBudget,
   });
   return {
+    ingest,
     plane,
-    tokens: createTokenDesk({ registry, ttlMs: intervals.ENROLLMENT_TOKEN_TTL_MS, now: time.now }),
+    tokens: createTokenDesk({
+      registry,
+      ttlMs: intervals.ENROLLMENT_TOKEN_TTL_MS,
+      now: time.now,
+      ...(deps.chance === undefined ? {} : { chance: deps.chance }),
+    }),
     revokeSensor: createRevocation({
       registry,
       cache: fleet.identities,

@@ -7,6 +7,8 @@ import type { RequestFacts } from './http-request.ts';
 export type Exchange = {
   readonly request: RequestFacts;
   readonly res: HttpResponse;
+  /** Runs when the parser is done with the bytes it holds. */
+  readonly afterParsing: (run: () => void) => void;
   /** `open` until answered or abandoned by the peer, `closing` while a last answer waits; only `respond` and the abort handler move it. */
   state: 'open' | 'closing' | 'answered' | 'aborted';
   /** Whether the whole body was read; an answer before that closes the connection. */

@@ -11,6 +11,8 @@ export function handleExchange(
   options: {
     readonly peers: PeerFingerprints;
     readonly onFailure: (error: unknown, request: RequestFacts) => void;
+    /** Absent: the event loop's next turn. */
+    readonly afterParsing?: (run: () => void) => void;
   },
   handler: ExchangeHandler,
 ): (res: HttpResponse, req: HttpRequest) => void {
@@ -27,6 +29,7 @@ export function handleExchange(
     const current: Exchange = {
       request: facts,
       res,
+      afterParsing: options.afterParsing ?? setImmediate,
       state: 'open',
       isBodyRead: !facts.hasBody,
       onAborted(listener) {

@@ -42,7 +42,7 @@ export function respond(
     return true;
   }
   exchange.state = 'closing';
-  setImmediate(() => {
+  exchange.afterParsing(() => {
     if (exchange.state === 'closing') write(exchange, answer, true);
   });
   return true;

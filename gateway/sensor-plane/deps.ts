@@ -20,6 +20,8 @@ export type SensorPlaneDeps = {
   readonly clock: Pick<WheelClock, 'setTimeout' | 'clearTimeout'>;
   readonly intervals: Intervals;
   readonly peers: PeerFingerprints;
+  /** Runs after the parser is done with the bytes it holds; absent: in the event loop's next turn. */
+  readonly afterParsing?: (run: () => void) => void;
   readonly cache: Pick<IdentityCache, 'judge' | 'subscribe'>;
   readonly authenticate: Authenticate;
   readonly enroll: Enrollment;

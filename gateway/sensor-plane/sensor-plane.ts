@@ -43,7 +43,14 @@ export function createSensorPlane(deps: SensorPlaneDeps): SensorPlane {
       'a sensor request failed',
     );
   const handle = (handler: ExchangeHandler) =>
-    handleExchange({ peers: deps.peers, onFailure }, handler);
+    handleExchange(
+      {
+        peers: deps.peers,
+        onFailure,
+        ...(deps.afterParsing === undefined ? {} : { afterParsing: deps.afterParsing }),
+      },
+      handler,
+    );
 
   return {
     streams: hub,
