@@ -137,7 +137,8 @@ export function exchange(what: Exchange): Promise<Answer & { text?: string; date
   });
 }
 
-function answerOf(
+/** An answer as a value, from its status and text. Total. */
+export function answerOf(
   status: number,
   text: string,
   retryAfterMs: number | null,

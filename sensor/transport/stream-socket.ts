@@ -107,7 +107,7 @@ export function openStreamSocket(
 }
 
 // A frame of an unknown type is ignored: a newer Console may say more. Known types are used field by field, guarded.
-function frameOf(text: string): DownstreamFrame | null {
+export function frameOf(text: string): DownstreamFrame | null {
   const parsed = parseJson(text);
   if (!parsed.ok || !isObject(parsed.value) || !FRAME_TYPES.has(parsed.value['type'])) return null;
   return parsed.value as DownstreamFrame;
