@@ -1,11 +1,9 @@
 // run/status.json: a small picture of the running Sensor for `status`, replaced as a whole. Nothing depends on it.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJson } from '../../machines/wire/parse.ts';
 import type { Files } from '../state-directory/file-port.ts';
-import { isObject } from '../transport/answer.ts';
 import type { SensorFacts } from './facts.ts';
 
+export const STATUS_FILE = join('run', 'status.json');
 export const TOKEN_DROP = join('run', 'token');
 
 export type StatusFile = {
@@ -21,7 +19,7 @@ export type StatusFile = {
 /** Binds the files that a running Sensor and its other commands leave for each other. */
 export function createStatusFile(files: Files, stateDir: string, now: () => number): StatusFile {
   const directory = join(stateDir, 'run');
-  const file = join(directory, 'status.json');
+  const file = join(stateDir, STATUS_FILE);
   let isMade = false;
   // What a crash left half written goes first.
   let last: Promise<void> = files.remove(`${file}.new`).catch(() => undefined);
@@ -70,13 +68,4 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
       return text.trim() === '' ? null : text.trim();
     },
   };
-}
-
-/** The last picture, or null. */
-export async function readStatus(
-  stateDir: string,
-): Promise<Readonly<Record<string, unknown>> | null> {
-  const text = await readFile(join(stateDir, 'run', 'status.json'), 'utf8').catch(() => '');
-  const parsed = parseJson(text);
-  return parsed.ok && isObject(parsed.value) ? parsed.value : null;
 }

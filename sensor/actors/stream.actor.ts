@@ -15,6 +15,7 @@ import type { TroubleKind } from '../transport/trouble.ts';
 import { createDelivery } from './delivery.ts';
 import { CAPABILITIES } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
+import { createQuietClock } from './quiet-clock.ts';
 
 const FRAME_HEAD_BYTES = 1_024;
 
@@ -143,8 +144,16 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
     batch = null;
   }
 
+  const silenceMs = silenceMaxMs(intervals.STREAM_PING_INTERVAL_MS);
+  const tickMs = intervals.STREAM_TICK_MS;
+  // While the machine rests, only the tick and the watch for silence are armed, so the delay tells which one this is.
+  const isQuiet = (): boolean =>
+    tickMs !== silenceMs &&
+    spool.depth() === 0 &&
+    actor.getSnapshot().matches({ open: { delivery: 'resting' } });
+
   const actor = startActor(
-    parts,
+    { ...parts, clock: createQuietClock(parts.clock, { delayMs: tickMs, isQuiet }) },
     streamMachine.provide({
       actors: {
         openSocket: fromPromise<OpenOutcome, undefined>(openAndTell),
@@ -178,9 +187,9 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
       minMs: intervals.RECONNECT_BACKOFF_MIN_MS,
       maxMs: intervals.RECONNECT_BACKOFF_MAX_MS,
       openTimeoutMs: intervals.STREAM_OPEN_TIMEOUT_MS,
-      tickMs: intervals.STREAM_TICK_MS,
+      tickMs,
       ackTimeoutMs: intervals.STREAM_ACK_TIMEOUT_MS,
-      silenceMs: silenceMaxMs(intervals.STREAM_PING_INTERVAL_MS),
+      silenceMs,
       seed: parts.seed,
     },
   );

@@ -3,9 +3,11 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
-import { readStatus } from '../actors/status-file.ts';
+import { parseJson } from '../../machines/wire/parse.ts';
+import { STATUS_FILE } from '../actors/status-file.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
+import { isObject } from '../transport/answer.ts';
 
 type Row = readonly [name: string, value: string];
 
@@ -18,7 +20,7 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
     process.stderr.write('service-sensor: --output is table or json\n');
     return EXIT.usage;
   }
-  const live = await readStatus(config.stateDir);
+  const live = await readLive(config.stateDir);
   const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
   const broken = isRunning ? null : await missingPart(config.stateDir);
   const summary = summaryOf(state, isRunning, live, { broken });
@@ -33,6 +35,13 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
   } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
   return state === null ? EXIT.notFound : EXIT.ok;
+}
+
+/** The last picture a running Sensor left, or null. */
+async function readLive(stateDir: string): Promise<Readonly<Record<string, unknown>> | null> {
+  const text = await readFile(join(stateDir, STATUS_FILE), 'utf8').catch(() => '');
+  const parsed = parseJson(text);
+  return parsed.ok && isObject(parsed.value) ? parsed.value : null;
 }
 
 // What `run` would say of an identity that lacks a half. A kept other pair is something `run` can go on with.
