@@ -4,10 +4,12 @@ import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
 import { createAnalytics } from '../../storage/analytics/analytics.ts';
 import { createAnalyticsClient } from '../../storage/analytics/client.ts';
 import { createDirectSink } from '../../storage/analytics/direct-sink.ts';
+import { createEventInserter } from '../../storage/analytics/event-inserter.ts';
 import type { ClickhouseEndpoint } from '../../storage/embedded/store-launcher.ts';
 import type { Timers } from '../../storage/ports/clock.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import type { FactWriter } from '../../storage/ports/sensor-registry.ts';
+import { writeFactRows } from '../../storage/relational/fact-rows.ts';
 import { createFactWriter } from '../../storage/relational/fact-writer.ts';
 import { createRelational, type Relational } from '../../storage/relational/relational.ts';
 import type { SinkHarness } from './event-sink.contract.ts';
@@ -36,7 +38,7 @@ const shared = { timers, logger: silentLogger, intervals };
 
 /** A fact writer of its own, with a queue of its own, on the same database. */
 export function openFactWriter(db: Relational['db'], queueRowsMax: number): FactWriter {
-  return createFactWriter({ db, ...shared, queueRowsMax });
+  return createFactWriter({ write: (rows) => writeFactRows(db, rows), ...shared, queueRowsMax });
 }
 
 /** Every relational port on one database. */
@@ -80,7 +82,7 @@ export async function openRealSink(
   const relay = await openRelay(Number(new URL(endpoint.url).port));
   const url = `http://127.0.0.1:${relay.port}`;
   const client = createAnalyticsClient({ ...endpoint, url });
-  const sink = createDirectSink({ client, ...shared, ...options });
+  const sink = createDirectSink({ inserter: createEventInserter(client), ...shared, ...options });
   return {
     sink,
     events,

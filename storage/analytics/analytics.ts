@@ -6,6 +6,7 @@ import type { EventSink, EventStore } from '../ports/event-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
+import { createEventInserter } from './event-inserter.ts';
 import { createEventStore } from './event-store.ts';
 
 export type AnalyticsOptions = AnalyticsAccess & {
@@ -30,7 +31,12 @@ export type Analytics = {
 export function createAnalytics(options: AnalyticsOptions): Analytics {
   const client = createAnalyticsClient(options);
   const { logger, timers, intervals } = options;
-  const sink = createDirectSink({ client, logger, timers, intervals });
+  const sink = createDirectSink({
+    inserter: createEventInserter(client),
+    logger,
+    timers,
+    intervals,
+  });
   return {
     events: createEventStore(client),
     sink,

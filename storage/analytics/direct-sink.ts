@@ -1,10 +1,8 @@
-// The sink that writes straight to ClickHouse: one insert for many sensors' batches, acknowledged only after it is on
-// disk. An insert whose fate is unknown is repeated with the same token, which the store recognises, so a repeat does not
-// store twice. While the store is away batches are refused at once, and a probe notices its return.
+// The sink that writes straight to the event store: one insert for many sensors' batches, acknowledged only after it is
+// on disk. An insert whose fate is unknown is repeated with the same token, which the store recognises, so a repeat does
+// not store twice. While the store is away batches are refused at once, and a probe notices its return.
 // decision: D5, D8; invariant: I1, I6, I10
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
-import type { ClickHouseClient } from '@clickhouse/client';
 import {
   type Intervals,
   SINK_COMMIT_ROWS_MAX,
@@ -16,22 +14,10 @@ import type { Timers } from '../ports/clock.ts';
 import type { EventBatch, EventSink, SinkOutcome } from '../ports/event-store.ts';
 import { createGroupCommit } from '../ports/group-commit.ts';
 import type { Logger } from '../ports/logger.ts';
-import { isEventStoreAway } from './client.ts';
-import { encodeBatch } from './encode-batch.ts';
+import type { EventInserter, InsertOutcome } from './event-inserter.ts';
 
-const INSERT = 'INSERT INTO runtime_events FORMAT JSONEachRow';
-/** One insert is one block in one partition, written and synced before the answer, and repeatable. */
-const INSERT_SETTINGS = {
-  async_insert: 0,
-  insert_deduplicate: 1,
-  input_format_parallel_parsing: 0,
-  input_format_skip_unknown_fields: 1,
-  input_format_json_ignore_unknown_keys_in_named_tuple: 1,
-  input_format_json_throw_on_bad_escape_sequence: 0,
-} as const;
-
-export type DirectSinkOptions = {
-  readonly client: ClickHouseClient;
+export type DirectSinkOptions<Prepared> = {
+  readonly inserter: EventInserter<Prepared>;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly intervals: Pick<
@@ -40,51 +26,44 @@ export type DirectSinkOptions = {
   >;
   readonly queueRowsMax?: number;
   readonly insertTimeoutMs?: number;
+  /** A name no other insert has; random unless told. */
+  readonly newToken?: () => string;
 };
 
-type Encoded = { readonly month: number; readonly text: string };
+type Waiting<Prepared> = { readonly month: number; readonly batch: Prepared };
 
 /** Makes the sink. */
-export function createDirectSink(options: DirectSinkOptions): EventSink {
-  const { client, timers, logger, intervals } = options;
+export function createDirectSink<Prepared>(options: DirectSinkOptions<Prepared>): EventSink {
+  const { inserter, timers, logger, intervals, newToken = randomUUID } = options;
+  const insertTimeoutMs = options.insertTimeoutMs ?? SINK_INSERT_TIMEOUT_MS;
   const refused: SinkOutcome = { ok: false, retryAfterMs: intervals.RETRY_AFTER_STORE_MS };
   const stored: SinkOutcome = { ok: true };
   let isAway = false;
   let isClosed = false;
   let probe: unknown = null;
 
-  async function insertOnce(body: Buffer, token: string): Promise<void> {
-    const result = await client.exec({
-      query: INSERT,
-      values: Readable.from([body], { objectMode: false }),
-      clickhouse_settings: { ...INSERT_SETTINGS, insert_deduplication_token: token },
-      abort_signal: AbortSignal.timeout(options.insertTimeoutMs ?? SINK_INSERT_TIMEOUT_MS),
-    });
-    // The answer has no content, but it must be read for the connection to be used again.
-    await result.stream.resume().toArray();
-  }
-
-  async function commit(items: readonly Encoded[]): Promise<readonly boolean[]> {
+  async function commit(items: readonly Waiting<Prepared>[]): Promise<readonly boolean[]> {
     if (isAway) return items.map(() => false);
-    const body = Buffer.from(items.map((item) => item.text).join(''));
-    const token = randomUUID();
+    const batches = items.map((item) => item.batch);
+    const token = newToken();
     for (let attempt = 1; ; attempt += 1) {
-      try {
-        await insertOnce(body, token);
-        return items.map(() => true);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!isEventStoreAway(error)) return split(items, reason);
-        if (attempt < SINK_INSERT_ATTEMPTS_MAX && !isRefusedConnection(error)) continue;
-        logger.warn({ error: reason, attempts: attempt }, 'the event store is away');
-        goAway();
-        return items.map(() => false);
-      }
+      const outcome = await insertWithin(insertTimeoutMs, timers, (signal) =>
+        inserter.insert(batches, token, signal),
+      );
+      if (outcome.ok) return items.map(() => true);
+      if (outcome.why === 'refused') return split(items, outcome.reason);
+      if (attempt < SINK_INSERT_ATTEMPTS_MAX && outcome.why === 'unknown') continue;
+      logger.warn({ error: outcome.reason, attempts: attempt }, 'the event store is away');
+      goAway();
+      return items.map(() => false);
     }
   }
 
   /** The store refuses the content: halves find the batch that is to blame, and the others are stored. */
-  async function split(items: readonly Encoded[], reason: string): Promise<readonly boolean[]> {
+  async function split(
+    items: readonly Waiting<Prepared>[],
+    reason: string,
+  ): Promise<readonly boolean[]> {
     if (items.length === 1) {
       logger.error({ error: reason }, 'the event store refuses a batch');
       return [false];
@@ -105,9 +84,9 @@ export function createDirectSink(options: DirectSinkOptions): EventSink {
   }
 
   async function ask(): Promise<void> {
-    const answer = await client.ping({ select: true }).catch(() => ({ success: false }));
+    const isBack = await inserter.ping();
     if (isClosed) return;
-    if (!answer.success) {
+    if (!isBack) {
       scheduleProbe();
       return;
     }
@@ -115,7 +94,7 @@ export function createDirectSink(options: DirectSinkOptions): EventSink {
     logger.info('the event store is back');
   }
 
-  const group = createGroupCommit<Encoded>({
+  const group = createGroupCommit<Waiting<Prepared>>({
     timers,
     intervalMs: intervals.SINK_COMMIT_INTERVAL_MS,
     rowsMax: SINK_COMMIT_ROWS_MAX,
@@ -128,7 +107,7 @@ export function createDirectSink(options: DirectSinkOptions): EventSink {
     async append(batch) {
       if (batch.events.length === 0) return stored;
       if (isAway || isClosed) return refused;
-      const item = { month: monthOf(batch), text: encodeBatch(batch) };
+      const item = { month: monthOf(batch), batch: inserter.prepare(batch) };
       return (await group.offer(item, batch.events.length)) ? stored : refused;
     },
     queuedRows: () => group.queuedRows(),
@@ -140,12 +119,26 @@ export function createDirectSink(options: DirectSinkOptions): EventSink {
   };
 }
 
+/** One insert with an end: a store that says nothing leaves its fate unknown. */
+function insertWithin(
+  timeoutMs: number,
+  timers: Timers,
+  insert: (signal: AbortSignal) => Promise<InsertOutcome>,
+): Promise<InsertOutcome> {
+  const giveUp = new AbortController();
+  return new Promise((resolve) => {
+    const deadline = timers.setTimeout(() => {
+      resolve({ ok: false, why: 'unknown', reason: `no answer within ${timeoutMs} ms` });
+      giveUp.abort();
+    }, timeoutMs);
+    void insert(giveUp.signal).then((outcome) => {
+      timers.clearTimeout(deadline);
+      resolve(outcome);
+    });
+  });
+}
+
 function monthOf(batch: EventBatch): number {
   const at = new Date(batch.receivedAtMs);
   return at.getUTCFullYear() * 12 + at.getUTCMonth();
-}
-
-/** Nothing was sent, so there is nothing to repeat. */
-function isRefusedConnection(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }

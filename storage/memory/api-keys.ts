@@ -2,12 +2,18 @@
 import type { ApiKeyRow, ApiKeys } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { createAwaySwitch } from './away-switch.ts';
+import { type Calls, portOf } from './unsafe-port-of.ts';
 
 export type MemoryApiKeys = { readonly apiKeys: ApiKeys; setAway(away: boolean): void };
 
-/** Makes an empty store. */
+/** Makes an empty store on a switch. */
 export function createMemoryApiKeys(): MemoryApiKeys {
-  const { guard, setAway } = createAwaySwitch();
+  const { ask, setAway } = createAwaySwitch();
+  return { setAway, apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(), ask) };
+}
+
+/** The calls on an empty store. */
+export function apiKeyCalls(): Calls<ApiKeys> {
   const byHash = new Map<string, ApiKeyRow>();
 
   function create(input: Parameters<ApiKeys['create']>[0]): void {
@@ -30,12 +36,9 @@ export function createMemoryApiKeys(): MemoryApiKeys {
   }
 
   return {
-    setAway,
-    apiKeys: {
-      create: guard(create),
-      findByHash: guard((hash: Buffer) => byHash.get(hash.toString('hex')) ?? null),
-      list: guard(() => [...byHash.values()].sort((a, b) => (a.keyId < b.keyId ? 1 : -1))),
-      revoke: guard(revoke),
-    },
+    create,
+    findByHash: (hash) => byHash.get(hash.toString('hex')) ?? null,
+    list: () => [...byHash.values()].sort((a, b) => (a.keyId < b.keyId ? 1 : -1)),
+    revoke,
   };
 }

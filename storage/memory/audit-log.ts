@@ -2,6 +2,7 @@
 import type { AuditEntry, AuditLog } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { createAwaySwitch } from './away-switch.ts';
+import { type Calls, portOf } from './unsafe-port-of.ts';
 
 export type MemoryAudit = {
   readonly audit: AuditLog;
@@ -10,9 +11,15 @@ export type MemoryAudit = {
   setAway(away: boolean): void;
 };
 
-/** Makes an empty log. */
+/** Makes an empty log on a switch. */
 export function createMemoryAudit(): MemoryAudit {
-  const { guard, setAway } = createAwaySwitch();
+  const { ask, setAway } = createAwaySwitch();
+  const { record, calls } = auditCalls();
+  return { record, setAway, audit: portOf<AuditLog>('audit', calls, ask) };
+}
+
+/** The calls on an empty log. */
+export function auditCalls(): Pick<MemoryAudit, 'record'> & { readonly calls: Calls<AuditLog> } {
   const kept: AuditEntry[] = [];
   function record(entry: AuditEntry): void {
     kept.push({
@@ -24,12 +31,11 @@ export function createMemoryAudit(): MemoryAudit {
   }
   return {
     record,
-    setAway,
-    audit: {
-      append: guard((entries: readonly AuditEntry[]) => {
+    calls: {
+      append(entries) {
         for (const entry of entries) record(entry);
-      }),
-      recent: guard((limit: number) => kept.toReversed().slice(0, limit)),
+      },
+      recent: (limit) => kept.slice(-Math.max(1, limit)).toReversed().slice(0, limit),
     },
   };
 }

@@ -1,14 +1,13 @@
 // The switch of a fake store: while it is away every call throws as the real one does when the database is gone.
 import { StoreUnavailable } from '../ports/relational.ts';
+import type { Ask } from './unsafe-port-of.ts';
 
 export type AwaySwitch = {
   isAway(): boolean;
-  /** Away: every guarded call throws StoreUnavailable and does nothing. */
+  /** Away: every call throws StoreUnavailable and does nothing. */
   setAway(away: boolean): void;
-  /** Makes a call of a port: it runs to its end at once, which is what a transaction promises. */
-  guard<Args extends readonly unknown[], Answer>(
-    run: (...args: Args) => Answer,
-  ): (...args: Args) => Promise<Answer>;
+  /** Makes a call of a port. */
+  readonly ask: Ask;
 };
 
 /** Makes a switch; `onChange` is told when it really moved. */
@@ -21,11 +20,9 @@ export function createAwaySwitch(onChange?: (away: boolean) => void): AwaySwitch
       isAway = away;
       onChange?.(away);
     },
-    guard:
-      (run) =>
-      async (...args) => {
-        if (isAway) throw new StoreUnavailable('the memory store is told to be away');
-        return run(...args);
-      },
+    async ask(_name, effect) {
+      if (isAway) throw new StoreUnavailable('the memory store is told to be away');
+      return effect();
+    },
   };
 }

@@ -2,6 +2,7 @@
 import type { InventoryItem, InventorySectionName } from '../../machines/wire/inventory.ts';
 import type { InventoryStore } from '../ports/relational.ts';
 import { createAwaySwitch } from './away-switch.ts';
+import { type Calls, portOf } from './unsafe-port-of.ts';
 
 type Section = {
   readonly sensorId: string;
@@ -12,9 +13,14 @@ type Section = {
 };
 export type MemoryInventory = { readonly inventory: InventoryStore; setAway(away: boolean): void };
 
-/** Makes an empty store. */
+/** Makes an empty store on a switch. */
 export function createMemoryInventory(): MemoryInventory {
-  const { guard, setAway } = createAwaySwitch();
+  const { ask, setAway } = createAwaySwitch();
+  return { setAway, inventory: portOf<InventoryStore>('inventory', inventoryCalls(), ask) };
+}
+
+/** The calls on an empty store. */
+export function inventoryCalls(): Calls<InventoryStore> {
   const sections = new Map<string, Section>();
   const keyOf = (sensorId: string, section: string) => JSON.stringify([sensorId, section]);
 
@@ -33,13 +39,9 @@ export function createMemoryInventory(): MemoryInventory {
   }
 
   return {
-    setAway,
-    inventory: {
-      loadHashes: guard(() =>
-        [...sections.values()].map(({ sensorId, section, hash }) => ({ sensorId, section, hash })),
-      ),
-      get: guard(get),
-      put: guard(put),
-    },
+    loadHashes: () =>
+      [...sections.values()].map(({ sensorId, section, hash }) => ({ sensorId, section, hash })),
+    get,
+    put,
   };
 }

@@ -9,7 +9,6 @@ import {
   type RegistryState,
   refused,
   type Token,
-  tellChanged,
 } from './registry-state.ts';
 
 type Refusal = Extract<EnrollOutcome, { ok: false }>;
@@ -52,7 +51,7 @@ function decide(state: RegistryState, input: EnrollInput, token: Token | undefin
     consumedKeyDigest: input.certificate.keyDigest,
     fingerprint: input.certificate.fingerprint,
   });
-  tellChanged(state, sensorId);
+  state.tellChanged(sensorId);
   const identities = identitiesOf(state, sensorId);
   return { ok: true, repeated: false, sensorId, certificate: input.certificate, identities };
 }
@@ -83,9 +82,10 @@ function refuseReplacing(known: SensorRow | undefined, input: EnrollInput): Refu
 }
 
 function refuseAdding(state: RegistryState, input: EnrollInput): Refusal | null {
-  const nodes = [...state.sensors.values()].filter((one) => one.revokedAtMs === null).length;
-  const isFull = input.nodesAllowed !== null && nodes >= input.nodesAllowed;
-  return isFull ? refused('license_limit') : null;
+  if (input.nodesAllowed === null) return null;
+  let nodes = 0;
+  for (const one of state.sensors.values()) if (one.revokedAtMs === null) nodes += 1;
+  return nodes >= input.nodesAllowed ? refused('license_limit') : null;
 }
 
 function sensorRowOf({ sensor, nowMs }: EnrollInput, known: SensorRow | undefined): SensorRow {

@@ -8,7 +8,6 @@ import {
   type RegistryState,
   refused,
   setCertificate,
-  tellChanged,
 } from './registry-state.ts';
 
 type RenewInput = Parameters<SensorRegistry['addPendingCertificate']>[0];
@@ -46,7 +45,7 @@ function decide(state: RegistryState, input: RenewInput): RenewOutcome {
       status: 'pending',
       createdAtMs: input.nowMs,
     });
-    tellChanged(state, sensorId);
+    state.tellChanged(sensorId);
   }
   return {
     ok: true,
@@ -70,7 +69,7 @@ export function activate(
       setCertificate(state, row.fingerprint, { status: 'previous', supersededAtMs: nowMs });
     }
     setCertificate(state, fingerprint, { status: 'current' });
-    tellChanged(state, sensorId);
+    state.tellChanged(sensorId);
     const actor = `sensor:${sensorId}`;
     const action = 'certificate.activate';
     state.record({ atMs: nowMs, actor, action, target: fingerprint, result: 'ok', detail: {} });

@@ -5,7 +5,6 @@ import type {
   CertificateRow,
   CertificateStatus,
   IdentityRecord,
-  SensorRegistry,
   SensorRow,
   TokenRow,
 } from '../ports/sensor-registry.ts';
@@ -25,13 +24,26 @@ export type RegistryState = {
   readonly tokens: Map<string, Token>;
   /** By fingerprint. */
   readonly certificates: Map<string, Certificate>;
-  readonly watches: Set<Parameters<SensorRegistry['watchIdentities']>[0]>;
+  /** Fingerprints of each sensor, oldest first. */
+  readonly fingerprintsOf: Map<string, string[]>;
   readonly record: (entry: AuditEntry) => void;
+  /** Tells every watcher, after the call that changed something. */
+  readonly tellChanged: (sensorId: string) => void;
 };
 
-/** Tells every watcher, after the call that changed something. */
-export function tellChanged(state: RegistryState, sensorId: string): void {
-  for (const watch of state.watches) queueMicrotask(() => watch.onChange(sensorId));
+/** A registry without sensors. */
+export function emptyRegistry(
+  record: RegistryState['record'],
+  tellChanged: RegistryState['tellChanged'],
+): RegistryState {
+  return {
+    sensors: new Map(),
+    tokens: new Map(),
+    certificates: new Map(),
+    fingerprintsOf: new Map(),
+    record,
+    tellChanged,
+  };
 }
 
 export function setCertificate(
@@ -49,9 +61,12 @@ export function certificatesOf(
   sensorId: string,
   statuses: readonly CertificateStatus[],
 ): readonly Certificate[] {
-  return [...state.certificates.values()].filter(
-    (one) => one.sensorId === sensorId && statuses.includes(one.status),
-  );
+  return ownCertificates(state, sensorId).filter((one) => statuses.includes(one.status));
+}
+
+function ownCertificates(state: RegistryState, sensorId: string): readonly Certificate[] {
+  const own = state.fingerprintsOf.get(sensorId) ?? [];
+  return own.flatMap((fingerprint) => state.certificates.get(fingerprint) ?? []);
 }
 
 export function endAll(
@@ -70,6 +85,9 @@ export function addCertificate(
   more: Pick<Certificate, 'sensorId' | 'status' | 'createdAtMs'>,
 ): void {
   state.certificates.set(row.fingerprint, { row, ...more, supersededAtMs: null });
+  const own = state.fingerprintsOf.get(more.sensorId);
+  if (own === undefined) state.fingerprintsOf.set(more.sensorId, [row.fingerprint]);
+  else own.push(row.fingerprint);
 }
 
 export function sensorOf(state: RegistryState, sensorId: string): SensorRow | null {
@@ -87,10 +105,9 @@ export function orderedSensors(state: RegistryState): readonly SensorRow[] {
 
 /** Oldest first; of all sensors when none is named. */
 export function identitiesOf(state: RegistryState, sensorId?: string): readonly IdentityRecord[] {
-  const wanted = [...state.certificates.values()]
-    .filter((one) => sensorId === undefined || one.sensorId === sensorId)
-    .sort(byAge);
-  return wanted.flatMap((one) => {
+  const wanted =
+    sensorId === undefined ? state.certificates.values() : ownCertificates(state, sensorId);
+  return [...wanted].sort(byAge).flatMap((one) => {
     const sensor = state.sensors.get(one.sensorId);
     if (sensor === undefined) return [];
     return {

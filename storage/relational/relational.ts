@@ -9,6 +9,7 @@ import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../por
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAuditLog } from './audit-log.ts';
+import { writeFactRows } from './fact-rows.ts';
 import { createFactWriter } from './fact-writer.ts';
 import { createInventoryStore } from './inventory-store.ts';
 import { createDatabase, createPool } from './pool.ts';
@@ -42,7 +43,12 @@ export function createRelational(options: RelationalOptions): Relational {
   const sockets = createSockets();
   const pool = createPool(url, logger, sockets);
   const db = createDatabase(pool);
-  const facts = createFactWriter({ db, timers, logger, intervals });
+  const facts = createFactWriter({
+    write: (rows) => writeFactRows(db, rows),
+    timers,
+    logger,
+    intervals,
+  });
   return {
     pool,
     db,
