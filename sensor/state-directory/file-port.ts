@@ -43,11 +43,13 @@ export type Files = {
   syncDirectory(path: string): Promise<void>;
 };
 
+// All that write append: a handle would otherwise go on at its own place after a truncation and leave zeros before it.
+const WRITE = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
 const FLAGS: Readonly<Record<OpenFor, number>> = {
   read: constants.O_RDONLY | constants.O_NOFOLLOW,
-  append: constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
-  replace: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
-  exclusive: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+  append: WRITE,
+  replace: WRITE | constants.O_TRUNC,
+  exclusive: WRITE | constants.O_EXCL,
 };
 
 /** The real disk. */
