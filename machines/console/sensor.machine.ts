@@ -180,8 +180,12 @@ export const sensorMachine = setup({
       },
       states: {
         deciding: {
-          description: 'Transient: is there a heartbeat to be fresh from?',
-          always: [{ guard: 'hasHeartbeat', target: 'fresh' }, { target: 'awaiting' }],
+          description: 'Transient: is there a heartbeat or an open stream to be fresh from?',
+          always: [
+            { guard: 'hasHeartbeat', target: 'fresh' },
+            { guard: 'isStreamOpen', target: 'fresh' },
+            { target: 'awaiting' },
+          ],
         },
         awaiting: {
           description: 'Enrolled, no heartbeat yet; silence counts from when it became known.',
