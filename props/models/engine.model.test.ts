@@ -1,0 +1,183 @@
+// The engine's watch beside a list of failures: every loss is counted once, and the cap of a window is the cap.
+// invariant: I10
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import {
+  ENGINE_RESTART_WINDOW_MS,
+  ENGINE_RESTARTS_MAX,
+  ENGINE_STOP_TIMEOUT_MS,
+} from '../../machines/limits.ts';
+import { engineMachine } from '../../machines/sensor/engine.machine.ts';
+import { type Driven, drive, itsMachineAgrees, type Move, move, timeMoves } from './driver.ts';
+
+const START_MS = 10_000;
+const HANG_MS = 30_000;
+const MIN_MS = 1_000;
+const MAX_MS = 60_000;
+type At =
+  | 'unpacking'
+  | 'starting'
+  | 'running'
+  | 'lost'
+  | 'backing_off'
+  | 'failed'
+  | 'stopping'
+  | 'stopped';
+type Model = { at: At; losses: number; failedAt: number[]; elapsedMs: number };
+type Real = Driven<typeof engineMachine>;
+
+const RUNS: Readonly<Record<At, readonly string[]>> = {
+  unpacking: ['unpackEngine'],
+  starting: ['runEngine'],
+  running: ['runEngine'],
+  lost: ['readClock'],
+  backing_off: [],
+  failed: [],
+  stopping: ['stopEngine'],
+  stopped: [],
+};
+function go(model: Model, at: At): void {
+  model.at = at;
+  model.elapsedMs = 0;
+  if (at === 'lost') model.losses += 1;
+}
+const isUp = (model: Model) => model.at === 'starting' || model.at === 'running';
+
+function unpack(model: Model, real: Real): void {
+  real.done('unpackEngine');
+  if (model.at === 'unpacking') go(model, 'starting');
+}
+function exit(model: Model, real: Real): void {
+  real.done('runEngine', 'it ended');
+  if (isUp(model)) go(model, 'lost');
+}
+function readClock(model: Model, real: Real, atMs: number): void {
+  real.done('readClock', atMs);
+  if (model.at !== 'lost') return;
+  const counts = (at: number) => at <= atMs && atMs - at < ENGINE_RESTART_WINDOW_MS;
+  model.failedAt = [...model.failedAt.filter(counts), atMs];
+  go(model, model.failedAt.length > ENGINE_RESTARTS_MAX ? 'failed' : 'backing_off');
+}
+function pass(model: Model, ms: number, isDue: boolean): void {
+  model.elapsedMs += ms;
+  if (!isDue) return;
+  if (isUp(model)) go(model, 'lost');
+  else if (model.at === 'backing_off') go(model, 'unpacking');
+  else if (model.at === 'stopping') go(model, 'stopped');
+  else if (model.at === 'failed') {
+    model.failedAt = [];
+    go(model, 'unpacking');
+  }
+}
+const ready = move<Model, Real>('ready', (model, real) => {
+  const hello = { kind: 'k', version: '1', mode: 'm', disabledHooks: [] };
+  real.send({ type: 'engine.ready', hello } as never);
+  if (model.at === 'starting') go(model, 'running');
+});
+const alive = move<Model, Real>('alive', (model, real) => {
+  real.send({ type: 'engine.alive' });
+  if (model.at === 'running') model.elapsedMs = 0;
+});
+const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
+  (src): Move<Model, Real> => ({
+    name: `break(${src})`,
+    run(model, real) {
+      real.fail(src);
+      if (!RUNS[model.at].includes(src)) return;
+      if (src !== 'readClock') go(model, 'lost');
+      // A failure that could not be dated is not counted; the list as it was decides.
+      else go(model, model.failedAt.length > ENGINE_RESTARTS_MAX ? 'failed' : 'backing_off');
+    },
+  }),
+);
+const skewed = fc.constantFrom(0, 0, 0, -HANG_MS, ENGINE_RESTART_WINDOW_MS).map(
+  (skewMs): Move<Model, Real> => ({
+    name: `readClock(${skewMs})`,
+    run: (model, real) => readClock(model, real, real.nowMs() + skewMs),
+  }),
+);
+const crashLoop = fc.integer({ min: 1, max: ENGINE_RESTARTS_MAX + 2 }).map(
+  (times): Move<Model, Real> => ({
+    name: `crash(${times} times)`,
+    run(model, real) {
+      for (let at = 0; at < times; at += 1) {
+        unpack(model, real);
+        exit(model, real);
+        readClock(model, real, real.nowMs());
+        if (at + 1 === times || model.at !== 'backing_off') return;
+        const ms = real.nextTimerMs() ?? 0;
+        real.advance(ms);
+        pass(model, ms, true);
+      }
+    },
+  }),
+);
+const time = timeMoves<Model, typeof engineMachine>((model, { ms, isDue }) =>
+  pass(model, ms, isDue),
+);
+const stop = move<Model, Real>('stop', (model, real) => {
+  real.send({ type: 'stop.requested' });
+  if (model.at !== 'stopping' && model.at !== 'stopped') go(model, 'stopping');
+});
+const stopEnds = fc.boolean().map(
+  (isWell): Move<Model, Real> => ({
+    name: `stopped(${isWell})`,
+    run(model, real) {
+      if (isWell) real.done('stopEngine');
+      else real.fail('stopEngine');
+      if (model.at === 'stopping') go(model, 'stopped');
+    },
+  }),
+);
+
+describe('engine', () => {
+  itsMachineAgrees(engineMachine, {
+    input: fc.integer(),
+    begin: (seed) => ({
+      model: { at: 'unpacking', losses: 0, failedAt: [], elapsedMs: 0 } as Model,
+      real: drive(
+        engineMachine,
+        {
+          startTimeoutMs: START_MS,
+          hangTimeoutMs: HANG_MS,
+          minMs: MIN_MS,
+          maxMs: MAX_MS,
+          seed,
+        },
+        1_000_000,
+      ),
+    }),
+    moves: [
+      move('unpacked', unpack),
+      move('exit', exit),
+      ready,
+      alive,
+      breaks,
+      skewed,
+      crashLoop,
+      time,
+      time,
+      fc.oneof({ weight: 1, arbitrary: stop }, { weight: 5, arbitrary: alive }),
+      stopEnds,
+    ],
+    agree(model, real) {
+      const snapshot = real.snapshot();
+      expect(snapshot.value).toEqual(isUp(model) ? { attending: model.at } : model.at);
+      expect(snapshot.hasTag('running')).toBe(model.at === 'running');
+      expect(snapshot.context.failuresAtMs).toEqual(model.failedAt);
+      expect(real.running()).toEqual(RUNS[model.at]);
+      const told = real.takeEffects().filter((one) => one.type === 'tellLost').length;
+      model.losses -= told;
+      expect(model.losses).toBe(0);
+      const left = (real.nextTimerMs() ?? Number.NaN) + model.elapsedMs;
+      if (model.at === 'starting') expect(left).toBe(START_MS);
+      if (model.at === 'running') expect(left).toBe(HANG_MS);
+      if (model.at === 'failed') expect(left).toBe(ENGINE_RESTART_WINDOW_MS);
+      if (model.at === 'stopping') expect(left).toBe(2 * ENGINE_STOP_TIMEOUT_MS);
+      if (model.at !== 'backing_off') return;
+      const upperMs = Math.min(MAX_MS, MIN_MS * 2 ** Math.max(1, model.failedAt.length));
+      expect(left).toBeGreaterThanOrEqual(Math.max(MIN_MS, upperMs / 2));
+      expect(left).toBeLessThanOrEqual(upperMs);
+    },
+  });
+});

@@ -1,0 +1,214 @@
+// One sensor as the Console sees it, beside plain arithmetic on one clock: the dates of the certificate, the last sign of
+// life and whether a stream is open decide everything, to the millisecond. invariant: I3, I4; decision: D14
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import type { SensorInput } from '../../machines/console/sensor.rules.ts';
+import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
+
+const START_MS = 1_000_000_000;
+const HOUR_MS = 3_600_000;
+const WINDOWS = {
+  recommendedMs: 72 * HOUR_MS,
+  dueMs: 24 * HOUR_MS,
+  trustErrorMs: 900_000,
+  stalenessMs: 90_000,
+};
+type Model = {
+  /** What the wall clock shows more than the timers' clock. */
+  offsetMs: number;
+  notAfterMs: number | null;
+  isRevoked: boolean;
+  isOpen: boolean;
+  /** On the timers' clock. */
+  heardAtMs: number;
+  hasBeaten: boolean;
+  /** A stream was seen since the machine last had to decide without a heartbeat. */
+  wasSeen: boolean;
+  engine: string;
+  policy: string;
+  containment: string;
+};
+type Real = Driven<typeof sensorMachine>;
+
+const wallOf = (model: Model, real: Real) => real.nowMs() + model.offsetMs;
+function trustOf(model: Model, real: Real): string {
+  if (model.isRevoked) return 'revoked';
+  const leftMs = (model.notAfterMs ?? Number.POSITIVE_INFINITY) - wallOf(model, real);
+  if (leftMs <= WINDOWS.dueMs) return 'renewal_due';
+  return leftMs <= WINDOWS.recommendedMs ? 'renewal_recommended' : 'trusted';
+}
+function freshnessOf(model: Model, real: Real): string {
+  const silentMs = real.nowMs() - model.heardAtMs;
+  if (!model.isOpen && silentMs >= WINDOWS.stalenessMs) return 'stale';
+  return model.hasBeaten || model.wasSeen ? 'fresh' : 'awaiting';
+}
+function send(model: Model, real: Real, event: { type: string; [field: string]: unknown }): void {
+  real.send({ ...event, atMs: wallOf(model, real) } as never);
+}
+
+const beat = fc.constantFrom('running', 'starting', 'failed').map(
+  (engineState): Move<Model, Real> => ({
+    name: `heartbeat(${engineState})`,
+    run(model, real) {
+      send(model, real, {
+        type: 'heartbeat.received',
+        reportedTrustState: 'trusted',
+        lastTrustErrorAtMs: null,
+        lastConnectionErrorAtMs: null,
+        engineState,
+      });
+      model.heardAtMs = real.nowMs();
+      model.hasBeaten = true;
+      model.engine = engineState === 'running' ? 'running' : 'down';
+    },
+  }),
+);
+const open = move<Model, Real>('open', (model, real) => {
+  send(model, real, { type: 'stream.opened' });
+  model.isOpen = true;
+  model.wasSeen = true;
+});
+const close = move<Model, Real>('close', (model, real) => {
+  send(model, real, { type: 'stream.closed', reason: 'lost' });
+  model.isOpen = false;
+});
+const jump = fc.integer({ min: -100 * HOUR_MS, max: 100 * HOUR_MS }).map(
+  (byMs): Move<Model, Real> => ({
+    name: `jump(${byMs})`,
+    run(model, real) {
+      model.offsetMs += byMs;
+      send(model, real, { type: 'clock.jumped', byMs });
+      model.wasSeen = model.isOpen;
+    },
+  }),
+);
+const renew = fc.integer({ min: -2, max: 200 }).map(
+  (hours): Move<Model, Real> => ({
+    name: `certificate(${hours} h)`,
+    run(model, real) {
+      const notAfterMs = wallOf(model, real) + hours * HOUR_MS;
+      send(model, real, { type: 'certificate.changed', notAfterMs });
+      if (!model.isRevoked) model.notAfterMs = notAfterMs;
+    },
+  }),
+);
+const revoke = move<Model, Real>('revoke', (model, real) => {
+  send(model, real, { type: 'sensor.revoked', reason: '' });
+  model.isRevoked = true;
+});
+const policy = fc
+  .constantFrom('assigned', 'pending', 'in_force', 'rejected', 'failed', 'unassigned')
+  .map(
+    (state): Move<Model, Real> => ({
+      name: `policy(${state})`,
+      run(model, real) {
+        if (state === 'assigned') send(model, real, { type: 'policy.assigned' });
+        else send(model, real, { type: 'policy.reported', state });
+        model.policy = state === 'assigned' ? 'pending' : state;
+      },
+    }),
+  );
+// What an order or a report makes of each state; what is not listed changes nothing.
+const CONTAINMENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  released: { contain: 'containing', contained: 'contained' },
+  containing: { release: 'releasing', contained: 'contained' },
+  contained: { release: 'releasing', released: 'released' },
+  releasing: { contain: 'containing', released: 'released' },
+};
+const contain = fc.constantFrom('contain', 'release', 'contained', 'released').map(
+  (what): Move<Model, Real> => ({
+    name: what,
+    run(model, real) {
+      if (what === 'contain') send(model, real, { type: 'containment.ordered' });
+      else if (what === 'release') send(model, real, { type: 'release.ordered' });
+      else send(model, real, { type: 'containment.reported', contained: what === 'contained' });
+      model.containment = CONTAINMENT[model.containment]?.[what] ?? model.containment;
+    },
+  }),
+);
+const wait = fc
+  .oneof(fc.nat(40_000), fc.constantFrom(1, 89_999, 90_000), fc.nat(80 * HOUR_MS))
+  .map((ms): Move<Model, Real> => ({ name: `wait(${ms})`, run: (_, real) => real.advance(ms) }));
+const timer = move<Model, Real>('timer', (_, real) =>
+  real.advance(Math.min(real.nextTimerMs() ?? 0, 200 * HOUR_MS)),
+);
+
+const input = fc.record({
+  notAfterHours: fc.option(fc.integer({ min: -2, max: 200 })),
+  silentMs: fc.option(fc.nat(100_000)),
+});
+
+function begin(given: { notAfterHours: number | null; silentMs: number | null }) {
+  const { notAfterHours, silentMs } = given;
+  const notAfterMs = notAfterHours === null ? null : START_MS + notAfterHours * HOUR_MS;
+  const facts: SensorInput = {
+    sensorId: 's',
+    nowMs: START_MS,
+    knownSinceMs: START_MS,
+    notAfterMs,
+    revokedAtMs: null,
+    lastHeartbeatAtMs: silentMs === null ? null : START_MS - silentMs,
+    reportedTrustState: null,
+    lastTrustErrorAtMs: null,
+    lastConnectionErrorAtMs: null,
+    engineState: null,
+    windows: WINDOWS,
+  };
+  const model: Model = {
+    offsetMs: 0,
+    notAfterMs,
+    isRevoked: false,
+    isOpen: false,
+    heardAtMs: START_MS - (silentMs ?? 0),
+    hasBeaten: silentMs !== null,
+    wasSeen: false,
+    engine: 'unknown',
+    policy: 'unassigned',
+    containment: 'released',
+  };
+  return { model, real: drive(sensorMachine, facts, START_MS) };
+}
+
+describe('sensor', () => {
+  itsMachineAgrees(sensorMachine, {
+    input,
+    begin,
+    moves: [
+      beat,
+      open,
+      close,
+      wait,
+      wait,
+      timer,
+      jump,
+      renew,
+      fc.oneof({ weight: 1, arbitrary: revoke }, { weight: 6, arbitrary: beat }),
+      policy,
+      contain,
+    ],
+    agree(model, real) {
+      // A timer that is due now has its say before anybody looks.
+      real.advance(0);
+      const { value, context } = real.snapshot();
+      expect(value).toEqual({
+        trust: trustOf(model, real),
+        freshness: freshnessOf(model, real),
+        stream: model.isOpen ? 'open' : 'closed',
+        engine: model.engine,
+        policy: model.policy,
+        containment: model.containment,
+      });
+      expect(real.snapshot().hasTag('accepts-requests')).toBe(!model.isRevoked);
+      expect(context.notAfterMs).toBe(model.notAfterMs);
+    },
+  });
+
+  it('should stay fresh when the clock jumps while a stream is open before the first heartbeat', () => {
+    const { model, real } = begin({ notAfterHours: 700, silentMs: null });
+    send(model, real, { type: 'stream.opened' });
+    send(model, real, { type: 'clock.jumped', byMs: 0 });
+    real.advance(2 * WINDOWS.stalenessMs);
+    expect(real.snapshot().value.freshness).toBe('fresh');
+  });
+});
