@@ -155,7 +155,10 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
             carry(other(from), () => hear(from, 'reset'));
             return;
           }
-          if (from === 'client') return deliver();
+          if (from === 'client') {
+            deliver();
+            return;
+          }
           backlog.push(() => {
             unread -= bytes;
             deliver();

@@ -1,0 +1,322 @@
+// The Sensor's transport over the simulated network: keep-alive requests with a deadline, and the stream. An answer
+// passes through the same reading as a real one.
+import { STREAM_IDLE_TIMEOUT_S } from '../../../machines/limits.ts';
+import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
+import { parseJson } from '../../../machines/wire/parse.ts';
+import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../../machines/wire/scalars.ts';
+import type { Answer } from '../../../sensor/transport/answer.ts';
+import { isObject, retryAfterOf } from '../../../sensor/transport/answer.ts';
+import {
+  answerOf,
+  type ClientOptions,
+  type ConsoleClient,
+} from '../../../sensor/transport/console-client.ts';
+import {
+  frameOf,
+  type StreamHandlers,
+  type StreamOpening,
+} from '../../../sensor/transport/stream-socket.ts';
+import type { Transport } from '../../../sensor/transport/transport.ts';
+import type { Trouble } from '../../../sensor/transport/trouble.ts';
+import { WORLD_CA } from './certificates.ts';
+import { type Dialled, type Dialler, dial, type Listening } from './dial.ts';
+import { type EdgeAnswer, type EdgeSocket, UNREAD_MAX_BYTES } from './edge.ts';
+import type { Connection } from './network.ts';
+
+const TIMED_OUT: Trouble = { kind: 'timed_out', detail: 'the request timed out' };
+const LOST: Trouble = { kind: 'connection_lost', detail: 'ECONNRESET' };
+/** A middlebox that repeats a request does so within a minute. */
+const REPLAY_WITHIN_MS = 60_000;
+
+type Line = { readonly connection: Connection; readonly at: Listening };
+
+/** Makes the transport of one life of a node. */
+export function worldTransport(from: Dialler): Transport {
+  return {
+    createClient: (options) => createClient(from, options),
+    openStream: (client, hello, handlers, timeoutMs) =>
+      openStream(from, client, JSON.stringify(hello), handlers, timeoutMs),
+    async fetchPinnedCa(baseUrl) {
+      const dialled = await withDeadline(
+        from,
+        dial(from, baseUrl, { keyPem: null, certPem: null, caPem: caPemOf() }),
+        20_000,
+      );
+      if (dialled === null || !dialled.ok) {
+        return { ok: false, isReachable: false, reason: 'the Console cannot be reached' };
+      }
+      dialled.connection.close('client', 'done');
+      return { ok: true, caPem: caPemOf() };
+    },
+  };
+}
+
+function caPemOf(): string {
+  const body = Buffer.from(JSON.stringify({ issuer: WORLD_CA, key: WORLD_CA })).toString('base64');
+  return `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
+}
+
+function withDeadline<T>(from: Dialler, wanted: Promise<T>, ms: number): Promise<T | null> {
+  return new Promise((resolve) => {
+    const timer = from.life.after(ms, () => resolve(null));
+    void wanted.then((value) => {
+      timer.run = null;
+      resolve(value);
+    });
+  });
+}
+
+function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
+  const { life, network, node } = from;
+  const { baseUrl, instanceId, onAnswer } = options;
+  let identity = options.identity;
+  let line: Line | null = null;
+
+  function hangUp(): void {
+    line?.connection.close('client', 'done');
+    line = null;
+  }
+
+  async function lineFor(): Promise<Dialled> {
+    if (line?.connection.isOpen('client') === true) return { ok: true, ...line };
+    const own = identity;
+    const dialled = await dial(from, baseUrl, own);
+    if (dialled.ok && own === identity) line = dialled;
+    return dialled;
+  }
+
+  function deliver(
+    at: Listening,
+    path: string,
+    body: string,
+    certPem: string,
+    line_: Line | null,
+    settle: (answer: EdgeAnswer) => void,
+  ): void {
+    if (!at.life.isAlive()) return;
+    const served = at.edge.request(
+      {
+        path,
+        body,
+        certPem,
+        address: `10.0.${node.length}.1`,
+        headers: {
+          [INSTANCE_HEADER]: instanceId,
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        },
+      },
+      settle,
+    );
+    line_?.connection.setEnd('server', { onClosed: served.abort });
+  }
+
+  function exchange(path: string, body: string, timeoutMs: number): Promise<Answer> {
+    return new Promise((resolve) => {
+      let isSettled = false;
+      const settle = (answer: Answer): void => {
+        if (isSettled || !life.isAlive()) return;
+        isSettled = true;
+        deadline.run = null;
+        resolve(answer);
+      };
+      const lose = (trouble: Trouble): void => settle({ ok: false, kind: 'unreachable', trouble });
+      const deadline = life.after(timeoutMs, () => {
+        hangUp();
+        lose(TIMED_OUT);
+      });
+      void lineFor().then((dialled) => {
+        if (isSettled) {
+          if (dialled.ok) dialled.connection.close('client', 'done');
+          return;
+        }
+        if (!dialled.ok) {
+          lose(dialled.trouble);
+          return;
+        }
+        const { connection, at } = dialled;
+        const certPem = identity.certPem ?? '';
+        connection.setEnd('client', { onClosed: () => lose(LOST) });
+        connection.send('client', body.length, () => {
+          deliver(at, path, body, certPem, dialled, (answer) => {
+            const link = network.link(node);
+            if (from.random.chance(link.reset)) {
+              connection.close('server', 'reset');
+              return;
+            }
+            connection.send('server', answer.body.length, () => {
+              const wait = retryAfterOf(answer.headers.get('retry-after'));
+              settle(answerOf(answer.status, answer.body, wait));
+            });
+          });
+        });
+        if (!from.random.chance(network.link(node).replay)) return;
+        life.after(from.random.between(1, REPLAY_WITHIN_MS), () =>
+          deliver(at, path, body, certPem, null, () => undefined),
+        );
+      });
+    });
+  }
+
+  return {
+    baseUrl,
+    instanceId,
+    proxyUrl: options.proxyUrl,
+    useIdentity(next) {
+      identity = next;
+      hangUp();
+    },
+    identity: () => identity,
+    async post(path, jsonText, more) {
+      const answer = await exchange(path, jsonText, more.timeoutMs);
+      onAnswer?.(path, answer);
+      return answer;
+    },
+    get: () => Promise.reject(new Error('nothing is asked for by GET')),
+    close: hangUp,
+  };
+}
+
+function openStream(
+  from: Dialler,
+  client: ConsoleClient,
+  hello: string,
+  handlers: StreamHandlers,
+  timeoutMs: number,
+): Promise<StreamOpening> {
+  const { life, network, node } = from;
+  return new Promise((resolve) => {
+    let isSettled = false;
+    const settle = (opening: StreamOpening): void => {
+      if (isSettled || !life.isAlive()) return;
+      isSettled = true;
+      deadline.run = null;
+      resolve(opening);
+    };
+    const fail = (trouble: Trouble, code = '', retryAfterMs: number | null = null): void =>
+      settle({ ok: false, code, trouble, retryAfterMs });
+    const deadline = life.after(timeoutMs, () => fail(TIMED_OUT));
+    void dial(from, client.baseUrl, client.identity()).then((dialled) => {
+      if (!dialled.ok) return fail(dialled.trouble);
+      if (isSettled) return dialled.connection.close('client', 'done');
+      upgrade(dialled);
+    });
+
+    function upgrade({ connection, at }: Line): void {
+      let side: EdgeSocket | null = null;
+      let hasEnded = false;
+      const ended = (reason: string, code: number): void => {
+        if (hasEnded) return;
+        hasEnded = true;
+        fail({ kind: 'connection_lost', detail: `closed with ${code}` });
+        if (life.isAlive()) handlers.onClosed(reason, code);
+      };
+      connection.setEnd('client', { onClosed: (reason) => ended(reason, 1006) });
+      connection.setEnd('server', { onClosed: () => side?.closed() });
+      const write = (text: string): void => {
+        connection.send('client', text.length, () => side?.receive(text));
+      };
+      const certPem = client.identity().certPem ?? '';
+      connection.send('client', 300, () => {
+        if (!at.life.isAlive()) return;
+        at.edge.upgrade(
+          {
+            path: SENSOR_PATHS.stream,
+            headers: {
+              [INSTANCE_HEADER]: client.instanceId,
+              'sec-websocket-protocol': SENSOR_SUBPROTOCOL,
+              'sec-websocket-key': 'world',
+            },
+            body: '',
+            certPem,
+            address: '10.0.0.1',
+          },
+          {
+            onOpen() {
+              connection.send('server', 200, accept);
+              return serverPeer(from, connection, at, () => side, hear, ended);
+            },
+            onSocket(made) {
+              side = made;
+            },
+            onAnswer(answer) {
+              connection.send('server', answer.body.length, () => {
+                const parsed = parseJson(answer.body);
+                const code = parsed.ok && isObject(parsed.value) ? parsed.value['code'] : '';
+                const wait = retryAfterOf(answer.headers.get('retry-after'));
+                const detail = `HTTP ${answer.status}`;
+                fail({ kind: 'connection_refused', detail }, String(code ?? ''), wait);
+                connection.close('client', 'refused');
+              });
+            },
+          },
+        );
+      });
+
+      function accept(): void {
+        if (isSettled) {
+          connection.close('client', 'done');
+          return;
+        }
+        write(hello);
+        settle({
+          ok: true,
+          socket: {
+            send: (frame) => write(JSON.stringify(frame)),
+            sendText: write,
+            close(reason) {
+              if (reason !== undefined) write(JSON.stringify({ type: 'goodbye', reason }));
+              connection.close('client', 'closed');
+              life.after(network.travelMs(node), () => ended('', 1005));
+            },
+          },
+        });
+      }
+
+      function hear(text: string): void {
+        const frame = life.isAlive() ? frameOf(text) : null;
+        if (frame === null || !connection.isOpen('client')) return;
+        if (frame.type === 'ping') {
+          write(JSON.stringify({ type: 'pong', at: frame.at, instance_id: client.instanceId }));
+        }
+        handlers.onFrame(frame);
+      }
+    }
+  });
+}
+
+function serverPeer(
+  from: Dialler,
+  connection: Connection,
+  at: Listening,
+  side: () => EdgeSocket | null,
+  hear: (text: string) => void,
+  ended: (reason: string, code: number) => void,
+) {
+  // uWebSockets.js closes a socket whose client has been silent for so long, its own pings unanswered.
+  const watch = (): void => {
+    if (!connection.isOpen('server')) return;
+    const isReachable =
+      from.network.isPassable(from.node, 'client') && from.network.isPassable(from.node, 'server');
+    if (!from.life.isAlive() || (!isReachable && !wasReachable)) {
+      connection.close('server', 'idle', 'told');
+      side()?.closed();
+      return;
+    }
+    wasReachable = isReachable;
+    at.life.after(STREAM_IDLE_TIMEOUT_S * 1_000, watch);
+  };
+  let wasReachable = true;
+  at.life.after(STREAM_IDLE_TIMEOUT_S * 1_000, watch);
+  return {
+    send(text: string) {
+      if (connection.unread() + text.length > UNREAD_MAX_BYTES) return false;
+      connection.send('server', text.length, () => hear(text));
+      return true;
+    },
+    end(code: number, reason: string) {
+      connection.send('server', 2, () => ended(reason, code));
+      connection.close('server', reason);
+    },
+  };
+}
