@@ -1,5 +1,18 @@
 // The tests that a mutant must face: the quick pure ones, which need no actor shell, no store and no socket.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+// Examples cost a few milliseconds and a property half a second: the first failure ends a mutant, so examples go first.
+const COSTLY = ['/props/wire/', '/props/models/', '/props/machines/'];
+const costOf = ({ moduleId }: TestSpecification) =>
+  COSTLY.findIndex((folder) => moduleId.includes(folder));
+
+// The runner takes its order as a class.
+class ExamplesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => costOf(a) - costOf(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -14,5 +27,6 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.services.test.ts'],
     testTimeout: 30_000,
     setupFiles: ['props/mutation/seed.ts'],
+    sequence: { sequencer: ExamplesFirst },
   },
 });
