@@ -1,0 +1,153 @@
+// The simulated ClickHouse: rows that stay, insert tokens it remembers for a while, and the ports of every Console life
+// over its own way to it. The sink is the product's own, over a simulated inserter.
+import type { Time } from '../../../gateway/assembly/time.ts';
+import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../../machines/limits.ts';
+import type { RuntimeEvent } from '../../../machines/wire/event.ts';
+import {
+  createDirectSink,
+  type DirectSinkOptions,
+} from '../../../storage/analytics/direct-sink.ts';
+import type { EventInserter, InsertOutcome } from '../../../storage/analytics/event-inserter.ts';
+import { createEventRows, type EventRows } from '../../../storage/memory/event-rows.ts';
+import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
+import {
+  type EventBatch,
+  type EventSink,
+  type EventStore,
+  EventStoreUnavailable,
+} from '../../../storage/ports/event-store.ts';
+import type { Logger } from '../../../storage/ports/logger.ts';
+import type { Life } from './life.ts';
+import { type AnalyticsFaults, healWay, noWayFaults } from './stores-faults.ts';
+import { askOver, createFrozen, createWay, type Way } from './stores-way.ts';
+import type { World } from './world.ts';
+
+/** Tokens the store remembers, as its tables are made. */
+const TOKENS_REMEMBERED = 1_000;
+
+export type SimulatedAnalyticsPorts = {
+  readonly sink: EventSink;
+  readonly events: EventStore;
+  /** Commits what the sink holds, then refuses. */
+  close(): Promise<void>;
+};
+
+export type SimulatedAnalytics = {
+  readonly faults: AnalyticsFaults;
+  heal(): void;
+  /** What is durable, for checkers: every batch as often as it was stored. */
+  readonly rows: Pick<EventRows, 'batches' | 'calls'>;
+  portsFor(
+    life: Life,
+    time: Time,
+    more?: { readonly queueRowsMax?: number },
+  ): SimulatedAnalyticsPorts;
+};
+
+export type AnalyticsStoreOptions = {
+  readonly world: World;
+  readonly logger: Logger;
+  readonly intervals: DirectSinkOptions<EventBatch>['intervals'];
+  readonly keyOfEvent: (event: RuntimeEvent) => string;
+};
+
+/** Makes an empty event store. */
+export function createSimulatedAnalytics(options: AnalyticsStoreOptions): SimulatedAnalytics {
+  const { world, logger, intervals } = options;
+  const faults: AnalyticsFaults = { ...noWayFaults(), refusesContent: null };
+  const rows = createEventRows();
+  const tokens = new Set<string>();
+  const frozen = createFrozen(world.scheduler, faults);
+
+  function store(host: string, batches: readonly EventBatch[], token: string): InsertOutcome {
+    const { refusesContent } = faults;
+    if (refusesContent !== null && batches.some(refusesContent)) {
+      return { ok: false, why: 'refused', reason: 'the content is refused' };
+    }
+    if (tokens.has(token)) return { ok: true };
+    remember(tokens, token);
+    for (const batch of batches) rows.add(batch);
+    world.observe({
+      kind: 'events.stored',
+      console: host,
+      batches: batches.map((batch) => ({
+        sensor: batch.sensorId,
+        stream: batch.streamId,
+        channel: batch.channel,
+        sequence: batch.sequence,
+        events: batch.events.map(options.keyOfEvent),
+        receivedAtMs: batch.receivedAtMs,
+      })),
+    });
+    return { ok: true };
+  }
+
+  function wayOf(life: Life, answerMs: number | null, name: string): Way {
+    return createWay({
+      scheduler: world.scheduler,
+      life,
+      random: world.random.fork(`${name}/${life.host}/${life.incarnation}`),
+      faults,
+      frozen,
+      limits: { answerMs, connectionsMax: Infinity, connectMs: Infinity },
+      unavailable: (reason, wasSent) =>
+        Object.assign(new EventStoreUnavailable(`the event store cannot answer: ${reason}`), {
+          wasSent,
+        }),
+    });
+  }
+
+  function portsFor(life: Life, time: Time, more: { readonly queueRowsMax?: number } = {}) {
+    const questions = wayOf(life, Math.max(SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS), 'events');
+    const inserts = wayOf(life, null, 'inserts');
+    const ping = () => questions.ask('events.ping', () => true).catch(() => false);
+    const inserter: EventInserter<EventBatch> = {
+      prepare: (batch) => batch,
+      insert: (batches, token, signal) =>
+        inserts
+          .ask('events.insert', () => store(life.host, batches, token), signal)
+          .catch(outcomeOf),
+      ping,
+    };
+    let inserted = 0;
+    const sink = createDirectSink({
+      inserter,
+      timers: time,
+      logger,
+      intervals,
+      ...more,
+      newToken: () => {
+        inserted += 1;
+        return `${life.host}/${life.incarnation}/${inserted}`;
+      },
+    });
+    const events: EventStore = {
+      ...portOf<Omit<EventStore, 'ping'>>('events', rows.calls, askOver(questions)),
+      ping,
+    };
+    return { sink, events, close: () => sink.close() };
+  }
+
+  return {
+    faults,
+    heal() {
+      healWay(faults);
+      faults.refusesContent = null;
+    },
+    rows,
+    portsFor,
+  };
+}
+
+function remember(tokens: Set<string>, token: string): void {
+  tokens.add(token);
+  const [oldest] = tokens;
+  if (tokens.size > TOKENS_REMEMBERED && oldest !== undefined) tokens.delete(oldest);
+}
+
+/** What the client says of an insert that broke. */
+function outcomeOf(error: unknown): InsertOutcome {
+  if (!(error instanceof EventStoreUnavailable)) throw error;
+  const wasSent = 'wasSent' in error && error.wasSent === true;
+  return { ok: false, why: wasSent ? 'unknown' : 'not_sent', reason: error.message };
+}

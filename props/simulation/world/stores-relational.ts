@@ -1,0 +1,137 @@
+// The simulated PostgreSQL: one durable state, and the ports of every Console life over its own way to it. A call is one
+// transaction; the fact writer is the product's own, with a simulated write.
+import type { Time } from '../../../gateway/assembly/time.ts';
+import {
+  DATABASE_CONNECT_TIMEOUT_MS,
+  DATABASE_CONNECTIONS_MAX,
+  DATABASE_TIMEOUT_MS,
+  IDENTITY_WATCH_TIMEOUT_MS,
+} from '../../../machines/limits.ts';
+import { apiKeyCalls } from '../../../storage/memory/api-keys.ts';
+import { auditCalls } from '../../../storage/memory/audit-log.ts';
+import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
+import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
+import { emptyRegistry, type RegistryState } from '../../../storage/memory/registry-state.ts';
+import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
+import type { Logger } from '../../../storage/ports/logger.ts';
+import {
+  type ApiKeys,
+  type AuditEntry,
+  type AuditLog,
+  type InventoryStore,
+  type RelationalHealth,
+  StoreUnavailable,
+} from '../../../storage/ports/relational.ts';
+import type { FactWriter, SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import {
+  createFactWriter,
+  type FactWriterOptions,
+} from '../../../storage/relational/fact-writer.ts';
+import type { Life } from './life.ts';
+import { healWay, noWayFaults, type RelationalFaults } from './stores-faults.ts';
+import { createNotifications } from './stores-identity-watch.ts';
+import { observedRegistry } from './stores-observed.ts';
+import { askOver, createFrozen, createWay } from './stores-way.ts';
+import type { World } from './world.ts';
+
+const NOTIFICATION_MS = { least: 1, most: 5 } as const;
+
+export type SimulatedRelationalPorts = {
+  readonly sensors: SensorRegistry;
+  readonly facts: FactWriter;
+  readonly apiKeys: ApiKeys;
+  readonly inventory: InventoryStore;
+  readonly audit: AuditLog;
+  readonly health: RelationalHealth;
+  /** Writes what the fact writer holds, then refuses more facts. */
+  close(): Promise<void>;
+};
+
+export type SimulatedRelational = {
+  readonly faults: RelationalFaults;
+  heal(): void;
+  /** What is durable, for checkers: read only. */
+  readonly state: RegistryState;
+  auditEntries(): readonly AuditEntry[];
+  portsFor(life: Life, time: Time): SimulatedRelationalPorts;
+};
+
+export type RelationalStoreOptions = {
+  readonly world: World;
+  readonly logger: Logger;
+  readonly intervals: FactWriterOptions['intervals'];
+};
+
+/** Makes an empty database. */
+export function createSimulatedRelational(options: RelationalStoreOptions): SimulatedRelational {
+  const { world } = options;
+  const faults: RelationalFaults = {
+    ...noWayFaults(),
+    notificationsCut: new Map(),
+    notificationMs: NOTIFICATION_MS,
+  };
+  const notifications = createNotifications(faults, world.random.fork('notifications'));
+  const audit = auditCalls();
+  const state = emptyRegistry(audit.record, notifications.notify);
+  const registry = observedRegistry(state, world.observe);
+  const [keys, sections] = [apiKeyCalls(), inventoryCalls()];
+  const frozen = createFrozen(world.scheduler, faults);
+
+  function portsFor(life: Life, time: Time): SimulatedRelationalPorts {
+    const way = createWay({
+      scheduler: world.scheduler,
+      life,
+      random: world.random.fork(`relational/${life.host}/${life.incarnation}`),
+      faults,
+      frozen,
+      limits: {
+        answerMs: DATABASE_TIMEOUT_MS + DATABASE_CONNECT_TIMEOUT_MS,
+        connectionsMax: DATABASE_CONNECTIONS_MAX,
+        connectMs: DATABASE_CONNECT_TIMEOUT_MS,
+      },
+      unavailable: (reason) => new StoreUnavailable(`the database cannot answer: ${reason}`),
+    });
+    const ask = askOver(way);
+    const facts = createFactWriter({
+      timers: time,
+      logger: options.logger,
+      intervals: options.intervals,
+      write: (rows) =>
+        way.ask('facts.write', () => {
+          for (const row of rows) keepFacts(state, row);
+        }),
+    });
+    return {
+      sensors: {
+        ...portOf<RegistryPort>('sensors', registry, ask),
+        watchIdentities: (watch) =>
+          way.askWithin(IDENTITY_WATCH_TIMEOUT_MS, 'sensors.watchIdentities', () => {
+            if (notifications.failureOf(life.host) !== null) {
+              throw new StoreUnavailable('the notification connection is cut');
+            }
+            return notifications.watch(life, time, watch);
+          }),
+      },
+      facts,
+      apiKeys: portOf<ApiKeys>('api_keys', keys, ask),
+      inventory: portOf<InventoryStore>('inventory', sections, ask),
+      audit: portOf<AuditLog>('audit', audit.calls, ask),
+      health: {
+        ping: () => way.ask('health.ping', () => true).catch(() => false),
+      },
+      close: () => facts.close(),
+    };
+  }
+
+  return {
+    faults,
+    heal() {
+      healWay(faults);
+      faults.notificationsCut.clear();
+      faults.notificationMs = NOTIFICATION_MS;
+    },
+    state,
+    auditEntries: () => audit.calls.recent(Number.MAX_SAFE_INTEGER),
+    portsFor,
+  };
+}
