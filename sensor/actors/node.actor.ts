@@ -37,6 +37,8 @@ export type NodeOptions = {
   readonly bootId: string;
   readonly system: SystemFacts;
   readonly ports: NodePorts;
+  /** Absent: the limit. */
+  readonly spoolEventsMax?: number;
   /** Reads the token that was given at start; null when there is none. */
   readonly readToken: () => Promise<string | null>;
 };
@@ -78,6 +80,7 @@ export function runNode(options: NodeOptions): NodeRun {
       clock,
       logger,
       random: () => options.random(16),
+      ...(options.spoolEventsMax === undefined ? {} : { eventsMax: options.spoolEventsMax }),
     });
     if (!spool.ok) throw new Error(`the spool: ${spool.detail}`);
     const found = await directory.readIdentity();

@@ -1,0 +1,29 @@
+// What the product's processes say. Nobody reads it in a run that holds, but an error is a finding: the product logs one
+// only when something happened that its author did not expect.
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { Life } from './life.ts';
+import type { World } from './world.ts';
+
+/** Errors that a fault explains. */
+const EXPLAINED: readonly RegExp[] = [
+  /^an audit entry was not written/,
+  /^a sensor actor could not be rebuilt/,
+];
+
+/** Makes the logger of one life. */
+export function worldLogger(world: World, host: string, life: Life): Logger {
+  const nothing = (): void => undefined;
+  const logger: Logger = {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error(fields: Readonly<Record<string, unknown>> | string, text?: string) {
+      if (!life.isAlive()) return;
+      const said = text ?? String(fields);
+      if (EXPLAINED.some((one) => one.test(said))) return;
+      world.crashed(host, `${said} ${JSON.stringify(fields)}`);
+    },
+    child: () => logger,
+  };
+  return logger;
+}

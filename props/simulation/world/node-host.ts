@@ -1,0 +1,222 @@
+// A node of the simulated fleet: the real Sensor, its machines and shells, over a simulated disk, engine, clock and
+// network. What a life leaves behind is what its disk holds.
+import type { Intervals } from '../../../machines/limits.ts';
+import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
+import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
+import type { SensorConfig } from '../../../sensor/config/config.ts';
+import { worldKeyWork } from './certificates.ts';
+import { createHostClock, wheelOf } from './clocks.ts';
+import { CONSOLE_HOST_NAME } from './console-host.ts';
+import type { Listeners } from './dial.ts';
+import { createSimulatedDisk, type SimulatedDisk } from './disk.ts';
+import { createSimulatedEngine, type SimulatedEngine } from './engine.ts';
+import { beginLife, type Life } from './life.ts';
+import { worldLogger } from './logger.ts';
+import type { Network } from './network.ts';
+import { worldTransport } from './transport.ts';
+import type { World } from './world.ts';
+
+export const STATE_DIR = '/var/lib/service-sensor';
+const TOKEN_DROP = `${STATE_DIR}/run/token`;
+const RESTART_MS = 5_000;
+
+/** A planted bug replaces ports of a node's life. */
+export type NodeTampering = {
+  readonly ports?: (ports: NodePorts, node: string) => NodePorts;
+  readonly intervals?: (intervals: Intervals) => Intervals;
+  readonly spoolEventsMax?: (eventsMax: number) => number;
+};
+
+export type NodeHost = {
+  readonly name: string;
+  readonly clock: ReturnType<typeof createHostClock>;
+  readonly disk: SimulatedDisk;
+  readonly engine: SimulatedEngine;
+  isUp(): boolean;
+  incarnation(): number;
+  start(): void;
+  /** Ends it in order, as SIGTERM does. */
+  stop(): void;
+  end(how: 'killed' | 'power_lost'): void;
+  /** Ends it before or after its n-th call to the outside from now. */
+  ambush(calls: number, when: 'before' | 'after', how: 'killed' | 'power_lost'): void;
+  /** Leaves a token for the Sensor, running or not. */
+  giveToken(secret: string): void;
+  /** Takes the node out of service and forgets everything on its disk. */
+  wipe(): void;
+  /** How the last run ended; null while it runs. */
+  lastExit(): { readonly exitCode: number; readonly reason: string | null } | null;
+};
+
+export type NodeHostOptions = {
+  readonly world: World;
+  readonly name: string;
+  readonly network: Network;
+  readonly listeners: Listeners;
+  readonly intervals: Intervals;
+  readonly spoolEventsMax: number;
+  readonly driftPpm: number;
+  readonly offsetMs: number;
+  /** Mean time between events when nothing special happens. */
+  readonly quietMs: number;
+  readonly tampering: NodeTampering;
+};
+
+/** Makes a node that is off, its disk empty. */
+export function createNodeHost(options: NodeHostOptions): NodeHost {
+  const { world, name, tampering } = options;
+  const { scheduler } = world;
+  const random = world.random.fork(name);
+  const clock = createHostClock(scheduler, options);
+  const disk = createSimulatedDisk(world, name);
+  const engine = createSimulatedEngine({ world, node: name, disk, meanQuietMs: options.quietMs });
+  let incarnation = 0;
+  let life: Life | null = null;
+  let run: NodeRun | null = null;
+  let isWanted = false;
+  let token: string | null = null;
+  let lastExit: ReturnType<NodeHost['lastExit']> = null;
+
+  function configOf(): SensorConfig {
+    return {
+      stateDir: STATE_DIR,
+      consoleUrl: new URL(`https://${CONSOLE_HOST_NAME}:15483`),
+      nodeName: name,
+      flavor: 'standard',
+      declaredRole: null,
+      labels: {},
+      engine: 'auto',
+      logLevel: 'silent',
+      proxyUrl: null,
+      caFingerprint: 'a'.repeat(64),
+      caFile: null,
+      intervals: tampering.intervals?.(options.intervals) ?? options.intervals,
+    };
+  }
+
+  function start(): void {
+    isWanted = true;
+    if (life?.isAlive() === true) return;
+    incarnation += 1;
+    const own = beginLife(scheduler, { host: name, incarnation });
+    life = own;
+    lastExit = null;
+    const drawn = random.fork(`life ${incarnation}`);
+    world.observe({ kind: 'process.started', host: name, incarnation });
+    tellKernel();
+    const ports: NodePorts = {
+      files: disk.filesFor(own),
+      exportFiles: disk.exportFilesFor(own),
+      transport: worldTransport({
+        node: name,
+        life: own,
+        clock,
+        network: options.network,
+        listeners: options.listeners,
+        random: drawn.fork('network'),
+      }),
+      keyWork: worldKeyWork(own, drawn.fork('keys')),
+      engine: engine.launcherFor(own),
+      telemetry: {
+        sockets: async () => ({ connections: [], listening_services: [] }),
+        resources: async () => ({ cpu_percent: 1, memory_bytes: 1, load_1m: 0, uptime_seconds: 1 }),
+        processes: async () => [{ pid: 1, command: 'init' }],
+      },
+    };
+    const eventsMax = options.spoolEventsMax;
+    const started = runNode({
+      config: configOf(),
+      logger: worldLogger(world, name, own),
+      clock: wheelOf(own, clock),
+      now: clock.wallNow,
+      monotonicNow: clock.monotonicNow,
+      random: drawn.fork('sensor').bytes,
+      version: '1.0.0',
+      bootId: `boot-${name}-${incarnation}`,
+      system: SYSTEM,
+      ports: tampering.ports?.(ports, name) ?? ports,
+      spoolEventsMax: tampering.spoolEventsMax?.(eventsMax) ?? eventsMax,
+      async readToken() {
+        const given = token;
+        token = null;
+        return given;
+      },
+    });
+    run = started;
+    started.done.then(
+      (exit) => {
+        if (!own.isAlive()) return;
+        lastExit = exit;
+        finish(own, exit.exitCode === 0 ? 'stopped' : 'failed', exit.reason ?? '');
+        // A service manager starts again what failed.
+        if (exit.exitCode !== 0 && isWanted) scheduler.after(RESTART_MS, () => isWanted && start());
+      },
+      (error: unknown) => world.crashed(name, error),
+    );
+  }
+
+  // What the lock of the state directory asks the kernel.
+  function tellKernel(): void {
+    const fields = ['S', ...Array.from({ length: 18 }, () => '0'), String(incarnation), '0'];
+    disk.setKernelFile('/proc/sys/kernel/random/boot_id', 'abcdef01-0000-4000-8000-000000000000');
+    disk.setKernelFile(`/proc/${process.pid}/stat`, `${process.pid} (node) ${fields.join(' ')}`);
+  }
+
+  function finish(
+    own: Life,
+    how: 'stopped' | 'killed' | 'power_lost' | 'failed',
+    reason = '',
+  ): void {
+    if (!own.isAlive()) return;
+    run = null;
+    own.end();
+    options.network.endHost(name, how === 'power_lost' ? 'silently' : 'told');
+    disk.end(how === 'power_lost' ? 'power_lost' : 'killed', random.fork(`end ${incarnation}`));
+    world.observe({ kind: 'process.ended', host: name, incarnation, how, reason });
+  }
+
+  return {
+    name,
+    clock,
+    disk,
+    engine,
+    isUp: () => life?.isAlive() === true,
+    incarnation: () => incarnation,
+    start,
+    stop() {
+      isWanted = false;
+      run?.stop();
+    },
+    end(how) {
+      isWanted = false;
+      if (life !== null) finish(life, how);
+    },
+    ambush(calls, when, how) {
+      const own = life;
+      own?.endAtCall(calls, when, () => {
+        finish(own, how);
+        scheduler.after(RESTART_MS, () => isWanted && start());
+      });
+    },
+    giveToken(secret) {
+      token = secret;
+      if (life?.isAlive() === true) {
+        token = null;
+        disk.write(TOKEN_DROP, secret, 0o600);
+      }
+    },
+    wipe() {
+      isWanted = false;
+      if (life !== null) finish(life, 'killed');
+      disk.wipe();
+    },
+    lastExit: () => lastExit,
+  };
+}
+
+const SYSTEM = {
+  os_name: 'debian',
+  os_version: '12',
+  architecture: 'x64',
+  kernel_version: '6.1.0',
+} as const;
