@@ -1,0 +1,274 @@
+// The engine of a simulated host: processes that speak the engine's protocol, write its export, and fail when told. A
+// process outlives its Sensor for a moment, as a real one does until it notices that its input ended.
+import path from 'node:path';
+import { EXPORT_LINE_MAX_BYTES } from '../../../machines/limits.ts';
+import type {
+  EngineLaunch,
+  EngineLauncher,
+  EngineRun,
+} from '../../../sensor/engine/engine-launcher.ts';
+import { type HostClock, WORLD_BEGINS_MS } from './clocks.ts';
+import type { SimulatedDisk } from './disk.ts';
+import { createEngineExport, type EngineOutput } from './engine-export.ts';
+import { createEngineLines, type EngineLine } from './engine-lines.ts';
+import { beginLife, type Life } from './life.ts';
+import type { World } from './world.ts';
+
+export type SimulatedEngine = {
+  /** The launcher of one life of the Sensor. */
+  launcherFor(life: Life, stateDir?: string): EngineLauncher;
+  /** Every running process ends with this code. */
+  crash(code: number): void;
+  /** No lines and no word, until it is off again or the process is killed. */
+  setHang(on: boolean): void;
+  /** So many lines within a second. */
+  flood(lines: number): void;
+  /** Lines that are no events, too long, or written in two halves. */
+  garbage(): void;
+  rotate(): void;
+  /** Processes that are started from now on end at once. */
+  setRefusal(on: boolean): void;
+  /** No events of its own accord; it goes on saying that it is alive. */
+  setQuiet(on: boolean): void;
+  /** Hang, refusal and quiet off. */
+  heal(): void;
+  /** Tells the lines that went with the disk's content; to be called after a wipe. A power loss tells them by itself. */
+  settle(): void;
+  /** Processes that run now. */
+  running(): number;
+};
+
+export type SimulatedEngineOptions = {
+  readonly world: World;
+  readonly node: string;
+  readonly disk: SimulatedDisk;
+  /** The host's wall clock stamps lines and names backups; true time when absent. */
+  readonly clock?: Pick<HostClock, 'wallNow'>;
+  /** Mean time between events when nothing special happens; this and the sizes are drawn when absent. */
+  readonly meanQuietMs?: number;
+  readonly rotateBytes?: number;
+  readonly backupsMax?: number;
+  readonly aliveEveryMs?: number;
+};
+
+type Process = {
+  readonly life: Life;
+  readonly launch: EngineLaunch;
+  output: EngineOutput | null;
+  isInputEnded: boolean;
+  lost: number;
+  lostTold: number;
+  written: number;
+  end(how: string): void;
+};
+
+// Rarer than the product's engine says it, for the sake of long runs; three of them still fit into the silence that
+// counts as a hang.
+const ALIVE_EVERY_MS = 10_000;
+const BURST_CHANCE = 0.05;
+const FLOOD_PARTS = 10;
+const BACKUPS_MAX = 5;
+const STATE_DIR = '/var/lib/service-sensor';
+const ENGINE_FILE = 'engine/v1.7.0/procfs-engine.ts';
+
+/** The key under which the engine wrote this event, unique in the run; '' when no simulated engine wrote it. */
+export function keyOfEvent(event: {
+  readonly process?: { readonly exec_id?: string } | undefined;
+}): string {
+  return event.process?.exec_id ?? '';
+}
+
+/** Makes the engine of a host. */
+export function createSimulatedEngine(options: SimulatedEngineOptions): SimulatedEngine {
+  const { world, node, disk } = options;
+  const { scheduler } = world;
+  const wallNow = options.clock?.wallNow ?? (() => Math.round(WORLD_BEGINS_MS + scheduler.now()));
+  const random = world.random.fork(`engine/${node}`);
+  const lines = createEngineLines(node, random.fork('lines'));
+  const eventEveryMs = options.meanQuietMs ?? random.between(30, 120) * 1_000;
+  const aliveEveryMs = options.aliveEveryMs ?? ALIVE_EVERY_MS;
+  const written = createEngineExport(world, {
+    node,
+    disk,
+    wallNow,
+    rotateBytes: options.rotateBytes ?? random.between(64, 1_024) * 1_024,
+    backupsMax: options.backupsMax ?? BACKUPS_MAX,
+  });
+  const processes = new Set<Process>();
+  const switches = { hangs: false, refuses: false, quiet: false };
+  let incarnation = 0;
+
+  function some(count: number): EngineLine[] {
+    return Array.from({ length: count }, () => lines.event(wallNow()));
+  }
+
+  function write(one: Process, batch: readonly EngineLine[]): void {
+    if (one.output === null) return;
+    if (one.lost > one.lostTold) {
+      const told = one.output.write([lines.loss(wallNow(), one.lost - one.lostTold)]);
+      if (told === 0) one.lostTold = one.lost;
+    }
+    const lost = one.output.write(batch);
+    one.lost += lost;
+    one.written += batch.length - lost;
+  }
+
+  function say(one: Process, word: object): void {
+    one.launch.onLine(JSON.stringify(word));
+  }
+
+  function writeOn(one: Process): void {
+    one.life.after(random.exponential(eventEveryMs), () => {
+      if (!switches.hangs && !switches.quiet) {
+        write(one, some(random.chance(BURST_CHANCE) ? random.between(5, 40) : 1));
+      }
+      writeOn(one);
+    });
+  }
+
+  function sayAlive(one: Process): void {
+    one.life.after(aliveEveryMs, () => {
+      const { written: count, lost } = one;
+      const alive = new Date(wallNow()).toISOString();
+      if (!switches.hangs) say(one, { alive, written: count, lost });
+      sayAlive(one);
+    });
+  }
+
+  function begin(one: Process): void {
+    if (switches.hangs) return;
+    try {
+      one.output = written.open(one.launch.exportFile);
+    } catch (error) {
+      one.launch.onErrorLine(`the export cannot be opened: ${String(error)}`);
+      one.end('it ended with 1');
+      return;
+    }
+    if (!switches.quiet) write(one, some(random.between(2, 6)));
+    const hooks = random.chance(0.2) ? [{ hook: 'process_exit.status', reason: 'seen late' }] : [];
+    const hello = { engine: 'procfs', mode: 'tracefs', version: '1.7.0', disabled_hooks: hooks };
+    say(one, { ...hello, pid: 1_000 + one.life.incarnation });
+    writeOn(one);
+    sayAlive(one);
+  }
+
+  /** Ends some time after its input, unless it hangs. */
+  function noticeEnd(one: Process): void {
+    one.isInputEnded = true;
+    one.life.after(random.between(5, 300), () => {
+      if (!switches.hangs) one.end('it ended with 0');
+    });
+  }
+
+  function launch(sensor: Life, asked: EngineLaunch): EngineRun {
+    incarnation += 1;
+    const life = beginLife(scheduler, { host: `${node}/engine`, incarnation });
+    let resolveGone: (how: string) => void = () => undefined;
+    const gone = new Promise<string>((resolve) => {
+      resolveGone = resolve;
+    });
+    const hear = (line: string): void => (sensor.isAlive() ? asked.onLine(line) : undefined);
+    const hearError = (line: string): void =>
+      sensor.isAlive() ? asked.onErrorLine(line) : undefined;
+    const one: Process = {
+      life,
+      launch: { ...asked, onLine: hear, onErrorLine: hearError },
+      output: null,
+      isInputEnded: false,
+      lost: 0,
+      lostTold: 0,
+      written: 0,
+      end(how) {
+        if (!life.isAlive()) return;
+        life.end();
+        processes.delete(one);
+        if (sensor.isAlive()) resolveGone(how);
+      },
+    };
+    processes.add(one);
+    if (switches.refuses) life.after(random.between(0, 50), () => one.end('it ended with 1'));
+    else life.after(random.between(20, 900), () => begin(one));
+    sensor.onEnd(() => noticeEnd(one));
+    return {
+      gone,
+      hasEnded: () => !life.isAlive(),
+      endInput: () => noticeEnd(one),
+      kill: () => one.end('it ended with SIGKILL'),
+    };
+  }
+
+  function unpack(stateDir: string): void {
+    const file = path.join(stateDir, ENGINE_FILE);
+    if ((disk.calls.stat(file)?.bytes ?? 0) > 0) return;
+    disk.calls.makeDirectory(path.dirname(file), 0o700);
+    disk.calls.open(file, 'replace', 0o600).append(Buffer.from('the engine'));
+  }
+
+  /** One process is enough to fail for what an operator or an accident does to the engine. */
+  function each(run: (one: Process) => void): void {
+    if (!switches.hangs) for (const one of [...processes]) run(one);
+  }
+
+  function setHang(on: boolean): void {
+    switches.hangs = on;
+    if (on) return;
+    for (const one of [...processes]) {
+      if (one.isInputEnded) noticeEnd(one);
+      else if (one.output === null) begin(one);
+    }
+  }
+
+  function writeGarbage(one: Process): void {
+    const { output } = one;
+    if (output === null) return;
+    const kind = random.pick(['text', 'json', 'long', 'half', 'bytes'] as const);
+    if (kind === 'text') output.writeRaw('panic: runtime error\ngoroutine 1 [running]:\n');
+    if (kind === 'json') output.writeRaw('{"process_exec":{"process":{}}\n{}\n{"other":1}\n');
+    if (kind === 'long') output.writeRaw(`{"x":"${'x'.repeat(EXPORT_LINE_MAX_BYTES)}"}\n`);
+    if (kind === 'bytes') output.writeRaw(`${random.bytes(64).toString('latin1')}\n`);
+    if (kind === 'half') {
+      const line = lines.event(wallNow());
+      output.writeHalf(line, random.between(1, line.text.length));
+      one.life.after(random.between(10, 3_000), () => write(one, some(1)));
+    }
+  }
+
+  disk.onPowerLoss((powerIsOff) => {
+    if (powerIsOff) written.settle();
+    else for (const one of [...processes]) one.end('the power went');
+  });
+
+  return {
+    launcherFor: (life, stateDir = STATE_DIR) => ({
+      unpack: () => life.call('engine.unpack', () => unpack(stateDir)),
+      launch: (asked) => launch(life, asked),
+      isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
+    }),
+    crash(code) {
+      for (const one of [...processes]) one.end(`it ended with ${code}`);
+    },
+    setHang,
+    flood: (count) =>
+      each((one) => {
+        for (let part = 0; part < FLOOD_PARTS; part += 1) {
+          const share = Math.ceil(count / FLOOD_PARTS);
+          one.life.after((part * 1_000) / FLOOD_PARTS, () => write(one, some(share)));
+        }
+      }),
+    garbage: () => each(writeGarbage),
+    rotate: () => each((one) => one.output?.rotate()),
+    setRefusal(on) {
+      switches.refuses = on;
+    },
+    setQuiet(on) {
+      switches.quiet = on;
+    },
+    heal() {
+      switches.refuses = false;
+      switches.quiet = false;
+      setHang(false);
+    },
+    settle: () => written.settle(),
+    running: () => processes.size,
+  };
+}
