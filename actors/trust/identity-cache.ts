@@ -47,6 +47,8 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   const { registry, timers, monotonicNow, viewMaxAgeMs = REVOCATION_VIEW_MAX_AGE_MS } = deps;
   const byFingerprint = new Map<string, IdentityRecord>();
   const bySensor = new Map<string, readonly IdentityRecord[]>();
+  /** Revocations that were heard of, before any certificate of the sensor is known too. Nothing takes one back. */
+  const revoked = new Map<string, number>();
   /** Counts local changes, so that an answer asked for earlier does not overwrite them. */
   const versions = new Map<string, number>();
   const listeners = new Set<(sensorId: string) => void>();
@@ -59,7 +61,9 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
 
   function put(sensorId: string, records: readonly IdentityRecord[]): void {
     const before = bySensor.get(sensorId) ?? [];
-    const revokedAtMs = before.find((one) => one.sensorRevokedAtMs !== null)?.sensorRevokedAtMs;
+    const heard = records.find((one) => one.sensorRevokedAtMs !== null)?.sensorRevokedAtMs ?? null;
+    if (heard !== null && !revoked.has(sensorId)) revoked.set(sensorId, heard);
+    const revokedAtMs = revoked.get(sensorId);
     const kept =
       revokedAtMs === undefined
         ? records
@@ -160,13 +164,14 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
 
   return {
     judge,
-    apply,
+    apply(sensorId, records) {
+      apply(sensorId, records);
+      // The answer may be older than what a notification brought meanwhile: the database has the last word.
+      void read(sensorId);
+    },
     markRevoked(sensorId, revokedAtMs) {
-      const known = bySensor.get(sensorId) ?? [];
-      apply(
-        sensorId,
-        known.map((one) => ({ ...one, sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs })),
-      );
+      if (!revoked.has(sensorId)) revoked.set(sensorId, revokedAtMs);
+      apply(sensorId, bySensor.get(sensorId) ?? []);
     },
     identitiesOf: (sensorId) => bySensor.get(sensorId) ?? [],
     subscribe(listener) {
