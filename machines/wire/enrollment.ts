@@ -1,6 +1,6 @@
 // Enrollment and renewal: the token, the CSR, and the certificate that comes back.
 import Type from 'typebox';
-import { Flavor, NODE_NAME_PATTERN, Text, Timestamp, Uuid } from './scalars.ts';
+import { Flavor, NamedBy, NODE_NAME_PATTERN, Text, Timestamp, Uuid } from './scalars.ts';
 
 export const SystemFacts = Type.Object({
   os_name: Text(128),
@@ -15,9 +15,7 @@ export const EnrollRequest = Type.Object({
   node_name: Type.String({ pattern: NODE_NAME_PATTERN }),
   flavor: Flavor,
   declared_role: Type.Optional(Text(64)),
-  labels: Type.Optional(
-    Type.Record(Type.String({ maxLength: 64 }), Text(256), { maxProperties: 32 }),
-  ),
+  labels: Type.Optional(NamedBy(64, Text(256), 32)),
   system: SystemFacts,
   boot_id: Text(64),
   sensor_version: Text(64),

@@ -1,5 +1,6 @@
 // Inventory: sections that are stored only when their hash changes, whole or as a delta on a known base.
 import Type from 'typebox';
+import { NamedBy } from './scalars.ts';
 
 export const INVENTORY_SECTIONS = [
   'processes',
@@ -11,7 +12,7 @@ export const INVENTORY_SECTIONS = [
   'telecom',
 ] as const;
 const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
-const Item = Type.Record(Type.String({ maxLength: 128 }), Type.Unknown());
+const Item = NamedBy(128, Type.Unknown());
 const WholeSection = Type.Object({
   hash: SectionHash,
   items: Type.Array(Item, { maxItems: 50_000 }),

@@ -6,6 +6,8 @@ import { type Refusal, refuse } from '../errors.ts';
 import { JSON_DEPTH_MAX } from '../limits.ts';
 
 const ERRORS_SHOWN_MAX = 10;
+// A pointer holds names that the sender chose.
+const POINTER_MAX_CHARS = 256;
 export type Parsed<T> = { readonly ok: true; readonly value: T } | Refusal;
 
 /** Makes a parser for one message: text in, typed value or a refusal with the places that do not fit. Never throws. */
@@ -25,7 +27,10 @@ export function parserOfValue<S extends TSchema>(schema: S): (value: unknown) =>
     const errors = compiled
       .Errors(value)
       .slice(0, ERRORS_SHOWN_MAX)
-      .map((error) => ({ pointer: error.instancePath, detail: error.message }));
+      .map((error) => ({
+        pointer: error.instancePath.slice(0, POINTER_MAX_CHARS),
+        detail: error.message,
+      }));
     return refuse('schema_violation', 'The body does not fit its schema.', { errors });
   };
 }

@@ -1,5 +1,5 @@
 // The small shapes every message is made of, and their bounds. Times are RFC 3339 UTC text on the wire.
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 
 export const NODE_NAME_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$';
 export const SENSOR_SUBPROTOCOL = 'service.stream.v1';
@@ -9,6 +9,13 @@ export const SEQUENCE_HEADER = 'x-service-sequence';
 export const CHANNEL_HEADER = 'x-service-channel';
 
 export const Text = (maxLength: number) => Type.String({ maxLength });
+/** An object whose names have at most `nameMaxLength` UTF-16 units, of any characters. */
+export const NamedBy = <S extends TSchema>(nameMaxLength: number, value: S, maxProperties?: number) =>
+  Type.Record(Type.String({ pattern: `^[\\s\\S]{0,${nameMaxLength}}$` }), value, {
+    // A record alone bounds neither the length of a name nor a value whose name holds a line end.
+    additionalProperties: false,
+    ...(maxProperties === undefined ? {} : { maxProperties }),
+  });
 export const Uuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
 });
