@@ -13,6 +13,7 @@ import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
+export type LossListener = { before(): void; after(): void };
 export type SimulatedDisk = {
   filesFor(life: Life): Files;
   exportFilesFor(life: Life): ExportFiles;
@@ -22,13 +23,14 @@ export type SimulatedDisk = {
    * End the lives first.
    */
   end(how: 'killed' | 'power_lost', random: Random): void;
-  /** Runs before (`powerIsOff` false) and after (true) a power loss takes its toll. */
-  onPowerLoss(run: (powerIsOff: boolean) => void): void;
+  /** Hears of a power loss or a wipe, before and after it took its toll. */
+  onLoss(listener: LossListener): void;
   /** For operators and checkers: no faults, no waiting, and what is written is on the disk for good. */
   read(path: string): Buffer | null;
   write(path: string, bytes: Uint8Array | string, mode?: number): void;
   remove(path: string): void;
   link(path: string, target: string): void;
+  /** Empties the disk, as that of a host which is made anew; whatever ran on it ends. */
   wipe(): void;
   /** What the kernel tells under /proc; it is no part of the disk. Null takes it away. */
   setKernelFile(path: string, text: string | null): void;
@@ -53,10 +55,16 @@ export function createSimulatedDisk(
   const faults = createDiskFaults(random.fork('delays'));
   const tree = createDiskTree({ now, writebackMs: options.writebackMs ?? WRITEBACK_MS });
   const kernelFiles = new Map<string, string>();
-  const listeners: ((powerIsOff: boolean) => void)[] = [];
+  const listeners: LossListener[] = [];
   const ground = { tree, now, kernelFiles, ownerId: process.getuid?.() ?? 0 };
   const calls = createDiskCalls({ ...ground, faults, random });
   const direct = createDiskCalls({ ...ground, faults: createDiskFaults(random), random });
+
+  function lose(take: () => void): void {
+    for (const listener of listeners) listener.before();
+    take();
+    for (const listener of listeners) listener.after();
+  }
 
   function syncAbove(file: string): void {
     for (let at = path.dirname(file); ; at = path.dirname(at)) {
@@ -72,11 +80,9 @@ export function createSimulatedDisk(
     exportFilesFor: (life) => exportFilesOf(calls, faults, life),
     end(how, fate) {
       if (how === 'killed') return;
-      for (const run of listeners) run(false);
-      tree.survive(fate);
-      for (const run of listeners) run(true);
+      lose(() => tree.survive(fate));
     },
-    onPowerLoss: (run) => void listeners.push(run),
+    onLoss: (listener) => void listeners.push(listener),
     read(file) {
       const facts = direct.stat(file);
       return facts === null || facts.isDirectory ? null : direct.readFile(file);
@@ -97,7 +103,7 @@ export function createSimulatedDisk(
       tree.makeLink(tree.find(file), target);
       syncAbove(file);
     },
-    wipe: () => tree.wipe(),
+    wipe: () => lose(tree.wipe),
     setKernelFile(file, text) {
       if (text === null) kernelFiles.delete(file);
       else kernelFiles.set(file, text);

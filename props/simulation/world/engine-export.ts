@@ -47,9 +47,11 @@ export function createEngineExport(
     if (lines.length === 0) return;
     const events = lines.map(({ key }) => key);
     world.observe({ kind: 'engine.wrote', node, events });
+    const here = placed.get(inode);
     // A process that still writes into a file that was pruned writes for nobody.
     if (pruned.has(inode)) world.observe({ kind: 'engine.rotated', node, removed: events });
-    else placed.set(inode, [...(placed.get(inode) ?? []), ...lines]);
+    else if (here === undefined) placed.set(inode, [...lines]);
+    else here.push(...lines);
   }
 
   function open(file: string): EngineOutput {

@@ -42,7 +42,7 @@ function stage(seed: string, more: { rotateBytes?: number; backupsMax?: number }
       onLine: (line) => words.push(JSON.parse(line)),
       onErrorLine: (line) => errors.push(line),
     });
-    run.gone.then((how) => ends.push(how));
+    void run.gone.then((how) => ends.push(how));
     return { life, run, ends };
   }
   const pass = (ms: number) => scheduler.runUntil(scheduler.now() + ms);

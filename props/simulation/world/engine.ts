@@ -32,7 +32,7 @@ export type SimulatedEngine = {
   setQuiet(on: boolean): void;
   /** Hang, refusal and quiet off. */
   heal(): void;
-  /** Tells the lines that went with the disk's content; to be called after a wipe. A power loss tells them by itself. */
+  /** Tells the lines that are not on the disk any more. A power loss and a wipe do it by themselves. */
   settle(): void;
   /** Processes that run now. */
   running(): number;
@@ -91,7 +91,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     node,
     disk,
     wallNow,
-    rotateBytes: options.rotateBytes ?? random.between(64, 1_024) * 1_024,
+    rotateBytes: options.rotateBytes ?? random.between(64, 256) * 1_024,
     backupsMax: options.backupsMax ?? BACKUPS_MAX,
   });
   const processes = new Set<Process>();
@@ -233,9 +233,13 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     }
   }
 
-  disk.onPowerLoss((powerIsOff) => {
-    if (powerIsOff) written.settle();
-    else for (const one of [...processes]) one.end('the power went');
+  function endAll(how: string): void {
+    for (const one of [...processes]) one.end(how);
+  }
+
+  disk.onLoss({
+    before: () => endAll('the power went'),
+    after: written.settle,
   });
 
   return {
@@ -244,9 +248,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       launch: (asked) => launch(life, asked),
       isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
     }),
-    crash(code) {
-      for (const one of [...processes]) one.end(`it ended with ${code}`);
-    },
+    crash: (code) => endAll(`it ended with ${code}`),
     setHang,
     flood: (count) =>
       each((one) => {
@@ -268,7 +270,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       switches.quiet = false;
       setHang(false);
     },
-    settle: () => written.settle(),
+    settle: written.settle,
     running: () => processes.size,
   };
 }
