@@ -1,0 +1,67 @@
+// No acknowledged event is lost: when an acknowledgment leaves a Console, every event it covers is durable in the event
+// store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy.
+// invariant: I1; decision: D6, D25
+import type { BatchSeen } from '../world/observation.ts';
+import type { CheckerKind } from './checker.ts';
+import { type Column, createColumn, createKeyColumn, digestOf, ensure } from './columns.ts';
+
+type Name = Omit<BatchSeen, 'events'>;
+
+export const acknowledgedIsDurable: CheckerKind = {
+  name: 'acknowledged-is-durable',
+  promise: 'Nothing is acknowledged before it is durable, and nothing durable disappears (I1).',
+  make(fleet, report) {
+    const { analytics, relational } = fleet.stores;
+    const stored = createKeyColumn();
+    const acknowledged = createKeyColumn();
+    const contents = new Map<string, Column>();
+
+    function contentOf({ sensor, stream, channel, sequence }: Name): number {
+      return contents.get(`${sensor}/${stream}/${channel}`)?.get(sequence) ?? 0;
+    }
+
+    function keep(batch: BatchSeen): void {
+      const { sensor, stream, channel, sequence, events } = batch;
+      for (const key of events) stored.set(key, 1);
+      const column = ensure(contents, `${sensor}/${stream}/${channel}`, createColumn);
+      if (column.get(sequence) === 0) column.set(sequence, digestOf(events));
+    }
+
+    function judge(fingerprint: string | null, batch: Omit<BatchSeen, 'sensor'>): void {
+      const name = `${batch.stream}/${batch.channel}/${batch.sequence}`;
+      const lost = batch.events.filter((key) => key !== '' && stored.get(key) === 0);
+      for (const key of batch.events) acknowledged.set(key, 1);
+      if (lost.length > 0) {
+        report(`${name} is acknowledged and not durable: ${lost.slice(0, 5).join(' ')}`);
+        return;
+      }
+      const sensor = relational.state.certificates.get(fingerprint ?? '')?.sensorId ?? '';
+      const content = contentOf({ ...batch, sensor });
+      if (content === 0)
+        report(`${name} is acknowledged, but sensor ${sensor} stored no such batch`);
+      else if (content !== digestOf(batch.events)) {
+        report(`${name} is acknowledged, but it is stored with other events`);
+      }
+    }
+
+    return {
+      observe(observation) {
+        if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
+        if (observation.kind === 'batch.acknowledged') {
+          judge(observation.fingerprint, observation.batch);
+        }
+      },
+      finish() {
+        const there = createKeyColumn();
+        for (const batch of analytics.rows.batches()) {
+          for (const event of batch.events) there.set(event.process?.exec_id ?? '', 1);
+        }
+        for (const node of acknowledged.nodes()) {
+          for (const [key] of acknowledged.keysOf(node)) {
+            if (there.get(key) === 0) report(`${key} was acknowledged and is gone at the end`);
+          }
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,15 @@
+// Every checker of the simulated fleet, one file a property.
+import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
+import { channelOrder } from './channel-order.ts';
+import type { CheckerKind } from './checker.ts';
+import { identityFromCertificate } from './identity-from-certificate.ts';
+import { removableDuplicates } from './removable-duplicates.ts';
+import { tokenOnce } from './token-once.ts';
+
+export const CHECKERS: readonly CheckerKind[] = [
+  acknowledgedIsDurable,
+  channelOrder,
+  removableDuplicates,
+  tokenOnce,
+  identityFromCertificate,
+];

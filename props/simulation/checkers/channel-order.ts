@@ -1,0 +1,107 @@
+// The order within a channel: a number names one content for ever, and the events of a channel rise as the engine wrote
+// them. Excuses, because the promise itself has them: an event that is stored again (a repeat keeps its number or is
+// removed by its id) is no part of the order; and a loss of power can make the Sensor read its export from the oldest
+// file again, so batches before and after one are not compared. invariant: I6; decision: D6, D13
+import type { BatchSeen } from '../world/observation.ts';
+import type { CheckerKind } from './checker.ts';
+import {
+  type Column,
+  createColumn,
+  createKeyColumn,
+  digestOf,
+  ensure,
+  nodeOfKey,
+} from './columns.ts';
+
+type Channel = {
+  readonly content: Column;
+  /** Place of the first and last new event of a batch in the order of the engine, by number. */
+  readonly first: Column;
+  readonly last: Column;
+  highest: number;
+  /** Only batches above this number are compared. */
+  floor: number;
+};
+
+const NEIGHBOURS_MAX = 64;
+
+export const channelOrder: CheckerKind = {
+  name: 'channel-order',
+  promise: 'A number of a channel names one content, and its events come in order (I6).',
+  make(_fleet, report) {
+    const channels = new Map<string, Channel>();
+    const byNode = new Map<string, Set<Channel>>();
+    const places = createKeyColumn();
+    const counts = new Map<string, number>();
+    const stored = createKeyColumn();
+
+    function write(node: string, events: readonly string[]): void {
+      let count = counts.get(node) ?? 0;
+      for (const key of events) {
+        count += 1;
+        places.set(key, count);
+      }
+      counts.set(node, count);
+    }
+
+    function keep(batch: BatchSeen): void {
+      const name = `${batch.sensor}/${batch.stream}/${batch.channel}`;
+      const channel = ensure(channels, name, () => ({
+        content: createColumn(),
+        first: createColumn(),
+        last: createColumn(),
+        highest: 0,
+        floor: 0,
+      }));
+      ensure(byNode, nodeOfKey(batch.events[0] ?? ''), () => new Set<Channel>()).add(channel);
+      const { sequence, events } = batch;
+      const content = digestOf(events);
+      const known = channel.content.get(sequence);
+      if (known !== 0) {
+        if (known !== content) report(`${name}/${sequence} is stored with two contents`);
+        return;
+      }
+      channel.content.set(sequence, content);
+      order(name, channel, batch);
+      channel.highest = Math.max(channel.highest, sequence);
+      for (const key of events) stored.set(key, 1);
+    }
+
+    function order(name: string, channel: Channel, { sequence, events }: BatchSeen): void {
+      const fresh = events.filter((key) => stored.get(key) === 0).map((key) => places.get(key));
+      if (fresh.some((place) => place === 0)) return;
+      const [first] = fresh;
+      const last = fresh.at(-1);
+      if (first === undefined || last === undefined || sequence <= channel.floor) return;
+      if (fresh.some((place, at) => at > 0 && place <= (fresh[at - 1] ?? 0))) {
+        report(`${name}/${sequence} holds its events out of order`);
+      }
+      channel.first.set(sequence, first);
+      channel.last.set(sequence, last);
+      const lowest = Math.max(channel.floor + 1, sequence - NEIGHBOURS_MAX, 1);
+      for (let at = sequence - 1; at >= lowest; at -= 1) {
+        const before = channel.last.get(at);
+        if (before === 0) continue;
+        if (before >= first) report(`${name}/${sequence} holds older events than ${at}`);
+        break;
+      }
+      const top = Math.min(channel.highest, sequence + NEIGHBOURS_MAX);
+      for (let at = sequence + 1; at <= top; at += 1) {
+        const behind = channel.first.get(at);
+        if (behind === 0) continue;
+        if (behind <= last) report(`${name}/${sequence} holds newer events than ${at}`);
+        break;
+      }
+    }
+
+    return {
+      observe(observation) {
+        if (observation.kind === 'engine.wrote') write(observation.node, observation.events);
+        if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
+        if (observation.kind === 'process.ended' && observation.how === 'power_lost') {
+          for (const one of byNode.get(observation.host) ?? []) one.floor = one.highest;
+        }
+      },
+    };
+  },
+};
