@@ -18,6 +18,7 @@ import type { World } from './world.ts';
 
 export const STATE_DIR = '/var/lib/service-sensor';
 const TOKEN_DROP = `${STATE_DIR}/run/token`;
+const STATUS = `${STATE_DIR}/run/status.json`;
 const RESTART_MS = 5_000;
 
 /** A planted bug replaces ports of a node's life. */
@@ -44,6 +45,8 @@ export type NodeHost = {
   giveToken(secret: string): void;
   /** Takes the node out of service and forgets everything on its disk. */
   wipe(): void;
+  /** The state the Sensor tells of itself in its status file; `off` while it does not run. */
+  state(): string;
   /** How the last run ended; null while it runs. */
   lastExit(): { readonly exitCode: number; readonly reason: string | null } | null;
 };
@@ -69,7 +72,13 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
   const random = world.random.fork(name);
   const clock = createHostClock(scheduler, options);
   const disk = createSimulatedDisk(world, name);
-  const engine = createSimulatedEngine({ world, node: name, disk, meanQuietMs: options.quietMs });
+  const engine = createSimulatedEngine({
+    world,
+    node: name,
+    disk,
+    clock,
+    meanQuietMs: options.quietMs,
+  });
   let incarnation = 0;
   let life: Life | null = null;
   let run: NodeRun | null = null;
@@ -209,6 +218,11 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       isWanted = false;
       if (life !== null) finish(life, 'killed');
       disk.wipe();
+    },
+    state() {
+      if (life?.isAlive() !== true) return 'off';
+      const status = disk.read(STATUS)?.toString() ?? '{}';
+      return /"state":"([a-z_]+)"/.exec(status)?.[1] ?? 'unknown';
     },
     lastExit: () => lastExit,
   };

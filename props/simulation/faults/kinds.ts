@@ -1,0 +1,59 @@
+// The accidents of the world by name. What each does stands in the file of its part.
+export const FAULT_KINDS = [
+  'network.cut',
+  'network.one_way',
+  'network.lossy',
+  'network.slow',
+  'network.replay',
+  'network.reset',
+  'network.slow_reader',
+  'node.kill',
+  'node.power_loss',
+  'node.kill_at_call',
+  'node.stop',
+  'node.clock_jump',
+  'disk.full',
+  'disk.read_only',
+  'disk.fail_sync',
+  'disk.slow',
+  'engine.crash',
+  'engine.hang',
+  'engine.flood',
+  'engine.garbage',
+  'engine.rotate',
+  'engine.refuse',
+  'console.kill',
+  'console.power_loss',
+  'console.kill_at_call',
+  'console.stop',
+  'console.clock_jump',
+  'relational.away',
+  'relational.stall',
+  'relational.slow',
+  'relational.unsure',
+  'relational.notifications',
+  'analytics.away',
+  'analytics.stall',
+  'analytics.slow',
+  'analytics.unsure',
+  'operator.revoke',
+  'operator.reenroll',
+  'operator.recreate',
+  'operator.tokens',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** One accident of a run's plan. The whole plan is drawn before the run, so that a part of it can be left out. */
+export type PlannedFault = {
+  readonly id: number;
+  readonly kind: FaultKind;
+  readonly atMs: number;
+  readonly durationMs: number;
+  /** Which of the hosts it meets, as a number below 1. */
+  readonly target: number;
+  /** How bad, as a number below 1; each kind reads it in its own way. */
+  readonly severity: number;
+};
+
+/** Starts an accident and gives back what ends it. */
+export type FaultEffect = (fault: PlannedFault) => () => void;

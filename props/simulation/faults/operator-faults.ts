@@ -1,0 +1,30 @@
+// What operators do to a fleet, ordered and by mistake.
+import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
+import type { FaultEffect, FaultKind } from './kinds.ts';
+
+type OperatorKind = Extract<FaultKind, `operator.${string}`>;
+
+/** The effects by kind. */
+export function operatorFaults(fleet: FleetParts): Readonly<Record<OperatorKind, FaultEffect>> {
+  const { operators, nodes } = fleet;
+  return {
+    'operator.revoke': (fault) => {
+      const node = targetOf(nodes, fault);
+      operators.revoke(node);
+      // The machine is set up anew some time later; as a new sensor, since revocation is final.
+      return () => operators.recreate(node);
+    },
+    'operator.reenroll': (fault) => {
+      operators.reenroll(targetOf(nodes, fault));
+      return overAtOnce;
+    },
+    'operator.recreate': (fault) => {
+      operators.recreate(targetOf(nodes, fault));
+      return overAtOnce;
+    },
+    'operator.tokens': (fault) => {
+      operators.playWithTokens(targetOf(nodes, fault), fault.severity);
+      return overAtOnce;
+    },
+  };
+}

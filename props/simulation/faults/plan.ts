@@ -1,0 +1,32 @@
+// The plan of a run: which accident happens when, to whom, for how long.
+import type { Options } from '../options.ts';
+import { lengthMs } from '../options.ts';
+import { createRandom } from '../world/random.ts';
+import type { PlannedFault } from './kinds.ts';
+
+const HOUR_MS = 3_600_000;
+/** Accidents come when the fleet has had a moment to enrol. */
+const FIRST_AT_MS = 20_000;
+
+/** Draws the plan. */
+export function drawPlan(options: Options): readonly PlannedFault[] {
+  const random = createRandom(`${options.seed}/plan`);
+  const plan: PlannedFault[] = [];
+  if (options.kinds.length === 0) return plan;
+  const meanMs = HOUR_MS / options.faultsPerHour;
+  let atMs = FIRST_AT_MS + random.exponential(meanMs);
+  while (atMs < lengthMs(options)) {
+    // Most accidents are short; some outlast every time-out there is.
+    const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
+    plan.push({
+      id: plan.length,
+      kind: random.pick(options.kinds),
+      atMs: Math.round(atMs),
+      durationMs: Math.round(random.exponential(meanLengthMs)),
+      target: random.next(),
+      severity: random.next(),
+    });
+    atMs += random.exponential(meanMs);
+  }
+  return plan;
+}

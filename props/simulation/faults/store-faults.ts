@@ -1,0 +1,55 @@
+// Accidents of the stores: away, silent, slow, and unsure, where the write happened and the answer was lost.
+import { EVERYBODY, type WayFaults } from '../world/stores-faults.ts';
+import { type FleetParts, targetOf } from './fleet-parts.ts';
+import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
+
+type StoreKind = Extract<FaultKind, `relational.${string}` | `analytics.${string}`>;
+
+/** The effects by kind. */
+export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, FaultEffect>> {
+  const { relational, analytics } = fleet.stores;
+  // Half of the time every Console has the trouble, else one of them.
+  const who = (fault: PlannedFault): string =>
+    fault.severity < 0.5 ? EVERYBODY : targetOf(fleet.consoles, fault).name;
+  const listed =
+    (faults: WayFaults, list: 'away' | 'stall'): FaultEffect =>
+    (fault) => {
+      const target = who(fault);
+      faults[list].add(target);
+      return () => void faults[list].delete(target);
+    };
+  const slow =
+    (faults: WayFaults): FaultEffect =>
+    ({ severity }) => {
+      faults.latencyMs = { least: 5, most: 5 + Math.round(severity * 8_000) };
+      return () => {
+        faults.latencyMs = { least: 0, most: 0 };
+      };
+    };
+  const unsure =
+    (faults: WayFaults): FaultEffect =>
+    ({ severity, target }) => {
+      const share = 0.05 + severity * 0.5;
+      const which = (['failBefore', 'failAfter', 'silentAfter'] as const)[Math.floor(target * 3)];
+      faults[which ?? 'failAfter'] = share;
+      return () => {
+        faults[which ?? 'failAfter'] = 0;
+      };
+    };
+  return {
+    'relational.away': listed(relational.faults, 'away'),
+    'relational.stall': listed(relational.faults, 'stall'),
+    'relational.slow': slow(relational.faults),
+    'relational.unsure': unsure(relational.faults),
+    'relational.notifications': (fault) => {
+      const target = who(fault);
+      const { notificationsCut } = relational.faults;
+      notificationsCut.set(target, (fault.severity * 17) % 1 < 0.5 ? 'closed' : 'silent');
+      return () => void notificationsCut.delete(target);
+    },
+    'analytics.away': listed(analytics.faults, 'away'),
+    'analytics.stall': listed(analytics.faults, 'stall'),
+    'analytics.slow': slow(analytics.faults),
+    'analytics.unsure': unsure(analytics.faults),
+  };
+}

@@ -1,0 +1,120 @@
+// What a run is made of, all drawn from its seed (swarm testing: a run that has everything at once finds less than many
+// runs that each have a few things). Every option is printed, and any of them can be given instead.
+import { DEFAULT_INTERVALS, type Intervals, resolveIntervals } from '../../machines/limits.ts';
+import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
+import { createRandom, type Random } from './world/random.ts';
+
+export const PROFILES = ['smoke', 'nightly', 'storm', 'long'] as const;
+export type Profile = (typeof PROFILES)[number];
+
+export type Options = {
+  readonly seed: string;
+  readonly profile: Profile;
+  readonly sensors: number;
+  readonly consoles: number;
+  /** Simulated time with faults; healing comes after it. */
+  readonly hours: number;
+  /** Accidents an hour, over the whole fleet. */
+  readonly faultsPerHour: number;
+  /** Kinds of accidents this run has. */
+  readonly kinds: readonly FaultKind[];
+  readonly intervals: Intervals;
+  readonly spoolEventsMax: number;
+  /** Mean time between events of a quiet node. */
+  readonly quietMs: number;
+  /** Clocks run this much too fast or slow at most. */
+  readonly driftPpm: number;
+  /** Clocks are this much off at most from the start. */
+  readonly skewMs: number;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+type Ranges = {
+  readonly sensors: readonly [number, number];
+  readonly hours: readonly [number, number];
+  readonly faultsPerHour: readonly [number, number];
+  /** How much shorter than in production certificates live. */
+  readonly lifetimes: readonly number[];
+};
+const RANGES: Readonly<Record<Profile, Ranges>> = {
+  smoke: { sensors: [1, 4], hours: [0.3, 1], faultsPerHour: [10, 60], lifetimes: [1, 0.01, 0.001] },
+  nightly: {
+    sensors: [1, 6],
+    hours: [0.5, 4],
+    faultsPerHour: [2, 30],
+    lifetimes: [1, 0.01, 0.002],
+  },
+  storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [300, 1_200], lifetimes: [0.001] },
+  long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.1, 0.5], lifetimes: [1, 0.2] },
+};
+
+/** Draws the options of a seed; what is given stands. */
+export function drawOptions(
+  seed: string,
+  profile: Profile,
+  given: Partial<Omit<Options, 'seed' | 'profile' | 'intervals'>> = {},
+): Options {
+  const random = createRandom(`${seed}/options`);
+  const ranges = RANGES[profile];
+  const spread = ([least, most]: readonly [number, number]): number =>
+    least * (most / least) ** random.next();
+  const drawn = {
+    sensors: random.between(...ranges.sensors),
+    consoles: random.chance(0.3) ? 2 : 1,
+    hours: round(spread(ranges.hours)),
+    faultsPerHour: round(spread(ranges.faultsPerHour)),
+    kinds: drawKinds(random.fork('kinds')),
+    intervals: drawIntervals(random.fork('intervals'), ranges.lifetimes),
+    spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
+    quietMs: random.pick([5_000, 20_000, MINUTE_MS, 5 * MINUTE_MS]),
+    driftPpm: random.pick([0, 20, 200]),
+    skewMs: random.pick([0, 500, 30_000]),
+  };
+  return { ...drawn, ...given, seed, profile };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function drawKinds(random: Random): readonly FaultKind[] {
+  if (random.chance(0.05)) return [];
+  const share = random.pick([0.15, 0.4, 1]);
+  const drawn = FAULT_KINDS.filter(() => random.chance(share));
+  return drawn.length === 0 ? [random.pick(FAULT_KINDS)] : drawn;
+}
+
+function drawIntervals(random: Random, lifetimes: readonly number[]): Intervals {
+  const heartbeatMs = random.pick([5_000, 15_000, 15_000, 30_000]);
+  const lifetime = random.pick(lifetimes);
+  const scaled = (ms: number): number => Math.max(1_000, Math.round(ms * lifetime));
+  const resolved = resolveIntervals({
+    HEARTBEAT_INTERVAL_MS: heartbeatMs,
+    HEARTBEAT_TIMEOUT_MS: Math.min(heartbeatMs, DEFAULT_INTERVALS.HEARTBEAT_TIMEOUT_MS),
+    STREAM_TICK_MS: random.pick([500, 2_000, 4_000]),
+    STREAM_PING_INTERVAL_MS: random.pick([10_000, 15_000]),
+    CLIENT_CERTIFICATE_TTL_MS: scaled(DEFAULT_INTERVALS.CLIENT_CERTIFICATE_TTL_MS),
+    RENEWAL_RECOMMENDED_MS: scaled(DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS),
+    RENEWAL_DUE_MS: scaled(DEFAULT_INTERVALS.RENEWAL_DUE_MS),
+    PREVIOUS_CERTIFICATE_OVERLAP_MS: scaled(DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS),
+  });
+  if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
+  return resolved.intervals;
+}
+
+/** One line for people. */
+export function describeOptions(options: Options): string {
+  const { intervals, kinds, ...rest } = options;
+  const plain = Object.entries(rest).map(([name, value]) => `${name}=${value}`);
+  const changed = Object.entries(intervals)
+    .filter(([name, value]) => DEFAULT_INTERVALS[name as keyof Intervals] !== value)
+    .map(([name, value]) => `${name}=${value}`);
+  return [...plain, `kinds=${kinds.join(',') || 'none'}`, ...changed].join(' ');
+}
+
+/** The length of a run with faults. */
+export function lengthMs(options: Options): number {
+  return Math.round(options.hours * HOUR_MS);
+}

@@ -1,0 +1,240 @@
+// One run: a fleet, its accidents, the healing, and the judgment. Everything follows from the options and the plan.
+import { WHEEL_TICK_MS } from '../../machines/limits.ts';
+import { CHECKERS } from './checkers/all.ts';
+import type { FleetView, Violation } from './checkers/checker.ts';
+import { whatIsMissing } from './checkers/liveness.ts';
+import { effectsOn } from './faults/all.ts';
+import type { PlannedFault } from './faults/kinds.ts';
+import { drawPlan } from './faults/plan.ts';
+import { lengthMs, type Options } from './options.ts';
+import type { PlantedBug } from './planted/planted-bug.ts';
+import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
+import { createListeners } from './world/dial.ts';
+import { keyOfEvent } from './world/engine.ts';
+import { createNetwork } from './world/network.ts';
+import { createNodeHost, type NodeHost } from './world/node-host.ts';
+import { createOperators } from './world/operators.ts';
+import { createSimulatedStores } from './world/stores.ts';
+import { createWorld, type Logged, type World } from './world/world.ts';
+
+export type Outcome = 'held' | 'crash' | 'safety' | 'liveness';
+export type RunResult = {
+  readonly outcome: Outcome;
+  readonly violations: readonly Violation[];
+  readonly crashes: readonly string[];
+  readonly plan: readonly PlannedFault[];
+  /** SHA-256 of everything observed. */
+  readonly hash: string;
+  readonly observations: Readonly<Record<string, number>>;
+  readonly steps: number;
+  /** True time from the first to the last step. */
+  readonly simulatedMs: number;
+  readonly sensorHours: number;
+  readonly faults: Readonly<Record<string, number>>;
+  /** What happened before the end, for a report of a failing run. */
+  readonly recent: readonly Logged[];
+  readonly fleet: FleetView;
+};
+
+export type RunOptions = {
+  /** Absent: drawn from the options. */
+  readonly plan?: readonly PlannedFault[];
+  readonly bug?: PlantedBug;
+};
+
+const PROBE_MS = 10_000;
+const HEAL_LOOK_MS = 5_000;
+/** After the last accident everything must be well within this time. */
+const HEAL_MAX_MS = 40 * 60_000;
+const START_SPREAD_MS = 5_000;
+
+/** Runs it to its end, or to the first violation. */
+export async function runSimulation(options: Options, more: RunOptions = {}): Promise<RunResult> {
+  const world = createWorld(options.seed);
+  const plan = more.plan ?? drawPlan(options);
+  const fleet = buildFleet(world, options, more.bug);
+  const violations: Violation[] = [];
+  const ongoing = new Map<PlannedFault, () => void>();
+  const view: FleetView = {
+    ...fleet,
+    world,
+    intervals: options.intervals,
+    spoolEventsMax: options.spoolEventsMax,
+    isDisturbed: () => ongoing.size > 0,
+  };
+  const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
+    violations.push({ checker, detail, atMs: world.scheduler.now(), kind });
+    world.scheduler.halt();
+  };
+  const checkers = CHECKERS.map((kind) => kind.make(view, report(kind.name, 'safety')));
+  world.subscribe((observation, atMs) => {
+    for (const one of checkers) one.observe?.(observation, atMs);
+  });
+  const probe = (): void => {
+    for (const one of checkers) one.probe?.(world.scheduler.now());
+    world.scheduler.after(PROBE_MS, probe);
+  };
+  world.scheduler.after(PROBE_MS, probe);
+  const faults = schedule(world, plan, effectsOn(fleet), ongoing);
+  for (const console of fleet.consoles) console.start();
+  const start = world.random.fork('start');
+  for (const node of fleet.nodes) {
+    world.scheduler.after(start.next() * START_SPREAD_MS, () => fleet.operators.enrol(node));
+  }
+
+  const isOver = (): boolean => violations.length > 0 || world.crashes().length > 0;
+  await world.scheduler.runUntil(lengthMs(options));
+  if (!isOver()) {
+    heal(fleet, ongoing);
+    world.observe({ kind: 'healed' });
+    await untilWell(view, fleet, isOver, report('liveness', 'liveness'));
+  }
+  if (!isOver()) for (const one of checkers) one.finish?.(world.scheduler.now());
+  return {
+    outcome: outcomeOf(world, violations),
+    violations,
+    crashes: world.crashes(),
+    plan,
+    hash: world.log.hash(),
+    observations: world.log.counts(),
+    steps: world.scheduler.steps(),
+    simulatedMs: world.scheduler.now(),
+    sensorHours: (options.sensors * world.scheduler.now()) / 3_600_000,
+    faults,
+    recent: world.log.recent(),
+    fleet: view,
+  };
+}
+
+function outcomeOf(world: World, violations: readonly Violation[]): Outcome {
+  if (world.crashes().length > 0) return 'crash';
+  return violations[0]?.kind ?? 'held';
+}
+
+type Fleet = ReturnType<typeof buildFleet>;
+
+function buildFleet(world: World, options: Options, bug: PlantedBug | undefined) {
+  const { intervals } = options;
+  const random = world.random.fork('fleet');
+  const network = createNetwork(world.scheduler, world.random.fork('network'));
+  const listeners = createListeners();
+  const stores = createSimulatedStores(world, { keyOfEvent, intervals });
+  const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
+  const consoles: ConsoleHost[] = names('console', options.consoles).map((name) =>
+    createConsoleHost({
+      world,
+      name,
+      network,
+      listeners,
+      stores,
+      intervals,
+      driftPpm: driftPpm(),
+      tampering: bug?.console?.(world) ?? {},
+    }),
+  );
+  const nodes: NodeHost[] = names('node', options.sensors).map((name) =>
+    createNodeHost({
+      world,
+      name,
+      network,
+      listeners,
+      intervals,
+      spoolEventsMax: options.spoolEventsMax,
+      driftPpm: driftPpm(),
+      offsetMs: random.between(-options.skewMs, options.skewMs),
+      quietMs: options.quietMs,
+      tampering: bug?.node?.(world) ?? {},
+    }),
+  );
+  const operators = createOperators({ world, consoles, stores });
+  return { world, network, stores, consoles, nodes, operators };
+}
+
+function names(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `${kind}-${at + 1}`);
+}
+
+/** Arms every accident of the plan; the counts fill while the run goes on. */
+function schedule(
+  world: World,
+  plan: readonly PlannedFault[],
+  effects: ReturnType<typeof effectsOn>,
+  ongoing: Map<PlannedFault, () => void>,
+): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const fault of plan) {
+    world.scheduler.after(fault.atMs, () => {
+      counts[fault.kind] = (counts[fault.kind] ?? 0) + 1;
+      world.observe({
+        kind: 'fault',
+        fault: fault.kind,
+        target: `${fault.id}`,
+        detail: `for ${fault.durationMs} ms`,
+      });
+      const end = effects[fault.kind](fault);
+      ongoing.set(fault, end);
+      world.scheduler.after(fault.durationMs, () => {
+        if (ongoing.delete(fault)) end();
+      });
+    });
+  }
+  return counts;
+}
+
+/** Ends every accident, sets the clocks right, and switches on what is off. */
+function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
+  for (const end of [...ongoing.values()]) end();
+  ongoing.clear();
+  fleet.stores.heal();
+  for (const console of fleet.consoles) {
+    console.clock.jump(-console.clock.errorMs());
+    console.start();
+  }
+  for (const node of fleet.nodes) {
+    fleet.network.heal(node.name);
+    node.disk.faults.heal();
+    node.engine.heal();
+    node.engine.setQuiet(true);
+    node.clock.jump(-node.clock.errorMs());
+    node.start();
+  }
+}
+
+/** Looks until nothing is missing; operators help where only they can. */
+async function untilWell(
+  view: FleetView,
+  fleet: Fleet,
+  isOver: () => boolean,
+  report: (detail: string) => void,
+): Promise<void> {
+  const { scheduler } = view.world;
+  const endMs = scheduler.now() + HEAL_MAX_MS;
+  let missing = ['everything'];
+  while (missing.length > 0 && !isOver()) {
+    if (scheduler.now() >= endMs) {
+      report(missing.join('; '));
+      return;
+    }
+    await scheduler.runUntil(scheduler.now() + HEAL_LOOK_MS);
+    help(fleet, scheduler.now() - endMs + HEAL_MAX_MS);
+    missing = whatIsMissing(view);
+  }
+  await scheduler.runUntil(scheduler.now() + WHEEL_TICK_MS);
+}
+
+const HELP_EVERY_MS = 120_000;
+
+/** What a person does when a node cannot go on by itself: a new token for one that lost or outlived its identity. */
+function help({ nodes, operators, stores }: Fleet, sinceMs: number): void {
+  if (Math.floor(sinceMs / HELP_EVERY_MS) === Math.floor((sinceMs - HEAL_LOOK_MS) / HELP_EVERY_MS))
+    return;
+  for (const node of nodes) {
+    const state = node.state();
+    if (state === 'running') continue;
+    const sensorId = operators.sensorOf(node);
+    const sensor = sensorId === null ? undefined : stores.relational.state.sensors.get(sensorId);
+    if (sensor === undefined) operators.enrol(node);
+    else if (sensor.revokedAtMs !== null) operators.recreate(node);
+    else operators.reenroll(node);
+  }
+}
