@@ -3,6 +3,7 @@
 const prose = {
   shouldIgnore(path) {
     const { node, parent } = path;
+    if (isOnlyDescribed(node)) return 'a description is prose';
     if (parent?.type === 'ObjectProperty' && parent.value === node) {
       const key = nameOf(parent.key);
       if (key === 'description') return 'a description is prose';
@@ -18,6 +19,15 @@ const prose = {
 };
 
 export const strykerPlugins = [{ kind: 'Ignore', name: 'prose', value: prose }];
+
+// A state that does nothing but be there: `{ description: '...' }` and `{}` are the same state.
+function isOnlyDescribed(node) {
+  return (
+    node.type === 'ObjectExpression' &&
+    node.properties.length === 1 &&
+    nameOf(node.properties[0].key) === 'description'
+  );
+}
 
 function nameOf(node) {
   return node?.type === 'Identifier' ? node.name : undefined;
