@@ -1,0 +1,19 @@
+// What `npm run soak` tells the simulated fleet: `soak-simulation.ts` exports a `SoakSimulation`.
+export const PROFILES = ['smoke', 'nightly', 'storm', 'long'] as const;
+export type SoakProfile = (typeof PROFILES)[number];
+
+export type SoakOptions = {
+  /** The time that is left for the simulation. */
+  readonly seconds: number;
+  /** Decimal text when it was drawn; whatever was given with --seed otherwise. */
+  readonly seed: string;
+  readonly profile: SoakProfile;
+  /** At most so many seeds; null for as many as fit into the time. */
+  readonly seeds: number | null;
+  readonly workers: number;
+  readonly say: (line: string) => void;
+};
+export type SoakSimulation = {
+  /** Resolves with the exit code: 0 nothing found, 1 a crash of the runner, 2 safety, 3 liveness. */
+  soakSimulation(options: SoakOptions): Promise<number>;
+};
