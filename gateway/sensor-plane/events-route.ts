@@ -46,7 +46,8 @@ export function busyRefusal(retryAfterMs: number): Refusal {
   });
 }
 
-function parseLines(
+/** Parses a batch of lines whose number, stream and channel stand in headers. Never throws. */
+export function parseLines(
   text: string,
   headers: ReadonlyMap<string, string>,
 ): Parsed<ReturnType<typeof parse> extends Parsed<infer T> ? T : never> {

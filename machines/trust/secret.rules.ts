@@ -36,7 +36,8 @@ export function kindOfSecret(text: string): SecretKind | null {
   const kind = kinds.find((one) => text.startsWith(SECRET_PREFIXES[one]));
   if (kind === undefined) return null;
   const bodyEnd = SECRET_PREFIXES[kind].length + SECRET_CHARS;
-  if (text.length !== bodyEnd + CHECKSUM_CHARS || !/^[0-9A-Za-z_]+$/.test(text)) return null;
+  if (text.length !== bodyEnd + CHECKSUM_CHARS) return null;
+  if (!/^[0-9A-Za-z]+$/.test(text.slice(SECRET_PREFIXES[kind].length))) return null;
   return text.slice(bodyEnd) === checksum(text.slice(0, bodyEnd)) ? kind : null;
 }
 

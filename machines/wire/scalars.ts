@@ -10,7 +10,11 @@ export const CHANNEL_HEADER = 'x-service-channel';
 
 export const Text = (maxLength: number) => Type.String({ maxLength });
 /** An object whose names have at most `nameMaxLength` UTF-16 units, of any characters. */
-export const NamedBy = <S extends TSchema>(nameMaxLength: number, value: S, maxProperties?: number) =>
+export const NamedBy = <S extends TSchema>(
+  nameMaxLength: number,
+  value: S,
+  maxProperties?: number,
+) =>
   Type.Record(Type.String({ pattern: `^[\\s\\S]{0,${nameMaxLength}}$` }), value, {
     // A record alone bounds neither the length of a name nor a value whose name holds a line end.
     additionalProperties: false,

@@ -13,6 +13,8 @@ import { type Answer, isObject, retryAfterOf } from './answer.ts';
 import { troubleOf } from './trouble.ts';
 
 const compress = promisify(zstdCompress);
+const CODE_MAX_CHARS = 64;
+const DETAIL_MAX_CHARS = 500;
 
 export type PostOptions = {
   readonly timeoutMs: number;
@@ -151,8 +153,21 @@ export function answerOf(
     ok: false,
     kind: 'refused',
     status,
-    code: typeof problem['code'] === 'string' ? problem['code'] : `http_${status}`,
-    detail: String(problem['detail'] ?? problem['title'] ?? '').slice(0, 500),
+    code: textOf(problem['code']).slice(0, CODE_MAX_CHARS) || `http_${status}`,
+    detail: (textOf(problem['detail']) || textOf(problem['title'])).slice(0, DETAIL_MAX_CHARS),
     retryAfterMs,
   };
+}
+
+/** The code of a problem document; '' when there is none. Never throws. */
+export function problemCodeOf(text: string): string {
+  const parsed = parseJson(text);
+  return parsed.ok && isObject(parsed.value)
+    ? textOf(parsed.value['code']).slice(0, CODE_MAX_CHARS)
+    : '';
+}
+
+// `String` of a foreign object calls its own `toString`, which need not be a function.
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -2,12 +2,24 @@
 import { WebSocket } from 'ws';
 import { STREAM_FRAME_MAX_BYTES } from '../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
-import { parseJson } from '../../machines/wire/parse.ts';
+import { type Parsed, parseJson, parserOfValue } from '../../machines/wire/parse.ts';
 import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
-import type { DownstreamFrame, HelloFrame, UpstreamFrame } from '../../machines/wire/stream.ts';
+import {
+  AckFrame,
+  ContainFrame,
+  type DownstreamFrame,
+  type HelloFrame,
+  PingFrame,
+  RefreshFrame,
+  RefuseFrame,
+  RetryAfterFrame,
+  RevokedFrame,
+  type UpstreamFrame,
+  WelcomeFrame,
+} from '../../machines/wire/stream.ts';
 import { createTlsAgent } from './agent.ts';
 import { isObject, retryAfterOf } from './answer.ts';
-import type { ConsoleClient } from './console-client.ts';
+import { type ConsoleClient, problemCodeOf } from './console-client.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 
 export type StreamSocket = {
@@ -29,17 +41,21 @@ export type StreamOpening =
       readonly retryAfterMs: number | null;
     };
 
-const FRAME_TYPES: ReadonlySet<unknown> = new Set([
-  'welcome',
-  'ping',
-  'ack',
-  'refused',
-  'refresh',
-  'revoked',
-  'contain',
-  'release',
-  'retry_after',
-]);
+const checkRefresh = parserOfValue(RefreshFrame);
+const checkContain = parserOfValue(ContainFrame);
+const PARSERS: Readonly<
+  Record<DownstreamFrame['type'], (value: unknown) => Parsed<DownstreamFrame>>
+> = {
+  welcome: parserOfValue(WelcomeFrame),
+  ping: parserOfValue(PingFrame),
+  ack: parserOfValue(AckFrame),
+  refused: parserOfValue(RefuseFrame),
+  refresh: refreshOf,
+  revoked: parserOfValue(RevokedFrame),
+  contain: checkContain,
+  release: checkContain,
+  retry_after: parserOfValue(RetryAfterFrame),
+};
 
 /** Opens the socket and says hello; resolves when the upgrade is done. Never rejects. */
 export function openStreamSocket(
@@ -106,11 +122,24 @@ export function openStreamSocket(
   });
 }
 
-// A frame of an unknown type is ignored: a newer Console may say more. Known types are used field by field, guarded.
+/**
+ * A frame from its text. A frame of an unknown type is ignored, a newer Console may say more; so is one whose fields do
+ * not fit, because what uses them trusts them. Never throws.
+ */
 export function frameOf(text: string): DownstreamFrame | null {
-  const parsed = parseJson(text);
-  if (!parsed.ok || !isObject(parsed.value) || !FRAME_TYPES.has(parsed.value['type'])) return null;
-  return parsed.value as DownstreamFrame;
+  const json = parseJson(text);
+  if (!json.ok || !isObject(json.value)) return null;
+  const { type } = json.value;
+  if (typeof type !== 'string' || !Object.hasOwn(PARSERS, type)) return null;
+  const frame = PARSERS[type as DownstreamFrame['type']](json.value);
+  return frame.ok ? frame.value : null;
+}
+
+// A newer Console may name more to refresh than this list knows: what is known of it counts.
+function refreshOf(value: unknown): Parsed<DownstreamFrame> {
+  if (!isObject(value) || !Array.isArray(value['what'])) return checkRefresh(value);
+  const words: readonly unknown[] = RefreshFrame.properties.what.items.enum;
+  return checkRefresh({ ...value, what: value['what'].filter((word) => words.includes(word)) });
 }
 
 async function readProblemCode(response: AsyncIterable<Buffer>): Promise<string> {
@@ -119,6 +148,5 @@ async function readProblemCode(response: AsyncIterable<Buffer>): Promise<string>
     text += chunk.toString('utf8');
     if (text.length > 16_384) break;
   }
-  const parsed = parseJson(text);
-  return parsed.ok && isObject(parsed.value) ? String(parsed.value['code'] ?? '') : '';
+  return problemCodeOf(text);
 }
