@@ -1,7 +1,83 @@
-// What is not yet as it should be once every fault is healed.
-import type { FleetView } from './checker.ts';
+// What is not yet as it should be once all faults are healed. A node that nobody ever enrolled, or that was revoked, owes
+// nothing but to know it; every other one must be up, trusted and healthy on some Console, its stream open, its spool
+// empty, and everything its engine wrote delivered as far as the Sensor has it.
 
-/** Names everything that is missing; empty when the fleet is well. */
+import { regionsOfSensor } from '../../../actors/fleet/sensor.actor.ts';
+import { healthFactsOf } from '../../../machines/console/sensor.rules.ts';
+import { trustHealth } from '../../../machines/trust/health.rules.ts';
+import type { SensorRow } from '../../../storage/ports/sensor-registry.ts';
+import type { NodeHost } from '../world/node-host.ts';
+import type { FleetView } from './checker.ts';
+import { stateOf, statusOf } from './node-files.ts';
+
+/** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
-  return fleet.nodes.filter((node) => node.state() !== 'running').map((node) => `${node.name} is ${node.state()}`);
+  const missing: string[] = [];
+  for (const console of fleet.consoles) {
+    if (console.running() === null) missing.push(`${console.name} does not serve`);
+  }
+  for (const node of fleet.nodes) missing.push(...missingOf(fleet, node));
+  return missing;
+}
+
+function missingOf(fleet: FleetView, node: NodeHost): string[] {
+  const { name } = node;
+  const sensor = identityOf(fleet, node);
+  if (sensor === undefined) {
+    return newestOf(fleet, name) === undefined && !node.isUp() ? [] : [`${name} has no identity`];
+  }
+  const status = statusOf(node);
+  if (sensor.revokedAtMs !== null) {
+    const isTold = stateOf(node)?.trust_state === 'trust_revoked';
+    return isTold ? [] : [`${name} was revoked and does not know it`];
+  }
+  if (!node.isUp()) return [`${name} is down`];
+  if (status?.state !== 'running') return [`${name} is ${status?.state ?? 'silent'}`];
+  const found: string[] = [];
+  if (!isWell(fleet, sensor.sensorId))
+    found.push(`${name} is well on no Console: ${healthsOf(fleet, sensor.sensorId)}`);
+  if (!status.is_stream_open) found.push(`${name} has no stream`);
+  if (status.spool.depth > 0) found.push(`${name} holds ${status.spool.depth} events`);
+  return found;
+}
+
+/** The sensor that the node's own files name, as the registry knows it. */
+function identityOf(fleet: FleetView, node: NodeHost): SensorRow | undefined {
+  return fleet.stores.relational.state.sensors.get(stateOf(node)?.sensor_id ?? '');
+}
+
+function newestOf(fleet: FleetView, name: string): SensorRow | undefined {
+  return [...fleet.stores.relational.state.sensors.values()].findLast(
+    (one) => one.nodeName === name,
+  );
+}
+
+function viewsOf(fleet: FleetView, sensorId: string) {
+  return fleet.consoles.flatMap((console) => {
+    const view = console.running()?.fleet.directory.ask(sensorId);
+    if (view === undefined || view === 'absent') return [];
+    const regions = regionsOfSensor(view.snapshot);
+    const facts = healthFactsOf(view.snapshot.context, regions.trust);
+    const nowMs = console.clock.wallNow();
+    const { health, because } = trustHealth(facts, view.snapshot.context.windows, nowMs);
+    return { console: console.name, health, because, regions };
+  });
+}
+
+// A Console that a sensor does not talk to hears nothing of it; one that sees it well is enough. A recent trouble keeps
+// a sensor from `healthy` for its window: that is the rule, and the fleet is given that time.
+function isWell(fleet: FleetView, sensorId: string): boolean {
+  return viewsOf(fleet, sensorId).some(
+    ({ health, regions }) =>
+      health === 'healthy' && regions.stream === 'open' && regions.freshness === 'fresh',
+  );
+}
+
+function healthsOf(fleet: FleetView, sensorId: string): string {
+  return viewsOf(fleet, sensorId)
+    .map(
+      ({ console, health, because, regions }) =>
+        `${console} says ${health} (${because.join(', ')}), ${regions.freshness}, stream ${regions.stream}`,
+    )
+    .join('; ');
 }
