@@ -7,8 +7,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -135,6 +137,42 @@ describe('procfs engine, polling', () => {
     expect(backups).toHaveLength(2);
     for (const name of backups)
       expect(name).toMatch(/^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.log$/);
+  });
+
+  it('should name a rotated file after all others, also when the clock was set back', async () => {
+    const future = 'events-2099-01-01T00-00-00.000.log';
+    writeFileSync(path.join(directory, future), '{}\n');
+    await start('--mode', 'polling', '--export-file-max-size-mb', '0.001');
+    const deadline = Date.now() + 5_000;
+    const backups = () => readdirSync(directory).filter((name) => name !== 'events.log');
+    for (let n = 0; backups().length < 2 && Date.now() < deadline; n += 1) {
+      const sleeper = spawn('sleep', [`32.${n}`]);
+      await wait(100);
+      sleeper.kill();
+    }
+    expect(backups().sort().slice(0, 2)).toEqual([future, 'events-2099-01-01T00-00-00.001.log']);
+  });
+
+  it('should write again after a rotation that failed', async () => {
+    const { child } = await start('--mode', 'polling', '--export-file-max-size-mb', '0.001');
+    const away = `${directory}.away`;
+    const failed = once(createInterface(child.stderr), 'line', {
+      signal: AbortSignal.timeout(4_000),
+    });
+    renameSync(directory, away);
+    const first = spawn('sleep', ['33.1']);
+    const [line] = await failed.finally(() => renameSync(away, directory));
+    expect(String(line)).toContain('export_write_failed');
+    first.kill();
+    const second = spawn('sleep', ['33.25']);
+    const deadline = Date.now() + 3_000;
+    const holds = () =>
+      readdirSync(directory)
+        .map((name) => readFileSync(path.join(directory, name), 'utf8'))
+        .some((text) => text.includes('"33.25"'));
+    while (!holds() && Date.now() < deadline) await wait(10);
+    second.kill();
+    expect(holds()).toBe(true);
   });
 
   it('should stop by itself when its standard input ends', async () => {

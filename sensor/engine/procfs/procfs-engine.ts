@@ -113,32 +113,47 @@ function openExport(): void {
   if (last[0] !== 0x0a) exportBytes += fs.writeSync(exportFd, '\n'); // ends a line torn by a crash
 }
 
-function rotate(): void {
-  const { dir, name, ext } = path.parse(exportFile);
-  let at = Date.now();
-  const backup = (ms: number) =>
-    path.join(dir, `${name}-${new Date(ms).toISOString().slice(0, 23).replaceAll(':', '-')}${ext}`);
-  while (fs.existsSync(backup(at))) at += 1;
-  fs.closeSync(exportFd);
-  fs.renameSync(exportFile, backup(at));
-  openExport();
-  const backups = fs
-    .readdirSync(dir)
-    .filter((file) => file.startsWith(`${name}-2`) && file.endsWith(ext))
-    .sort();
-  for (const file of backups.slice(0, -maxBackups))
-    fs.rmSync(path.join(dir, file), { force: true });
+const { dir: exportDir, name: exportName, ext: exportExt } = path.parse(exportFile);
+function backupName(ms: number): string {
+  return `${exportName}-${new Date(ms).toISOString().slice(0, 23).replaceAll(':', '-')}${exportExt}`;
+}
+function backupTime(file: string): number {
+  const time = file.slice(exportName.length + 1, -exportExt.length || undefined);
+  const ms = Date.parse(time.replace(/T(\d\d)-(\d\d)-(.*)$/, 'T$1:$2:$3Z'));
+  return Number.isFinite(ms) && backupName(ms) === file ? ms : Number.NaN;
+}
+function backupTimes(): number[] {
+  const times = fs.readdirSync(exportDir).map(backupTime).filter(Number.isFinite);
+  return times.sort((one, other) => one - other);
 }
 
+/** What fails leaves the open file as it is; the next lines try again. */
+function rotate(): void {
+  // After every name there is, also when the clock was set back: readers take the names in their order.
+  const at = Math.max(Date.now(), (backupTimes().at(-1) ?? 0) + 1);
+  const full = exportFd;
+  if (fs.existsSync(exportFile)) fs.renameSync(exportFile, path.join(exportDir, backupName(at)));
+  openExport();
+  fs.closeSync(full);
+  for (const ms of backupTimes().slice(0, -maxBackups))
+    fs.rmSync(path.join(exportDir, backupName(ms)), { force: true });
+}
+
+let isTorn = false; // a write that failed may have left the first part of a line
 function flush(): void {
   if (outbox.length === 0) return;
   const lines = outbox;
   outbox = [];
   try {
-    const bytes = Buffer.from(lines.join(''));
+    const bytes = Buffer.from(`${isTorn ? '\n' : ''}${lines.join('')}`);
     if (exportBytes > 0 && exportBytes + bytes.length > maxBytes) rotate();
-    exportBytes += bytes.length;
-    for (let done = 0; done < bytes.length; ) done += fs.writeSync(exportFd, bytes, done);
+    isTorn = true;
+    for (let done = 0; done < bytes.length; ) {
+      const step = fs.writeSync(exportFd, bytes, done);
+      exportBytes += step;
+      done += step;
+    }
+    isTorn = false;
     written += lines.length;
   } catch (error) {
     lost += lines.length; // a full disk loses lines, not the engine
