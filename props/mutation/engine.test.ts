@@ -1,0 +1,159 @@
+// The engine subprocess, transition by transition.
+import { describe, expect, it } from 'vitest';
+import { ENGINE_RESTART_WINDOW_MS, ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
+import { engineMachine } from '../../machines/sensor/engine.machine.ts';
+import { type Driven, drive } from '../models/driver.ts';
+
+const INPUT = { startTimeoutMs: 700, hangTimeoutMs: 300, minMs: 1_000, maxMs: 1_000, seed: 1 };
+const HELLO = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
+type Engine = Driven<typeof engineMachine>;
+
+const begin = (): Engine => drive(engineMachine, INPUT);
+function starting(): Engine {
+  const engine = begin();
+  engine.done('unpackEngine');
+  return engine;
+}
+function running(): Engine {
+  const engine = starting();
+  engine.send({ type: 'engine.ready', hello: HELLO } as never);
+  return engine;
+}
+function lost(): Engine {
+  const engine = running();
+  engine.done('runEngine', 'exit 1');
+  return engine;
+}
+const value = (engine: Engine) => engine.snapshot().value;
+const context = (engine: Engine) => engine.snapshot().context;
+const told = (engine: Engine) => engine.takeEffects();
+const LOST = (reason: string) => [{ type: 'tellLost', params: { reason } }];
+
+describe('engine: beginning', () => {
+  it('should be unpacked, started and say hello', () => {
+    const engine = begin();
+    expect([value(engine), engine.running()]).toEqual(['unpacking', ['unpackEngine']]);
+    expect(context(engine)).toEqual({
+      ...INPUT,
+      failuresAtMs: [],
+      restarts: 0,
+      hello: null,
+      lastReason: null,
+    });
+    engine.done('unpackEngine');
+    expect([value(engine), engine.running()]).toEqual([{ attending: 'starting' }, ['runEngine']]);
+    expect(engine.snapshot().hasTag('running')).toBe(false);
+    engine.send({ type: 'engine.ready', hello: HELLO } as never);
+    expect([value(engine), context(engine).hello]).toEqual([{ attending: 'running' }, HELLO]);
+    expect(told(engine).map(({ type }) => type)).toEqual(['tellRunning']);
+    expect(engine.snapshot().hasTag('running')).toBe(true);
+  });
+
+  it('should run as long as it says that it is alive', () => {
+    const engine = running();
+    for (let times = 0; times < 5; times += 1) {
+      engine.advance(INPUT.hangTimeoutMs - 1);
+      engine.send({ type: 'engine.alive' });
+    }
+    expect(value(engine)).toEqual({ attending: 'running' });
+  });
+});
+
+describe('engine: lost', () => {
+  it.each<[string, () => Engine, (engine: Engine) => void, string]>([
+    ['cannot be unpacked', begin, (one) => one.fail('unpackEngine', 'no space'), 'no space'],
+    ['ends', running, (one) => one.done('runEngine', 'exit 1'), 'exit 1'],
+    ['cannot run', starting, (one) => one.fail('runEngine', 'ENOENT'), 'ENOENT'],
+    ['says no hello', starting, (one) => one.advance(700), 'it did not say hello in time'],
+    ['goes silent', running, (one) => one.advance(300), 'it went silent'],
+  ])('should say why when it %s', (_, from, lose, reason) => {
+    const engine = from();
+    told(engine);
+    lose(engine);
+    expect([value(engine), engine.running(), told(engine)]).toEqual([
+      'lost',
+      ['readClock'],
+      LOST(reason),
+    ]);
+    expect(context(engine).lastReason).toBe(reason);
+    expect(engine.snapshot().hasTag('running')).toBe(false);
+  });
+
+  it('should count the failure and start again after its backoff', () => {
+    const engine = lost();
+    engine.done('readClock', 77);
+    expect([value(engine), context(engine).failuresAtMs, context(engine).restarts]).toEqual([
+      'backing_off',
+      [77],
+      1,
+    ]);
+    expect(engine.nextTimerMs()).toBe(1_000);
+    engine.advance(1_000);
+    expect([value(engine), engine.running()]).toEqual(['unpacking', ['unpackEngine']]);
+  });
+
+  it('should count at the beginning of time without a clock, and not at all when it breaks', () => {
+    const nothing = lost();
+    nothing.done('readClock');
+    expect([value(nothing), context(nothing).failuresAtMs]).toEqual(['backing_off', [0]]);
+    const broken = lost();
+    broken.fail('readClock');
+    expect([value(broken), context(broken).failuresAtMs]).toEqual(['backing_off', []]);
+    expect(broken.nextTimerMs()).toBe(1_000);
+  });
+
+  it('should back off longer with every failure of the window', () => {
+    const engine = drive(engineMachine, { ...INPUT, maxMs: 60_000 });
+    const waits = [1, 2, 3, 4].map((atMs) => {
+      engine.fail('unpackEngine');
+      engine.done('readClock', atMs);
+      const waitMs = engine.nextTimerMs() ?? 0;
+      engine.advance(waitMs);
+      return waitMs;
+    });
+    waits.forEach((waitMs, index) => {
+      expect(waitMs).toBeGreaterThan(1_000 * 2 ** index);
+      expect(waitMs).toBeLessThanOrEqual(2_000 * 2 ** index);
+    });
+  });
+
+  it('should give up after the cap and try again when the window is over', () => {
+    const engine = begin();
+    for (let failure = 0; failure < 11; failure += 1) {
+      engine.fail('unpackEngine');
+      engine.done('readClock', failure);
+      if (failure < 10) engine.advance(1_000);
+    }
+    expect([value(engine), context(engine).restarts]).toEqual(['failed', 11]);
+    engine.advance(ENGINE_RESTART_WINDOW_MS - 1);
+    expect(value(engine)).toBe('failed');
+    engine.advance(1);
+    expect([value(engine), context(engine).failuresAtMs]).toEqual(['unpacking', []]);
+  });
+});
+
+describe('engine: stopping', () => {
+  it('should stop from every state, however the stop goes', () => {
+    const backingOff = lost();
+    backingOff.done('readClock', 1);
+    const failed = begin();
+    for (let failure = 0; failure < 11; failure += 1) {
+      failed.fail('unpackEngine');
+      failed.done('readClock', failure);
+      if (failure < 10) failed.advance(1_000);
+    }
+    const ends: readonly ((engine: Engine) => void)[] = [
+      (engine) => engine.done('stopEngine'),
+      (engine) => engine.fail('stopEngine'),
+      (engine) => engine.advance(1),
+    ];
+    [begin(), starting(), running(), lost(), backingOff, failed].forEach((engine, index) => {
+      engine.send({ type: 'stop.requested' });
+      expect([value(engine), engine.running()]).toEqual(['stopping', ['stopEngine']]);
+      engine.advance(2 * ENGINE_STOP_TIMEOUT_MS - 1);
+      expect(value(engine)).toBe('stopping');
+      ends[index % ends.length]?.(engine);
+      expect([value(engine), engine.snapshot().status]).toEqual(['stopped', 'done']);
+    });
+  });
+});
