@@ -8,7 +8,11 @@ import type { World } from './world.ts';
 
 export type AckWatch = {
   fingerprintOf(certPem: string): string | null;
-  answered(request: EdgeRequest, answer: EdgeAnswer, deliveredMs: number): void;
+  answered(
+    request: EdgeRequest,
+    answer: EdgeAnswer,
+    asked: { readonly deliveredMs: number; readonly askedAtMs: number },
+  ): void;
   stream(certPem: string): {
     received(text: string): void;
     sent(text: string): void;
@@ -35,10 +39,16 @@ export function createAckWatch(options: {
   const { world, console, keyOfEvent } = options;
   const { fingerprintOf } = createPeerFingerprints();
 
-  function acknowledge(certPem: string, channel: Channel, body: Omit<Body, 'channel'>): void {
+  function acknowledge(
+    certPem: string,
+    channel: Channel,
+    body: Omit<Body, 'channel'>,
+    askedAtMs: number,
+  ): void {
     world.observe({
       kind: 'batch.acknowledged',
       console,
+      askedAtMs,
       fingerprint: fingerprintOf(certPem),
       batch: {
         stream: body.stream_id,
@@ -51,9 +61,9 @@ export function createAckWatch(options: {
 
   return {
     fingerprintOf,
-    answered(request, answer, deliveredMs) {
+    answered(request, answer, { deliveredMs, askedAtMs }) {
       const { path, body, certPem } = request;
-      if (answer.status !== 200) return;
+      if (answer.status >= 300) return;
       const isHeartbeat = path === SENSOR_PATHS.heartbeat;
       if (isHeartbeat) {
         world.observe({
@@ -67,10 +77,10 @@ export function createAckWatch(options: {
       const sent = JSON.parse(body) as Body;
       const told = JSON.parse(answer.body) as { readonly acknowledged_sequence?: number };
       if (sent.events.length === 0 || told.acknowledged_sequence !== sent.sequence) return;
-      acknowledge(certPem, isHeartbeat ? 'heartbeat' : (sent.channel ?? 'batch'), sent);
+      acknowledge(certPem, isHeartbeat ? 'heartbeat' : (sent.channel ?? 'batch'), sent, askedAtMs);
     },
     stream(certPem) {
-      const waiting = new Map<number, Body>();
+      const waiting = new Map<number, { readonly frame: Body; readonly askedAtMs: number }>();
       let streamId = '';
       return {
         received(text) {
@@ -79,18 +89,18 @@ export function createAckWatch(options: {
           }
           if (!text.startsWith('{"type":"events"')) return;
           const frame = JSON.parse(text) as Body;
-          waiting.set(frame.sequence, frame);
+          waiting.set(frame.sequence, { frame, askedAtMs: world.scheduler.now() });
           const [oldest] = waiting.keys();
           if (waiting.size > UNANSWERED_MAX && oldest !== undefined) waiting.delete(oldest);
         },
         sent(text) {
           if (!text.startsWith('{"type":"ack"')) return;
           const { sequence } = JSON.parse(text) as { sequence: number };
-          const frame = waiting.get(sequence);
+          const held = waiting.get(sequence);
           waiting.delete(sequence);
-          if (frame !== undefined) {
-            acknowledge(certPem, 'stream', { stream_id: streamId, sequence, events: frame.events });
-          }
+          if (held === undefined) return;
+          const named = { stream_id: streamId, sequence, events: held.frame.events };
+          acknowledge(certPem, 'stream', named, held.askedAtMs);
         },
         closed(reason) {
           world.observe({

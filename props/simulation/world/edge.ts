@@ -79,12 +79,17 @@ export function createEdge(options: {
     },
   };
 
-  function note(request: EdgeRequest, answer: EdgeAnswer, deliveredMs: number): void {
+  function note(
+    request: EdgeRequest,
+    answer: EdgeAnswer,
+    { deliveredMs, askedAtMs }: { readonly deliveredMs: number; readonly askedAtMs: number },
+  ): void {
     const fingerprint = watch.fingerprintOf(request.certPem);
     if (answer.status < 400) {
       world.observe({
         kind: 'request.accepted',
         console,
+        askedAtMs,
         consoleNowMs: deliveredMs,
         path: request.path,
         fingerprint,
@@ -109,7 +114,7 @@ export function createEdge(options: {
     onAnswer: (answer: EdgeAnswer) => void,
     upgrade?: (data: unknown) => void,
   ): HttpResponse {
-    const deliveredMs = now();
+    const asked = { deliveredMs: now(), askedAtMs: world.scheduler.now() };
     const alive = (): void => {
       if (answering.state === 'aborted') throw new Error('a response was used after its abort');
     };
@@ -122,8 +127,8 @@ export function createEdge(options: {
         headers: answering.headers,
         body: typeof body === 'string' ? body : String(body ?? ''),
       };
-      watch.answered(request, answer, deliveredMs);
-      note(request, answer, deliveredMs);
+      watch.answered(request, answer, asked);
+      note(request, answer, asked);
       onAnswer(answer);
     };
     const response = {
@@ -198,12 +203,14 @@ export function createEdge(options: {
       const answering = opened();
       const behavior = socketRoute;
       if (behavior === null) throw new Error('no stream is attached');
+      const askedAtMs = world.scheduler.now();
       const open = (data: unknown): void => {
         const { socket, side } = socketOf(data, to.onOpen(), behavior, watch, request.certPem);
         to.onSocket(side);
         world.observe({
           kind: 'stream.opened',
           console,
+          askedAtMs,
           fingerprint: watch.fingerprintOf(request.certPem),
         });
         behavior.open?.(socket as never);

@@ -27,6 +27,11 @@ export type Observation =
       readonly target: string;
       readonly detail: string;
     }
+  /**
+   * The whole world was suspended for so long while nothing was wrong: every wall clock is ahead by that when it wakes,
+   * no monotonic clock is, and connections are as they were.
+   */
+  | { readonly kind: 'world.slept'; readonly ms: number }
   | { readonly kind: 'healed' }
   /** The engine. An event is durable nowhere yet when it is written. */
   | { readonly kind: 'engine.wrote'; readonly node: string; readonly events: readonly string[] }
@@ -76,6 +81,8 @@ export type Observation =
   | {
       readonly kind: 'request.accepted';
       readonly console: string;
+      /** True time of the request's arrival; it is judged then or later. */
+      readonly askedAtMs: number;
       readonly consoleNowMs: number;
       readonly path: string;
       readonly fingerprint: string | null;
@@ -92,6 +99,7 @@ export type Observation =
   | {
       readonly kind: 'stream.opened';
       readonly console: string;
+      readonly askedAtMs: number;
       readonly fingerprint: string | null;
     }
   | {
@@ -103,6 +111,8 @@ export type Observation =
   | {
       readonly kind: 'batch.acknowledged';
       readonly console: string;
+      /** True time of the batch's arrival. */
+      readonly askedAtMs: number;
       readonly fingerprint: string | null;
       readonly batch: Omit<BatchSeen, 'sensor'>;
     }
