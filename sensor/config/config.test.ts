@@ -12,6 +12,12 @@ describe('config', () => {
     expect(loaded.ok ? [] : loaded.mistakes).toHaveLength(4);
   });
 
+  it('should refuse labels that are no mapping, instead of having none', async () => {
+    for (const labels of ['text', ['a'], 7]) {
+      expect((await loadConfig(env, { labels })).ok).toBe(false);
+    }
+  });
+
   it('should let the command line win over the environment, and freeze the result', async () => {
     const given = { ...env, SERVICE_SENSOR_CONSOLE_URL: 'https://one' };
     const loaded = await loadConfig(given, { console_url: 'https://two' });

@@ -150,10 +150,11 @@ function urlOf(
 }
 
 function labelsOf(value: unknown, mistakes: string[]): Readonly<Record<string, string>> {
-  if (value === undefined) return {};
-  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  if (value === undefined || value === null) return {};
+  const isMapping = typeof value === 'object' && !Array.isArray(value);
+  const entries = isMapping ? Object.entries(value) : [];
   const labels = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  if (labels.length !== entries.length || labels.length > 32) {
+  if (!isMapping || labels.length !== entries.length || labels.length > 32) {
     mistakes.push('labels: at most 32 names with text');
   }
   return Object.fromEntries(labels);

@@ -1,6 +1,7 @@
-// What the attackers use: keys, odd certificate requests, raw requests and streams over mutual TLS.
+// What the attackers use: keys, odd certificate requests, requests, raw bytes and streams over mutual TLS.
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { type ConnectionOptions, connect } from 'node:tls';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { WebSocket } from 'ws';
@@ -16,9 +17,55 @@ export type Answer = {
 };
 
 /** Makes RSA keys, several at a time. */
-export function makeKeys(count: number, bits = 2_048): Promise<readonly KeyPair[]> {
-  const one = () => makeKeyPair('rsa', { modulusLength: bits, publicExponent: 65_537 });
+export function makeKeys(
+  count: number,
+  { bits = 2_048, exponent = 65_537 } = {},
+): Promise<readonly KeyPair[]> {
+  const one = () => makeKeyPair('rsa', { modulusLength: bits, publicExponent: exponent });
   return Promise.all(Array.from({ length: count }, one));
+}
+
+/** One of several keys. */
+export function nth(keys: readonly KeyPair[], at: number): KeyPair {
+  const found = keys[at];
+  if (found === undefined) throw new Error('no such key');
+  return found;
+}
+
+export const pemOf = (pair: KeyPair): string =>
+  pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+
+/** Status and code of an answer, which is all a refusal has to say. */
+export const codeOf = ({ status, body }: Answer): readonly unknown[] => [status, body['code']];
+
+/**
+ * Sends bytes over TLS as they are and gives all that comes back until the Console closes, `until` is heard, or `enough`
+ * is settled.
+ */
+export function talk(
+  to: { readonly port: number; readonly ca: string },
+  bytes: string | Buffer,
+  options: ConnectionOptions & {
+    readonly until?: RegExp;
+    readonly enough?: (sent: Promise<void>) => Promise<unknown>;
+  } = {},
+): Promise<string> {
+  const { until, enough, ...rest } = options;
+  return new Promise((resolve) => {
+    let heard = '';
+    const sent = Promise.withResolvers<void>();
+    const socket = connect({ host: '127.0.0.1', ...to, ...rest }, () => {
+      socket.write(bytes, () => sent.resolve());
+    });
+    void enough?.(sent.promise).finally(() => socket.destroy());
+    socket.on('data', (chunk) => {
+      heard += chunk.toString('latin1');
+      if (until?.test(heard)) socket.destroy();
+    });
+    // A reset is an answer too; `close` follows.
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(heard));
+  });
 }
 
 /** A certificate request of node-forge; `attributes` and `subject` may be as odd as a test needs. */
@@ -62,6 +109,7 @@ export function enrollBody(token: string, nodeName: string, keys: KeyPair, csrPe
   };
 }
 
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE']);
 export const STREAM_ID = 'a'.repeat(32);
 export const eventOf = (n: number) => ({
   event_id: n.toString(16).padStart(32, '0'),
@@ -149,14 +197,14 @@ export function send(input: {
           resolve({
             status: res.statusCode ?? 0,
             headers: res.headers,
-            body: isJson ? (JSON.parse(text) as Record<string, unknown>) : { text },
+            body: isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : { text },
             isResumed,
           });
         });
       },
     );
     sent.on('error', reject);
-    if (more.method === 'GET') sent.end();
+    if (more.method !== undefined && BODILESS.has(more.method)) sent.end();
     else sent.end(bytes);
   });
 }

@@ -1,0 +1,266 @@
+// A whole Console on 127.0.0.1 over the reference stores: the parts and the wiring that run in production, the real
+// listener, real certificates. Its wall clock and its monotonic clock are the test's, so that days pass between two
+// requests of one socket; two Consoles over the same stores are replicas, or one that was started again.
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, type RequestOptions } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { hashOfSecret } from '../../actors/trust/tokens.ts';
+import { newId } from '../../actors/trust/uuid-v7.ts';
+import { createMemoryBudget } from '../../gateway/access/rate-budget.ts';
+import { colonHex } from '../../gateway/assembly/addresses.ts';
+import { assembleFleet } from '../../gateway/assembly/fleet.ts';
+import { assembleOperatorSide } from '../../gateway/assembly/operator.ts';
+import { assembleSensorSide } from '../../gateway/assembly/sensor.ts';
+import { createStoreView } from '../../gateway/assembly/store-view.ts';
+import { type ConsoleConfig, loadConfig } from '../../gateway/config/config.ts';
+import { createListener } from '../../gateway/listener/listener.ts';
+import { createPeerFingerprints } from '../../gateway/listener/peer-fingerprints.ts';
+import { loadUws } from '../../gateway/listener/uws-loader.ts';
+import { tapSink } from '../../gateway/live/event-tap.ts';
+import type { IntervalName } from '../../machines/limits.ts';
+import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
+import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { checkCsr } from '../../storage/keys/csr.ts';
+import { prepareTlsAssets, type TlsAssets } from '../../storage/keys/tls-assets.ts';
+import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import type { EventBatch } from '../../storage/ports/event-store.ts';
+import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { enrollBody, type Identity, type KeyPair, openStream, send } from './peer.ts';
+import { createTestTime } from './test-time.ts';
+
+/** What the event store asks a sensor to wait while it is away. */
+export const STORE_RETRY_MS = 1_500;
+const SHORT: Partial<Record<IntervalName, number>> = {
+  STREAM_PING_INTERVAL_MS: 400,
+  STREAM_IDENTITY_CHECK_MS: 400,
+  STREAM_OPEN_TIMEOUT_MS: 400,
+  BODY_READ_TIMEOUT_MS: 500,
+};
+
+export type Stores = ReturnType<typeof openStores>;
+export type ConsoleUnderTest = Awaited<ReturnType<typeof startConsole>>;
+export type ConsoleOptions = {
+  /** Requests an address without a certificate has in a minute. */
+  readonly budget?: number;
+  readonly stores?: Stores;
+  readonly intervals?: Partial<Record<IntervalName, number>>;
+  /** Puts something between the Console and its registry. */
+  readonly registry?: (real: SensorRegistry) => SensorRegistry;
+  /** Replaces the file of the client CA. */
+  readonly clientCaFile?: string;
+};
+
+/** Empty stores; hand them to two Consoles to make replicas. */
+export function openStores() {
+  return { relational: createMemoryRelational(), events: createMemoryEvents(STORE_RETRY_MS) };
+}
+
+/** Starts a Console; `stop` takes everything down again. */
+export async function startConsole(options: ConsoleOptions = {}) {
+  const { authority, tls, folder } = await openKeys();
+  const config = configOf(folder, options.intervals);
+  const { intervals } = config;
+  const time = createTestTime();
+  const clock = createWheelClock({ tickMs: 10 });
+  const errors: unknown[] = [];
+  const logger = loggerInto(errors);
+  const stores = options.stores ?? openStores();
+  const { relational, events } = stores;
+  const registry = options.registry?.(relational.sensors) ?? relational.sensors;
+  const peers = createPeerFingerprints();
+  const addressBudget = createMemoryBudget(options.budget ?? 1_000_000);
+  const tap = tapSink(events.sink);
+  const batches: EventBatch[] = [];
+  tap.subscribe((batch) => batches.push(batch));
+  const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
+  const { audit, facts, inventory, apiKeys } = relational;
+
+  const fleet = await assembleFleet({ ...common, intervals });
+  const sensorSide = await assembleSensorSide({
+    ...common,
+    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
+    certificates: { ...authority, checkCsr, newSerial },
+    policyPublicKeyPem: 'policy-key',
+  });
+  const operatorSide = await assembleOperatorSide({
+    ...common,
+    ...{ fleet, tap, audit, apiKeys },
+    version: '0.1.0',
+    tokens: sensorSide.tokens,
+    revokeSensor: sensorSide.revokeSensor,
+    probes: [
+      { name: 'postgresql', ping: () => relational.health.ping() },
+      { name: 'clickhouse', ping: () => events.events.ping() },
+    ],
+    stores: createStoreView(time.now),
+    cursorKey: randomBytes(32),
+    caPem: () => tls.serverCaPem,
+    caFingerprint: () => colonHex(tls.serverCaFingerprintSha256),
+    notReadyBecause: () => null,
+    exchange: { peers, onFailure: (error) => void errors.push(error) },
+  });
+  const loaded = loadUws({ cacheDir: join(tmpdir(), 'service-uws-test') });
+  if (!loaded.ok) throw new Error(loaded.reason);
+  const built = createListener({
+    uws: loaded.uws,
+    tls: { ...tls, clientCaFile: options.clientCaFile ?? tls.clientCaFile },
+    attach(app) {
+      sensorSide.plane.attach(app);
+      operatorSide.attach(app);
+    },
+  });
+  const shut = async (): Promise<void> => {
+    sensorSide.plane.streams.shutDown();
+    await operatorSide.close();
+    if (built.ok) built.listener.close();
+    sensorSide.plane.streams.dispose();
+    await fleet.close();
+    clock.stop();
+  };
+  const bound = built.ok ? await built.listener.listen('127.0.0.1', 0) : built;
+  if (!bound.ok) {
+    await shut();
+    throw new Error(bound.reason);
+  }
+  const outside = createOutside(bound.port, authority.rootsPem);
+  const tellJump = (byMs: number): void => {
+    for (const id of fleet.directory.ids()) {
+      fleet.directory.tell(id, { type: 'clock.jumped', atMs: time.now(), byMs });
+    }
+  };
+  return {
+    ...outside,
+    ...{ authority, intervals, stores, fleet, errors, batches, time },
+    streams: sensorSide.plane.streams,
+    tokens: sensorSide.tokens,
+    metrics: operatorSide.metrics,
+    revoke: (sensorId: string) =>
+      sensorSide.revokeSensor({ sensorId, reason: 'stolen', actor: 'test' }),
+    batchesOf: (sensorId: string) => batches.filter((one) => one.sensorId === sensorId),
+    audited: () => relational.audit.recent(100_000),
+    /** Moves the wall clock, and tells the actors as the watch over it does. */
+    travel(byMs: number): void {
+      time.travel(byMs);
+      tellJump(byMs);
+    },
+    /** Holds the wall clock at one instant, and tells the actors. */
+    holdAt(atMs: number): void {
+      const byMs = atMs - time.now();
+      time.hold(atMs);
+      tellJump(byMs);
+    },
+    newToken: async () => (await sensorSide.tokens.create({ note: '', actor: 'test' })).secret,
+    /** Makes an API key and tells its secret. */
+    async newKey(scopes: readonly string[], expiresAtMs: number | null = null): Promise<ApiKey> {
+      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
+      const [keyId, hash] = [newId(), hashOfSecret(secret)];
+      const name = scopes.join(' ');
+      await relational.apiKeys.create({ keyId, hash, name, scopes, nowMs: 0, expiresAtMs });
+      return { keyId, secret };
+    },
+    async enroll(nodeName: string, keys: KeyPair): Promise<Identity> {
+      const { secret } = await sensorSide.tokens.create({ note: '', actor: 'test' });
+      const answer = await outside.ask(null, '/sensors/enroll', enrollBody(secret, nodeName, keys));
+      if (answer.status !== 201) throw new Error(JSON.stringify(answer));
+      return {
+        sensorId: String(answer.body['sensor_id']),
+        cert: String(answer.body['control_plane_certificate_pem']),
+        key: keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      };
+    },
+    async stop(): Promise<void> {
+      outside.hangUp();
+      await shut();
+    },
+  };
+}
+
+export type ApiKey = { readonly keyId: string; readonly secret: string };
+
+/** What a peer outside can do. */
+function createOutside(port: number, ca: string) {
+  const agents = new Set<Agent>();
+  return {
+    port,
+    ca,
+    ask: (
+      identity: Pick<Identity, 'cert' | 'key'> | null,
+      path: string,
+      body?: unknown,
+      more: RequestOptions = {},
+    ) => send({ port, ca, identity, path, body, more }),
+    /** One kept connection. */
+    agent(identity: Pick<Identity, 'cert' | 'key'> | null): Agent {
+      const made = new Agent({ keepAlive: true, maxSockets: 1, ca, ...(identity ?? {}) });
+      agents.add(made);
+      return made;
+    },
+    openStream: (identity: Identity, headers: Record<string, string> = {}) =>
+      openStream({ port, ca, identity, headers }),
+    hangUp(): void {
+      for (const agent of agents) agent.destroy();
+    },
+  };
+}
+
+function configOf(dataDir: string, intervals: ConsoleOptions['intervals']): ConsoleConfig {
+  const text = JSON.stringify({ port: 0, intervals: { ...SHORT, ...intervals } });
+  const loaded = loadConfig({
+    env: { SERVICE_CONSOLE_DATA_DIR: dataDir },
+    isRoot: false,
+    readFile: () => text,
+  });
+  if (!loaded.ok) throw new Error(loaded.mistakes.join());
+  return loaded.config;
+}
+
+function loggerInto(errors: unknown[]): Logger {
+  const logger: Logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: (fields: unknown) => void errors.push(fields),
+    child: () => logger,
+  };
+  return logger;
+}
+
+/** One root for every Console of a test file: a root key takes a second to make. */
+let shared: ReturnType<typeof makeSharedKeys> | null = null;
+function openKeys() {
+  shared ??= makeSharedKeys();
+  return shared;
+}
+
+/** Removes the shared root; call it when the test file ends. */
+export async function removeSharedKeys(): Promise<void> {
+  if (shared !== null) rmSync((await shared).folder, { recursive: true, force: true });
+  shared = null;
+}
+
+async function makeSharedKeys() {
+  const folder = mkdtempSync(join(tmpdir(), 'attacks-'));
+  const authority = await openAuthority(join(folder, 'ca'));
+  const names = ['localhost', '127.0.0.1'];
+  const nowMs = Date.now();
+  const made = await prepareTlsAssets({ folder: join(folder, 'tls'), authority, names, nowMs });
+  if (!made.ok) throw new Error(made.mistakes.join());
+  const tls: TlsAssets = made.assets;
+  return { authority, tls, folder };
+}
+
+/** Opens a certificate authority of its own. */
+export async function openAuthority(folder: string) {
+  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
+  if (!opened.ok) throw new Error(opened.reason);
+  return opened.authority;
+}
+
+/** When a certificate ends, as the Console stores it. */
+export const endOf = (identity: Pick<Identity, 'cert'>): number =>
+  Date.parse(new X509Certificate(identity.cert).validTo);
