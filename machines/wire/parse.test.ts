@@ -28,6 +28,12 @@ describe('parse', () => {
     expect(!refused.ok && refused.errors?.length).toBeLessThanOrEqual(10);
   });
 
+  it('should cut a place whose name the sender chose', () => {
+    const Named = Type.Record(Type.String(), Type.String());
+    const refused = parserOfValue(Named)({ ['n'.repeat(1_000)]: 1 });
+    expect(!refused.ok && refused.errors?.[0]?.pointer).toBe(`/${'n'.repeat(255)}`);
+  });
+
   it('should refuse what is not JSON with the code of a body that cannot be read', () => {
     for (const text of ['', '{', 'nothing', '{"a":1}}']) {
       expect(parseJson(text)).toMatchObject({ ok: false, code: 'malformed_body' });
@@ -43,6 +49,7 @@ describe('parse', () => {
     expect(isShallow('{"a":{"a":{}}}', 2)).toBe(false);
     expect(isShallow('[{"a":[]}]', 2)).toBe(false);
     expect(isShallow(`[${'[],'.repeat(50)}{}]`, 2)).toBe(true);
+    expect(isShallow(`[${'{},'.repeat(50)}[]]`, 2)).toBe(true);
     expect(parseJson(nested(JSON_DEPTH_MAX + 1))).toMatchObject({ code: 'malformed_body' });
   });
 

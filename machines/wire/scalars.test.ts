@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { parserOfValue } from './parse.ts';
 import {
+  CHANNEL_HEADER,
   CHANNELS,
   Channel,
   Count,
   Flavor,
+  INSTANCE_HEADER,
   InstanceId,
+  NamedBy,
   NODE_NAME_PATTERN,
+  SENSOR_SUBPROTOCOL,
+  SEQUENCE_HEADER,
   Sequence,
+  STREAM_HEADER,
   StreamId,
   Text,
   Timestamp,
@@ -80,6 +86,24 @@ describe('wire scalars', () => {
     const others = ['', '-a', 'a-', '.a', 'a b', 'a/b', 'a'.repeat(65), 'é', ' a'];
     expect(names.filter((one) => !isName(one))).toEqual([]);
     expect(others.filter(isName)).toEqual([]);
+  });
+
+  it('should bound the names of an object, their values and their number', () => {
+    expectOnly(
+      NamedBy(3, Count),
+      [{}, { abc: 1 }, { 'a\n': 1 }, { a: 1, b: 2, c: 3 }],
+      [{ abcd: 1 }, { 'a\nbc': 1 }, { a: 'x' }, { 'a\n': 'x' }],
+    );
+    expectOnly(NamedBy(3, Count, 2), [{ a: 1, b: 2 }], [{ a: 1, b: 2, c: 3 }, { abcd: 1 }]);
+  });
+
+  it('should keep the names that Sensors in the field send', () => {
+    expect([SENSOR_SUBPROTOCOL, INSTANCE_HEADER, STREAM_HEADER]).toEqual([
+      'service.stream.v1',
+      'x-service-instance',
+      'x-service-stream',
+    ]);
+    expect([SEQUENCE_HEADER, CHANNEL_HEADER]).toEqual(['x-service-sequence', 'x-service-channel']);
   });
 
   it('should know its words and no others', () => {

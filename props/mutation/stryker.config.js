@@ -18,7 +18,7 @@ export default {
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env['MUTATE_WORKERS'] ?? 2),
-  timeoutMS: 8_000,
+  timeoutMS: 60_000,
   timeoutFactor: 2,
   inPlace: false,
   ignorePatterns: ['.git', 'coverage', 'props/bench', 'props/journeys', 'props/simulation'],
