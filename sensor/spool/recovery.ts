@@ -68,16 +68,17 @@ export function createReplay() {
   function takeSeal(seal: JournalSeal): void {
     const present = unsealed.filter((place) => place.index >= seal.from).length;
     beforeHollowSeal = present === seal.to - seal.from ? null : facts;
-    absorb(unsealed, seal.to);
+    absorb(unsealed, seal.to, seal.from);
     const spool = applyChange(facts.spool, { kind: 'drop', count: seal.drop });
     facts = { ...facts, spool, cursor: seal.cursor };
   }
 
   // Adds events up to `to`; an index without a line is lost and forgotten, so the later ones keep their names.
-  function absorb(places: readonly Place[], to: number): void {
+  function absorb(places: readonly Place[], to: number, from = to): void {
     unsealed = [];
     let { spool } = facts;
-    if (!hasBegun && header === null) spool = { ...spool, ...startAt(places[0]?.index ?? 0) };
+    if (!hasBegun && header === null)
+      spool = { ...spool, ...startAt(Math.min(places[0]?.index ?? from, from)) };
     for (const place of places) {
       if (place.index < spool.tail) continue;
       spool = withHole(spool, place.index);
