@@ -5,6 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Intervals, resolveIntervals } from '../../machines/limits.ts';
+import { EnrollRequest } from '../../machines/wire/enrollment.ts';
+import { parserOfValue } from '../../machines/wire/parse.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';
 
 export type SensorConfig = {
@@ -41,6 +43,8 @@ const KEYS = [
   'intervals',
 ];
 const ENGINES = ['auto', 'tetragon', 'ebpf', 'procfs'] as const;
+const checkRole = parserOfValue(EnrollRequest.properties.declared_role);
+const checkLabels = parserOfValue(EnrollRequest.properties.labels);
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Where the state lives: the variable, else the system's place for root, else the user's. */
@@ -113,11 +117,18 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
   if (!new RegExp(NODE_NAME_PATTERN).test(nodeName)) {
     mistakes.push('node_name: 1 to 64 letters, digits, dots, dashes or underscores');
   }
-  const overrides = values['intervals'];
-  const intervals = resolveIntervals(
-    typeof overrides === 'object' && overrides !== null ? (overrides as Values) : {},
-  );
+  const overrides = values['intervals'] ?? {};
+  const isMapping = typeof overrides === 'object' && !Array.isArray(overrides);
+  if (!isMapping) mistakes.push('intervals: must be a mapping');
+  const intervals = resolveIntervals(isMapping ? (overrides as Values) : {});
   if (!intervals.ok) mistakes.push(...intervals.mistakes);
+  // The Console would refuse them at enrollment, when nobody looks any more.
+  const declaredRole = text('declared_role');
+  if (declaredRole !== null && !checkRole(declaredRole).ok)
+    mistakes.push('declared_role: too long');
+  const labels = labelsOf(values['labels'], mistakes);
+  if (!checkLabels(labels).ok)
+    mistakes.push('labels: names of 64 characters, texts of 256 at most');
   const defaults = resolveIntervals();
   if (!defaults.ok) throw new Error('the defaults are broken');
   return {
@@ -125,8 +136,8 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     consoleUrl: urlOf('console_url', text('console_url'), ['https:'], mistakes),
     nodeName,
     flavor: choice('flavor', ['standard', 'telecom'], 'standard'),
-    declaredRole: text('declared_role'),
-    labels: labelsOf(values['labels'], mistakes),
+    declaredRole,
+    labels,
     engine: choice('engine', ENGINES, 'auto'),
     logLevel: choice('log_level', LEVELS, 'info'),
     proxyUrl: urlOf('proxy_url', text('proxy_url'), ['http:'], mistakes),
