@@ -1,9 +1,11 @@
 // Every checker of the simulated fleet, one file a property.
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
+import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
+import { revoked } from './revoked.ts';
 import { tokenOnce } from './token-once.ts';
 
 export const CHECKERS: readonly CheckerKind[] = [
@@ -12,4 +14,6 @@ export const CHECKERS: readonly CheckerKind[] = [
   removableDuplicates,
   tokenOnce,
   identityFromCertificate,
+  revoked,
+  certificateWindow,
 ];
