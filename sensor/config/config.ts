@@ -75,7 +75,7 @@ async function parseYaml(text: string, mistakes: string[]): Promise<Values> {
   if (text.trim() === '') return {};
   try {
     const { parse } = await import('yaml');
-    const value: unknown = parse(text, { maxAliasCount: 0 });
+    const value: unknown = parse(text, { maxAliasCount: 0, logLevel: 'error' });
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Values;
     mistakes.push('sensor.yaml: must be a mapping');

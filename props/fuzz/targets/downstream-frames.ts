@@ -1,6 +1,7 @@
 // What the Console sends over the stream, read by the Sensor. It takes a known frame as it is and guards each field
 // where it is used, so the promise is: a known type with the fields that are handed on, or nothing.
 import { JSON_DEPTH_MAX } from '../../../machines/limits.ts';
+import type { DownstreamFrame } from '../../../machines/wire/stream.ts';
 import { frameOf } from '../../../sensor/transport/stream-socket.ts';
 import { depthOf } from '../fits-schema.ts';
 import { downstreamFrames, json, texts } from '../samples.ts';
@@ -38,15 +39,29 @@ const target: FuzzTarget = {
 };
 export default target;
 
-/** Field by field, as the stream's actor uses them: each must be of its own type when it is there. */
-function readAsTheStreamDoes(frame: object): void {
-  const fields = frame as Readonly<Record<string, unknown>>;
-  for (const name of ['acknowledged', 'sequence', 'ms']) {
-    const value = fields[name];
-    demand(value === undefined || typeof value === 'number', `${name} is no number`);
-  }
-  for (const name of ['code', 'detail', 'at']) {
-    const value = fields[name];
-    demand(value === undefined || typeof value === 'string', `${name} is no text`);
+/** Field by field, as the stream's actor uses them: each is of its own type. */
+function readAsTheStreamDoes(frame: DownstreamFrame): void {
+  switch (frame.type) {
+    case 'welcome':
+      demand(typeof frame.acknowledged === 'number', 'what is acknowledged is no number');
+      demand(Number.isFinite(frame.settings.heartbeat_interval_seconds), 'an interval is none');
+      break;
+    case 'ping':
+      demand(typeof frame.at === 'string', 'a ping has no time');
+      break;
+    case 'ack':
+      demand(Number.isSafeInteger(frame.sequence), 'an acknowledgment has no number');
+      break;
+    case 'refused':
+      demand(Number.isSafeInteger(frame.sequence), 'a refusal has no number');
+      demand(typeof frame.code === 'string' && typeof frame.detail === 'string', 'no text');
+      break;
+    case 'refresh':
+      demand(Array.isArray(frame.what), 'a refresh names nothing');
+      break;
+    case 'retry_after':
+      demand(Number.isSafeInteger(frame.ms) && frame.ms >= 0, 'a pause is no time');
+      break;
+    default:
   }
 }
