@@ -100,7 +100,11 @@ function readSettings(
     const text = readFile(path);
     if (text === null) return {};
     if (text.length > FILE_BYTES_MAX) throw new Error(`is over ${FILE_BYTES_MAX} bytes`);
-    const value: unknown = parseYaml(text, { maxAliasCount: 100, schema: 'core', logLevel: 'error' });
+    const value: unknown = parseYaml(text, {
+      maxAliasCount: 100,
+      schema: 'core',
+      logLevel: 'error',
+    });
     if (value === null || value === undefined) return {};
     if (typeof value !== 'object' || Array.isArray(value)) throw new Error('must be a mapping');
     return { ...value };

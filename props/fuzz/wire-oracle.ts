@@ -43,7 +43,7 @@ export function checkRefusal(refusal: Exclude<Parsed<unknown>, { ok: true }>, no
   const size = JSON.stringify(refusal).length;
   demand(size <= REFUSAL_MAX_CHARS, `a refusal is too large: ${size} characters`);
   for (const { pointer, detail } of refusal.errors ?? []) {
-    note(`${refusal.code} ${pointer.replaceAll(/\d+/g, '#').slice(0, 80)} ${detail.slice(0, 60)}`);
+    note(`${refusal.code} ${placeOf(pointer)} ${detail.slice(0, 60)}`);
   }
   note(`${refusal.code} ${refusal.detail.replaceAll(/\d+/g, '#').slice(0, 80)}`);
 }
@@ -54,4 +54,10 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+// A place of the schema: names and numbers that the sender chose are all one.
+function placeOf(pointer: string): string {
+  const parts = pointer.split('/').slice(0, 6);
+  return parts.map((part) => (/^[a-z_]{1,24}$/.test(part) ? part : '#')).join('/');
 }

@@ -6,5 +6,5 @@ import { enrollRequest } from '../samples.ts';
 export default bodyTarget({
   name: 'renew-body',
   schema: RenewRequest,
-  samples: [{ csr_pem: enrollRequest.csr_pem }, { csr_pem: 'é'.repeat(32_768) }, { csr_pem: null }],
+  samples: [{ csr_pem: enrollRequest.csr_pem }, { csr_pem: 'x'.repeat(32_769) }, { csr_pem: null }],
 });
