@@ -70,14 +70,23 @@ function pass(model: Model, ms: number, isDue: boolean): void {
   }
 }
 const ready = move<Model, Real>('ready', (model, real) => {
+  unpack(model, real);
   const hello = { kind: 'k', version: '1', mode: 'm', disabledHooks: [] };
   real.send({ type: 'engine.ready', hello } as never);
   if (model.at === 'starting') go(model, 'running');
 });
-const alive = move<Model, Real>('alive', (model, real) => {
-  real.send({ type: 'engine.alive' });
-  if (model.at === 'running') model.elapsedMs = 0;
-});
+const alive = fc.nat(HANG_MS - 1).map(
+  (afterMs): Move<Model, Real> => ({
+    name: `alive(after ${afterMs})`,
+    run(model, real) {
+      const ms = Math.min(afterMs, (real.nextTimerMs() ?? 1) - 1);
+      real.advance(ms);
+      pass(model, ms, false);
+      real.send({ type: 'engine.alive' });
+      if (model.at === 'running') model.elapsedMs = 0;
+    },
+  }),
+);
 const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
   (src): Move<Model, Real> => ({
     name: `break(${src})`,
@@ -90,21 +99,28 @@ const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
     },
   }),
 );
-const skewed = fc.constantFrom(0, 0, 0, -HANG_MS, ENGINE_RESTART_WINDOW_MS).map(
-  (skewMs): Move<Model, Real> => ({
-    name: `readClock(${skewMs})`,
-    run: (model, real) => readClock(model, real, real.nowMs() + skewMs),
+// The wall clock may stand still, go back, or read exactly one window after the oldest failure.
+type Skew = number | 'the edge';
+const skews = fc.constantFrom<Skew>(0, 0, 0, -HANG_MS, ENGINE_RESTART_WINDOW_MS, 'the edge');
+function readSkewed(model: Model, real: Real, skew: Skew): void {
+  const edgeMs = (model.failedAt[0] ?? 0) + ENGINE_RESTART_WINDOW_MS;
+  readClock(model, real, typeof skew === 'number' ? real.nowMs() + skew : edgeMs);
+}
+const skewed = skews.map(
+  (skew): Move<Model, Real> => ({
+    name: `readClock(${skew})`,
+    run: (model, real) => readSkewed(model, real, skew),
   }),
 );
-const crashLoop = fc.integer({ min: 1, max: ENGINE_RESTARTS_MAX + 2 }).map(
-  (times): Move<Model, Real> => ({
-    name: `crash(${times} times)`,
+const crashLoop = fc.tuple(fc.integer({ min: 1, max: ENGINE_RESTARTS_MAX + 2 }), skews).map(
+  ([times, skew]): Move<Model, Real> => ({
+    name: `crash(${times} times, then ${skew})`,
     run(model, real) {
-      for (let at = 0; at < times; at += 1) {
+      for (let at = 1; at <= times; at += 1) {
         unpack(model, real);
         exit(model, real);
-        readClock(model, real, real.nowMs());
-        if (at + 1 === times || model.at !== 'backing_off') return;
+        readSkewed(model, real, at === times ? skew : 0);
+        if (at === times || model.at !== 'backing_off') return;
         const ms = real.nextTimerMs() ?? 0;
         real.advance(ms);
         pass(model, ms, true);

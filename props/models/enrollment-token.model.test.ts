@@ -14,22 +14,24 @@ type Model = {
 type Real = Driven<typeof enrollmentTokenMachine>;
 
 // The clock that stamps a presentation may run a little ahead of the one that turns the timer.
-const present = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom(0, 0, 0, 40)).map(
-  ([key, aheadMs]): Move<Model, Real> => ({
-    name: `present(${key}, +${aheadMs})`,
-    run(model, real) {
-      const atMs = real.nowMs() + aheadMs;
-      real.send({ type: 'token.presented', keyDigest: key, atMs } as never);
-      if (model.at === 'expired' || model.at === 'revoked') return;
-      if (atMs >= model.endsAtMs) model.told.push('token_expired');
-      else if (model.key === null) {
-        model.at = 'consumed';
-        model.key = key;
-        model.told.push('identity.granted');
-      } else model.told.push(model.key === key ? 'identity.repeated' : 'token_consumed');
-    },
-  }),
-);
+const present = fc
+  .tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom(0, 0, 0, 40, 'the end'))
+  .map(
+    ([key, ahead]): Move<Model, Real> => ({
+      name: `present(${key}, +${ahead})`,
+      run(model, real) {
+        const atMs = typeof ahead === 'number' ? real.nowMs() + ahead : model.endsAtMs;
+        real.send({ type: 'token.presented', keyDigest: key, atMs } as never);
+        if (model.at === 'expired' || model.at === 'revoked') return;
+        if (atMs >= model.endsAtMs) model.told.push('token_expired');
+        else if (model.key === null) {
+          model.at = 'consumed';
+          model.key = key;
+          model.told.push('identity.granted');
+        } else model.told.push(model.key === key ? 'identity.repeated' : 'token_consumed');
+      },
+    }),
+  );
 const revoke = move<Model, Real>('revoke', (model, real) => {
   real.send({ type: 'token.revoked', atMs: real.nowMs() } as never);
   if (model.at === 'usable') model.at = 'revoked';
