@@ -1,6 +1,6 @@
 // Whole or not at all: a file is written under another name, synced, and renamed over the old one.
-import { join } from 'node:path';
-import type { Files } from './file-port.ts';
+import { dirname, join } from 'node:path';
+import { errorCode, type Files } from './file-port.ts';
 
 const TEMPORARY_SUFFIX = '.tmp';
 
@@ -22,6 +22,28 @@ export async function writeAtomic(
   }
   await files.rename(temporary, join(directory, name));
   await files.syncDirectory(directory);
+}
+
+/** Makes a directory and its parents if absent; after the promise resolves they survive a power loss. */
+export async function makeDirectoryDurably(
+  files: Files,
+  path: string,
+  mode: number,
+): Promise<void> {
+  // Each new directory is an entry of the one above; the nearest is synced always, since a crash may have come between.
+  const above = [dirname(path)];
+  for (let at = dirname(path); (await files.stat(at)) === null; at = dirname(at)) {
+    above.push(dirname(at));
+  }
+  await files.makeDirectory(path, mode);
+  for (const directory of above) {
+    try {
+      await files.syncDirectory(directory);
+    } catch (error) {
+      // A parent that may be entered but not read cannot be synced by this user.
+      if (errorCode(error) !== 'EACCES') throw error;
+    }
+  }
 }
 
 /** Removes a file for good; an absent one is success. */

@@ -8,7 +8,13 @@ import {
   KEEP_PREVIOUS,
   RESTORE_PREVIOUS,
 } from '../../machines/sensor/identity-files.rules.ts';
-import { readText, removeDurably, removeTemporaries, writeAtomic } from './atomic-file.ts';
+import {
+  makeDirectoryDurably,
+  readText,
+  removeDurably,
+  removeTemporaries,
+  writeAtomic,
+} from './atomic-file.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { errorCode, type Files } from './file-port.ts';
 import {
@@ -39,7 +45,7 @@ export async function openStateDirectory(
 ): Promise<OpenStateDirectoryResult> {
   const { path, files, logger } = options;
   try {
-    await files.makeDirectory(path, DIRECTORY_MODE);
+    await makeDirectoryDurably(files, path, DIRECTORY_MODE);
     const facts = await files.stat(path);
     if (facts === null || !facts.isDirectory)
       return { ok: false, reason: 'not_a_directory', detail: `${path} is not a directory.` };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writeAtomic } from '../../../sensor/state-directory/atomic-file.ts';
+import { makeDirectoryDurably, writeAtomic } from '../../../sensor/state-directory/atomic-file.ts';
 import { errorCode, type Files } from '../../../sensor/state-directory/file-port.ts';
 import { createSimulatedDisk } from './disk.ts';
 import { beginLife } from './life.ts';
@@ -145,6 +145,17 @@ describe('the end of what runs', () => {
       await files.syncDirectory(HOME);
     };
     expect(await outcomes(synced, look)).toEqual(said('x'));
+  });
+
+  it('should keep the directory that the product made for its state, with its parents', async () => {
+    const seen = await outcomes(
+      async (files) => {
+        await makeDirectoryDurably(files, `${HOME}/a/b/c`, 0o700);
+        await writeAtomic(files, `${HOME}/a/b/c`, 'd', { text: 'x', mode: 0o600 });
+      },
+      ({ text }) => text('a/b/c/d'),
+    );
+    expect(seen).toEqual(said('x'));
   });
 
   it('should leave the old or the new content of a file that is replaced as the product does it', async () => {
