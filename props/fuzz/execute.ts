@@ -20,7 +20,7 @@ export async function execute(
   note: Note = () => undefined,
 ): Promise<Finding | null> {
   const given = Buffer.from(bytes);
-  const began = performance.now();
+  const beganMs = workedMs();
   try {
     await target.run(given, note);
   } catch (error) {
@@ -29,7 +29,7 @@ export async function execute(
   if (!given.equals(bytes)) return { kind: 'the input was changed', detail: '' };
   const polluted = pollutedName();
   if (polluted !== null) return { kind: `Object.prototype.${polluted} appeared`, detail: '' };
-  const tookMs = performance.now() - began;
+  const tookMs = workedMs() - beganMs;
   if (tookMs > TIME_MAX_MS && bytes.length < TIMED_BYTES_MAX) return timeAgain(target, bytes);
   return null;
 }
@@ -37,12 +37,18 @@ export async function execute(
 async function timeAgain(target: FuzzTarget, bytes: Buffer): Promise<Finding | null> {
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < TIMINGS; at += 1) {
-    const began = performance.now();
+    const beganMs = workedMs();
     await target.run(Buffer.from(bytes), () => undefined);
-    least = Math.min(least, performance.now() - began);
+    least = Math.min(least, workedMs() - beganMs);
   }
   if (least <= TIME_MAX_MS) return null;
   return { kind: 'too slow', detail: `${Math.round(least)} ms for ${bytes.length} bytes` };
+}
+
+// The thread's own work: what else the machine does counts for nothing.
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** What broke, from what was thrown. */

@@ -134,8 +134,9 @@ export function startingInputs(target: FuzzTarget): Buffer[] {
 export async function chooseCorpus(
   target: FuzzTarget,
   pool: readonly Buffer[],
-  coverage: Coverage,
+  options: Pick<FuzzOptions, 'coverage' | 'before'>,
 ): Promise<Buffer[]> {
+  const { coverage } = options;
   const features = new Set<string>();
   const chosen: Buffer[] = [];
   let bytesChosen = 0;
@@ -143,6 +144,7 @@ export async function chooseCorpus(
   for (const bytes of [...seeds, ...pool.toSorted((a, b) => a.length - b.length)]) {
     let isNew = false;
     coverage.take(target.modules);
+    options.before(bytes, -1);
     await execute(target, bytes, (feature) => {
       isNew ||= !features.has(feature);
       features.add(feature);

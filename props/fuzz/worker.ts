@@ -13,6 +13,9 @@ const REPORT_INTERVAL_MS = 1_000;
 const task: WorkerTask = workerData;
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
 
+const before = (bytes: Buffer, iteration: number): void =>
+  writeInput(task.shared, bytes, iteration);
+
 const coverage = startCoverage();
 const target = await loadTarget(task.target);
 const began = performance.now();
@@ -25,7 +28,7 @@ const { progress, pool } = await fuzz(target, {
     task.iterations === null
       ? performance.now() - began < task.seconds * 1_000
       : iteration < task.iterations,
-  before: (bytes, iteration) => writeInput(task.shared, bytes, iteration),
+  before,
   onFinding: ({ kind, detail, iteration, bytes }) =>
     tell({
       type: 'finding',
@@ -40,7 +43,10 @@ const { progress, pool } = await fuzz(target, {
 tell({ type: 'progress', counts: countsOf(progress) });
 if (task.keeps) {
   // Coverage begins anew, so that every chosen input is chosen for what it reaches itself.
-  replaceCorpus(target.name, await chooseCorpus(target, pool, startCoverage()));
+  replaceCorpus(
+    target.name,
+    await chooseCorpus(target, pool, { coverage: startCoverage(), before }),
+  );
 }
 tell({ type: 'done' });
 
