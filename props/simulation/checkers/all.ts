@@ -1,4 +1,5 @@
 // Every checker of the simulated fleet, one file a property.
+import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
@@ -6,6 +7,7 @@ import type { CheckerKind } from './checker.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
+import { spoolBound } from './spool-bound.ts';
 import { tokenOnce } from './token-once.ts';
 
 export const CHECKERS: readonly CheckerKind[] = [
@@ -16,4 +18,6 @@ export const CHECKERS: readonly CheckerKind[] = [
   identityFromCertificate,
   revoked,
   certificateWindow,
+  spoolBound,
+  accounting,
 ];

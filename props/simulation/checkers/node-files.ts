@@ -3,6 +3,7 @@ import { applyChange, depth, EMPTY_SPOOL } from '../../../machines/sensor/spool.
 import { decodeLine } from '../../../sensor/spool/journal.ts';
 import { createReplay, type RecoveredJournal } from '../../../sensor/spool/recovery.ts';
 import { type SensorState, STATE_FILES } from '../../../sensor/state-directory/identity.ts';
+import { backupsOf } from '../world/disk-export.ts';
 import { type NodeHost, STATE_DIR } from '../world/node-host.ts';
 
 const NEWLINE = 0x0a;
@@ -85,25 +86,33 @@ export function dropsOf(node: Disk): readonly Drop[] {
     if (decoded.kind === 'change') spool = applyChange(spool, decoded.change);
     if (decoded.kind !== 'seal') continue;
     const { from, to, drop } = decoded.seal;
-    spool = applyChange(spool, { kind: 'append', count: to - Math.max(from, spool.tail) });
+    if (from !== spool.tail) return []; // it began behind a lost line: nothing can be added up
+    spool = applyChange(spool, { kind: 'append', count: to - from });
     spool = applyChange(spool, { kind: 'drop', count: drop });
     if (drop > 0) drops.push({ count: drop, depthAfter: depth(spool) });
   }
   return drops;
 }
 
-const EXPORT_DIR = `${STATE_DIR}/engine/export`;
+const EXPORT_FILE = `${STATE_DIR}/engine/export/events.log`;
 
-/** Keys of all whole lines that the engine's export still holds. */
-export function exportedKeysOf(node: Disk): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const name of node.disk.calls.stat(EXPORT_DIR) === null
-    ? []
-    : node.disk.calls.list(EXPORT_DIR)) {
-    for (const [line] of linesOf(node.disk.read(`${EXPORT_DIR}/${name}`) ?? Buffer.alloc(0))) {
+export type ExportedKeys = {
+  readonly inode: string;
+  /** Each whole line's key with the byte behind the line. */
+  readonly keys: ReadonlyMap<string, number>;
+};
+
+/** What the engine's export still holds, oldest file first. */
+export function exportedKeysOf(node: Disk): readonly ExportedKeys[] {
+  const { calls } = node.disk;
+  return [...backupsOf(calls, EXPORT_FILE), EXPORT_FILE].flatMap((file) => {
+    const [facts, bytes] = [calls.stat(file), node.disk.read(file)];
+    if (facts === null || bytes === null) return [];
+    const keys = new Map<string, number>();
+    for (const [line, at, length] of linesOf(bytes)) {
       const key = KEY_TEXT.exec(line.toString())?.[1];
-      if (key !== undefined) keys.add(key);
+      if (key !== undefined) keys.set(key, at + length);
     }
-  }
-  return keys;
+    return [{ inode: String(facts.inode), keys }];
+  });
 }

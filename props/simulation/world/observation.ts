@@ -38,6 +38,8 @@ export type Observation =
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
+  /** Everything on the node's disk is gone: it is set up anew. */
+  | { readonly kind: 'node.wiped'; readonly node: string }
   /** Registry, told at the commit. */
   | {
       readonly kind: 'token.created';
