@@ -218,6 +218,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       isWanted = false;
       if (life !== null) finish(life, 'killed');
       disk.wipe();
+      world.observe({ kind: 'node.wiped', node: name });
     },
     state() {
       if (life?.isAlive() !== true) return 'off';
