@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig as loadConsoleConfig } from '../../gateway/config/config.ts';
@@ -21,8 +20,8 @@ import {
 } from './peer.ts';
 
 const MIB = 1_048_576;
-/** A proposed bar for a quiet machine is 50 ms; a shared one with two cores gets room. */
-const QUICK_MS = 500;
+/** Processor time, of both sides: other programs of a shared machine are no part of it. */
+const QUICK_MS = 50;
 const RSS_MAX_BYTES = 32 * MIB;
 const ZSTD = { headers: { 'content-encoding': 'zstd' } };
 const folder = mkdtempSync(join(tmpdir(), 'bodies-'));
@@ -33,14 +32,12 @@ const beat = () => console.ask(identity, '/sensors/heartbeat', heartbeatBody(0, 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-/** How much the resident memory grew, and how long the event loop stood still. */
-async function costOf(run: () => Promise<unknown>): Promise<{ bytes: number; stillMs: number }> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  const before = process.memoryUsage.rss();
-  delay.enable();
+/** How much the resident memory grew, and what the processor had to do. */
+async function costOf(run: () => Promise<unknown>): Promise<{ bytes: number; workMs: number }> {
+  const [before, atUsage] = [process.memoryUsage.rss(), process.cpuUsage()];
   await run();
-  delay.disable();
-  return { bytes: process.memoryUsage.rss() - before, stillMs: delay.max / 1e6 };
+  const { user, system } = process.cpuUsage(atUsage);
+  return { bytes: process.memoryUsage.rss() - before, workMs: (user + system) / 1_000 };
 }
 
 beforeAll(async () => {
@@ -61,11 +58,13 @@ describe('attack 15: documents that are expensive to read', () => {
   it('should be refused in little time on every route that reads JSON', async () => {
     const { secret } = await console.newKey(['admin']);
     const headers = { authorization: `Bearer ${secret}` };
+    let asked = 0;
     const cost = await costOf(async () => {
       for (const text of deep) {
         const body = Buffer.from(text);
         for (const path of ['events', 'heartbeat', 'inventory', 'renew']) {
           const large = path === 'renew' && body.length > 65_536;
+          asked += 1;
           const answer = await console.ask(identity, `/sensors/${path}`, body);
           expect(codeOf(answer)).toEqual(large ? [413, 'body_too_large'] : [400, 'malformed_body']);
         }
@@ -74,7 +73,7 @@ describe('attack 15: documents that are expensive to read', () => {
         expect(operator.status).toBe(400);
       }
     });
-    expect(cost.stillMs).toBeLessThan(QUICK_MS);
+    expect(cost.workMs / asked).toBeLessThan(QUICK_MS);
   });
 
   it('should be refused as lines and as frames of a stream too', async () => {
@@ -138,15 +137,18 @@ describe('attack 15: documents that are expensive to read', () => {
     ];
     for (const text of texts) {
       writeFileSync(join(folder, 'sensor.yaml'), text);
-      const atMs = performance.now();
-      const sensor = await loadSensorConfig({ SERVICE_SENSOR_STATE_DIR: folder });
-      const gateway = loadConsoleConfig({
-        env: { SERVICE_CONSOLE_DATA_DIR: folder },
-        isRoot: false,
-        readFile: () => text,
+      const { workMs } = await costOf(async () => {
+        const sensor = await loadSensorConfig({ SERVICE_SENSOR_STATE_DIR: folder });
+        const gateway = loadConsoleConfig({
+          env: { SERVICE_CONSOLE_DATA_DIR: folder },
+          isRoot: false,
+          readFile: () => text,
+        });
+        const name = text.slice(0, 40);
+        expect([name, sensor.ok, gateway.ok]).toEqual([name, false, false]);
       });
-      expect([text.slice(0, 40), sensor.ok, gateway.ok]).toEqual([text.slice(0, 40), false, false]);
-      expect(performance.now() - atMs).toBeLessThan(2 * QUICK_MS);
+      // The first one loads the parser.
+      expect(workMs).toBeLessThan(10 * QUICK_MS);
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });

@@ -237,13 +237,14 @@ describe('attack 5: the previous certificate around the end of its overlap', () 
     const ticket = await sessionOf(first, 'TLSv1.3');
     expect(codeOf(await renewal(first, key(2)))).toEqual([403, 'renewal_not_allowed']);
     const stream = await console.openStream(first);
+    stream.hello(ONE);
+    await stream.next('welcome');
     console.holdAt(replacedAtMs + 24 * HOUR_MS - 1_000);
     expect((await beat(first, { agent })).status).toBe(200);
     expect(codeOf(await renewal(first, key(2)))).toEqual([403, 'renewal_not_allowed']);
     console.holdAt(replacedAtMs + 24 * HOUR_MS + 1_000);
     expect(codeOf(await beat(first, { agent }))).toEqual([403, 'certificate_superseded']);
     expect(codeOf(await resumed(ticket, 'TLSv1.3'))).toEqual([403, 'certificate_superseded']);
-    stream.hello(ONE);
     expect(await stream.closed).toEqual({ code: 1008, reason: 'certificate_superseded' });
     expect((await beat(second)).status).toBe(200);
   });

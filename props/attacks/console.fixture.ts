@@ -35,11 +35,11 @@ import { createTestTime } from './test-time.ts';
 
 /** What the event store asks a sensor to wait while it is away. */
 export const STORE_RETRY_MS = 1_500;
+/** Short enough to wait for, long enough for an honest peer on a busy machine. */
 const SHORT: Partial<Record<IntervalName, number>> = {
-  STREAM_PING_INTERVAL_MS: 400,
-  STREAM_IDENTITY_CHECK_MS: 400,
-  STREAM_OPEN_TIMEOUT_MS: 400,
-  BODY_READ_TIMEOUT_MS: 500,
+  STREAM_PING_INTERVAL_MS: 1_000,
+  STREAM_IDENTITY_CHECK_MS: 1_000,
+  BODY_READ_TIMEOUT_MS: 2_000,
 };
 
 export type Stores = ReturnType<typeof openStores>;
@@ -104,7 +104,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     notReadyBecause: () => null,
     exchange: { peers, onFailure: (error) => void errors.push(error) },
   });
-  const loaded = loadUws({ cacheDir: join(tmpdir(), 'service-uws-test') });
+  const loaded = loadUws({ cacheDir: join(tmpdir(), `service-uws-test-${process.getuid?.()}`) });
   if (!loaded.ok) throw new Error(loaded.reason);
   const built = createListener({
     uws: loaded.uws,

@@ -230,9 +230,14 @@ export async function openStream(input: {
   const frames: Record<string, unknown>[] = [];
   const waiting: (() => void)[] = [];
   let isAnswering = true;
+  let isClosed = false;
   let instanceId = '';
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    socket.on('close', (code, reason) => {
+      isClosed = true;
+      resolve({ code, reason: reason.toString() });
+      for (const wake of waiting.splice(0)) wake();
+    });
   });
   socket.on('message', (data) => {
     const frame = JSON.parse(data.toString()) as Record<string, unknown>;
@@ -262,11 +267,12 @@ export async function openStream(input: {
       const rest = { boot_id: 'boot', stream_id: STREAM_ID, sensor_version: '0', capabilities: [] };
       socket.send(JSON.stringify({ type: 'hello', instance_id: instance, ...rest }));
     },
-    /** The next frame of a type; frames before it are dropped. */
+    /** The next frame of a type; frames before it are dropped. Rejects when the stream ends first. */
     async next(type: string): Promise<Record<string, unknown>> {
       for (;;) {
         const at = frames.findIndex((one) => one['type'] === type);
         if (at !== -1) return frames.splice(0, at + 1).at(-1) ?? {};
+        if (isClosed) throw new Error(`no ${type}: ${JSON.stringify(await closed)}`);
         await new Promise<void>((resolve) => waiting.push(resolve));
       }
     },

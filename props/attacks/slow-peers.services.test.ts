@@ -31,7 +31,7 @@ afterAll(async () => {
 /** As many as the process may hold, ten thousand at most. */
 function affordable(): number {
   const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-  return Math.min(HALF_OPEN, Number(limit ?? 1_024) - SPARE_DESCRIPTORS);
+  return Math.max(1, Math.min(HALF_OPEN, Number(limit ?? 1_024) - SPARE_DESCRIPTORS));
 }
 
 /** Milliseconds of heartbeats, one after the other on one connection, until something is over. */

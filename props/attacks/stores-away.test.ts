@@ -24,7 +24,7 @@ import {
   nth,
 } from './peer.ts';
 
-const DEATHS = 25;
+const DEATHS = 12;
 let console: ConsoleUnderTest;
 let keys: readonly KeyPair[];
 let identity: Identity;

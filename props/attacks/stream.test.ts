@@ -31,7 +31,7 @@ beforeAll(async () => {
   keys = await makeKeys(2);
 });
 beforeEach(async () => {
-  console = await startConsole();
+  console = await startConsole({ intervals: { STREAM_OPEN_TIMEOUT_MS: 1_000 } });
   identity = await console.enroll('node', key(0));
 });
 afterEach(() => console.stop());
