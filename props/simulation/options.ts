@@ -68,7 +68,7 @@ export function drawOptions(
     kinds: drawKinds(random.fork('kinds')),
     intervals: drawIntervals(random.fork('intervals'), ranges.lifetimes),
     spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
-    quietMs: random.pick([5_000, 20_000, MINUTE_MS, 5 * MINUTE_MS]),
+    quietMs: random.pick([10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS]),
     driftPpm: random.pick([0, 20, 200]),
     skewMs: random.pick([0, 500, 30_000]),
   };
@@ -93,7 +93,7 @@ function drawIntervals(random: Random, lifetimes: readonly number[]): Intervals 
   const resolved = resolveIntervals({
     HEARTBEAT_INTERVAL_MS: heartbeatMs,
     HEARTBEAT_TIMEOUT_MS: Math.min(heartbeatMs, DEFAULT_INTERVALS.HEARTBEAT_TIMEOUT_MS),
-    STREAM_TICK_MS: random.pick([500, 2_000, 4_000]),
+    STREAM_TICK_MS: random.pick([500, 2_000, 2_000, 4_000]),
     STREAM_PING_INTERVAL_MS: random.pick([10_000, 15_000]),
     CLIENT_CERTIFICATE_TTL_MS: scaled(DEFAULT_INTERVALS.CLIENT_CERTIFICATE_TTL_MS),
     RENEWAL_RECOMMENDED_MS: scaled(DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS),

@@ -6,6 +6,7 @@ import { whatIsMissing } from './checkers/liveness.ts';
 import { effectsOn } from './faults/all.ts';
 import type { PlannedFault } from './faults/kinds.ts';
 import { drawPlan } from './faults/plan.ts';
+import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
@@ -75,7 +76,6 @@ export async function runSimulation(options: Options, more: RunOptions = {}): Pr
     world.scheduler.after(PROBE_MS, probe);
   };
   world.scheduler.after(PROBE_MS, probe);
-  const faults = schedule(world, plan, effectsOn(fleet), ongoing);
   for (const console of fleet.consoles) console.start();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
@@ -83,7 +83,12 @@ export async function runSimulation(options: Options, more: RunOptions = {}): Pr
   }
 
   const isOver = (): boolean => violations.length > 0 || world.crashes().length > 0;
-  await world.scheduler.runUntil(lengthMs(options));
+  const faults = await live(view, plan, {
+    endMs: lengthMs(options),
+    effects: effectsOn(fleet),
+    ongoing,
+    isOver,
+  });
   if (!isOver()) {
     heal(fleet, ongoing);
     world.observe({ kind: 'healed' });
@@ -152,33 +157,6 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
 
 function names(kind: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `${kind}-${at + 1}`);
-}
-
-/** Arms every accident of the plan; the counts fill while the run goes on. */
-function schedule(
-  world: World,
-  plan: readonly PlannedFault[],
-  effects: ReturnType<typeof effectsOn>,
-  ongoing: Map<PlannedFault, () => void>,
-): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const fault of plan) {
-    world.scheduler.after(fault.atMs, () => {
-      counts[fault.kind] = (counts[fault.kind] ?? 0) + 1;
-      world.observe({
-        kind: 'fault',
-        fault: fault.kind,
-        target: `${fault.id}`,
-        detail: `for ${fault.durationMs} ms`,
-      });
-      const end = effects[fault.kind](fault);
-      ongoing.set(fault, end);
-      world.scheduler.after(fault.durationMs, () => {
-        if (ongoing.delete(fault)) end();
-      });
-    });
-  }
-  return counts;
 }
 
 /** Ends every accident, sets the clocks right, and switches on what is off. */

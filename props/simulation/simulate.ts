@@ -28,13 +28,14 @@ const options = drawOptions(seed, profile, {
   ...(values.faults === undefined ? {} : { faultsPerHour: Number(values.faults) }),
 });
 console.log(describeOptions(options));
-const began = performance.now();
+const began = process.cpuUsage();
 const result = await runSimulation(options);
-const seconds = (performance.now() - began) / 1_000;
+const { user, system } = process.cpuUsage(began);
+const seconds = (user + system) / 1_000_000;
 console.log(JSON.stringify({ faults: result.faults, observations: result.observations }, null, 1));
 console.log(
-  `${result.outcome} after ${(result.simulatedMs / 3_600_000).toFixed(2)} h, ${result.sensorHours.toFixed(1)} sensor-hours, ` +
-    `${result.steps} steps in ${seconds.toFixed(1)} s (${Math.round((result.sensorHours / seconds) * 60)} sensor-hours a minute), log ${result.hash.slice(0, 16)}`,
+  `${result.outcome} after ${(result.fleet.world.scheduler.sleptMs() / 3_600_000).toFixed(2)} h asleep of ${(result.simulatedMs / 3_600_000).toFixed(2)} h, ${result.sensorHours.toFixed(1)} sensor-hours, ` +
+    `${result.steps} steps in ${seconds.toFixed(1)} s of a core (${Math.round((result.sensorHours / seconds) * 60)} sensor-hours a minute), log ${result.hash.slice(0, 16)}`,
 );
 for (const one of result.crashes) console.log(`crash: ${one}`);
 for (const one of result.violations) {

@@ -32,7 +32,8 @@ export function createHostClock(
   return {
     rate,
     wallNow: wall,
-    monotonicNow: () => scheduler.now() * rate,
+    // It stands still while the host is suspended; the date does not.
+    monotonicNow: () => (scheduler.now() - scheduler.sleptMs()) * rate,
     jump(byMs) {
       offsetMs += byMs;
     },

@@ -12,6 +12,13 @@ export type Scheduler = {
   cancel(timer: ScheduledTimer): void;
   /** Runs until the time is reached, nothing is left, or `halt` was called. */
   runUntil(endMs: number): Promise<void>;
+  /**
+   * Suspends the whole world, as a hypervisor suspends every machine at once: true time goes on, and whatever was armed
+   * is as far away afterwards as it was before.
+   */
+  sleep(ms: number): void;
+  /** All the time the world was suspended. */
+  sleptMs(): number;
   /** Ends the running `runUntil` after this step. */
   halt(): void;
   /** Timers popped so far. */
@@ -30,6 +37,7 @@ export function createScheduler(options: {
   let nowMs = 0;
   let order = 0;
   let steps = 0;
+  let slept = 0;
   let isHalted = false;
 
   function isBefore(a: ScheduledTimer, b: ScheduledTimer): boolean {
@@ -123,6 +131,12 @@ export function createScheduler(options: {
         queueMicrotask(hop);
       });
     },
+    sleep(ms) {
+      nowMs += ms;
+      slept += ms;
+      for (const timer of heap) timer.atMs += ms;
+    },
+    sleptMs: () => slept,
     halt() {
       isHalted = true;
     },
