@@ -109,6 +109,13 @@ describe('attack 18: a second request inside the first', () => {
     ['a version without a number', (hidden) => `GET /livez HTTP\r\nhost: a\r\n\r\n${hidden}`],
   ];
 
+  it('should be worth hiding: sent by itself it is handled', async () => {
+    const { cert, key } = identity;
+    const until = /HTTP\/1\.1 \d{3}/;
+    expect(await talk(console, smuggled, { cert, key, until })).toMatch(/^HTTP\/1\.1 200/);
+    expect(await isRevoked()).toBe(true);
+  });
+
   it.each(LENGTHS)('should not be handled behind %s', async (_name, build) => {
     const answer = await send(build(smuggled));
     expect(answer.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0).toBeLessThanOrEqual(1);
