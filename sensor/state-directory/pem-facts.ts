@@ -23,9 +23,12 @@ export function keyDigest(keyPem: string): string | null {
 export function certificateFacts(certPem: string): CertificateFactsOfPem | null {
   try {
     const certificate = new X509Certificate(certPem);
+    const notAfterMs = Date.parse(certificate.validTo);
+    // A torn date is read as `Bad time value`; nobody could say when such a certificate ends.
+    if (Number.isNaN(notAfterMs)) return null;
     return {
       keyDigest: digestOf(certificate.publicKey),
-      notAfterMs: Date.parse(certificate.validTo),
+      notAfterMs,
       sensorId: SENSOR_URI.exec(certificate.subjectAltName ?? '')?.[1] ?? null,
     };
   } catch {
