@@ -24,7 +24,8 @@ describe('fuzz targets', () => {
         const finding = await execute(target, bytes);
         if (finding !== null) broken.push(`${which}: ${finding.kind}: ${finding.detail}`);
       };
-      for (const [at, bytes] of pool.entries()) await run(bytes, `kept input ${at}`);
+      const kept = [...pool, ...keptInputs('crashes', name)];
+      for (const [at, bytes] of kept.entries()) await run(bytes, `kept input ${at}`);
       for (let iteration = 0; iteration < MUTATIONS; iteration += 1) {
         const bytes = nextInput(target, pool, { seed: SEED, iteration });
         await run(bytes, `iteration ${iteration} (${bytes.toString('base64').slice(0, 400)})`);

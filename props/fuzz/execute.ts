@@ -5,7 +5,7 @@ import { BrokenPromise, type FuzzTarget, type Note } from './target.ts';
 /** An input below TIMED_BYTES_MAX may take so long; a pause of the machine is told from work by trying again. */
 const TIME_MAX_MS = 250;
 const TIMED_BYTES_MAX = 65_536;
-const TIMINGS = 3;
+const TIMINGS = 2;
 
 export type Finding = {
   /** The promise that broke, without what differs from input to input. */

@@ -121,13 +121,9 @@ export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<Fu
   return { progress, pool };
 }
 
-/** What every search and every replay begins with. */
+/** What every search begins with. Crashes stay out: a new one would change what a seed leads to. */
 export function startingInputs(target: FuzzTarget): Buffer[] {
-  return [
-    ...target.seeds(),
-    ...keptInputs('corpus', target.name),
-    ...keptInputs('crashes', target.name),
-  ];
+  return [...target.seeds(), ...keptInputs('corpus', target.name)];
 }
 
 /** Chooses, smallest first, the inputs that together reach and show all that the pool does, within the bounds. */

@@ -34,3 +34,9 @@ export function demandSame(left: unknown, right: unknown, promise: string): void
   const [a, b] = [JSON.stringify(left), JSON.stringify(right)];
   demand(a === b, `${promise}: ${a?.slice(0, 200)} and ${b?.slice(0, 200)}`);
 }
+
+/** The end of a sentence about a mistake, without the names and numbers that the input gave it. */
+export function lastWords(mistake: string): string {
+  const [first = ''] = mistake.split('\n');
+  return (first.split(': ').at(-1) ?? '').replaceAll(/[^A-Za-z ]+/g, '#').slice(0, 40);
+}

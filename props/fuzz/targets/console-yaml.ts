@@ -1,7 +1,7 @@
 // console.yaml: a frozen configuration, or every mistake as a sentence that repeats no password.
 import { type ConsoleConfig, loadConfig } from '../../../gateway/config/config.ts';
 import { texts } from '../samples.ts';
-import { demand, demandSame, type FuzzTarget } from '../target.ts';
+import { demand, demandSame, type FuzzTarget, lastWords } from '../target.ts';
 
 const MISTAKES_MAX_CHARS = 65_536;
 const PASSWORD = 'hunter2secret';
@@ -65,7 +65,7 @@ const target: FuzzTarget = {
     }
     demand(result.mistakes.length > 0, 'a refusal says nothing');
     demand(result.mistakes.join().length <= MISTAKES_MAX_CHARS, 'a refusal is too large');
-    for (const mistake of result.mistakes) note(mistake.slice(0, 60));
+    for (const mistake of result.mistakes) note(lastWords(mistake));
   },
 };
 export default target;

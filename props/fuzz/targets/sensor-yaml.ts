@@ -7,7 +7,7 @@ import { EnrollRequest } from '../../../machines/wire/enrollment.ts';
 import { loadConfig, type SensorConfig } from '../../../sensor/config/config.ts';
 import { fitsSchema } from '../fits-schema.ts';
 import { texts } from '../samples.ts';
-import { demand, demandSame, type FuzzTarget } from '../target.ts';
+import { demand, demandSame, type FuzzTarget, lastWords } from '../target.ts';
 
 const MISTAKES_MAX_CHARS = 65_536;
 const { node_name, flavor, labels, declared_role } = EnrollRequest.properties;
@@ -61,7 +61,7 @@ const target: FuzzTarget = {
     if (!result.ok) {
       demand(result.mistakes.length > 0, 'a refusal says nothing');
       demand(result.mistakes.join().length <= MISTAKES_MAX_CHARS, 'a refusal is too large');
-      for (const mistake of result.mistakes) note(mistake.split('\n')[0]?.slice(0, 50) ?? '');
+      for (const mistake of result.mistakes) note(lastWords(mistake));
       return;
     }
     checkConfig(result.config);
