@@ -17,6 +17,8 @@ import { createMemoryRelational } from '../../../storage/memory/memory-relationa
 import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
 import { type Race, scheduledPort } from './scheduled-port.ts';
 
+type Watch = Parameters<SensorRegistry['watchIdentities']>[0];
+
 export const NOW_MS = 1_800_000_000_000;
 const NODE = 'node-a';
 
@@ -30,17 +32,21 @@ export async function startConsole(
   const { watchIdentities, ...calls } = direct;
   let isLate = false;
   const late = scheduledPort(scheduler, calls);
+  let isCut = false;
+  let watching: Watch | null = null;
   const registry: SensorRegistry = {
     ...late,
     loadIdentities: () => (isLate ? late.loadIdentities() : direct.loadIdentities()),
-    watchIdentities: (watch) =>
-      watchIdentities.call(direct, {
+    watchIdentities(watch) {
+      watching = watch;
+      return watchIdentities.call(direct, {
         ...watch,
         onChange: (sensorId) =>
           void scheduler
             .schedule(Promise.resolve(), 'notification')
-            .then(() => watch.onChange(sensorId)),
-      }),
+            .then(() => (isCut ? undefined : watch.onChange(sensorId))),
+      });
+    },
   };
   const told: (SensorEvent & { readonly sensorId: string })[] = [];
   const opened: string[] = [];
@@ -82,6 +88,13 @@ export async function startConsole(
     registry,
     told,
     opened,
+    /** Cuts the notifications off, or lets them flow again; what was on its way while they were cut is lost. */
+    cutNotifications(isOff: boolean): void {
+      if (isOff === isCut) return;
+      isCut = isOff;
+      if (isOff) watching?.onLost();
+      else watching?.onRestored();
+    },
     enroll: createEnrollment(deps),
     renew: createRenewal(deps),
     authenticate: createAuthenticate(deps),
