@@ -134,7 +134,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       stores,
       intervals,
       driftPpm: driftPpm(),
-      tampering: bug?.console?.(world) ?? {},
+      tampering: bug?.console?.(world, stores) ?? {},
     }),
   );
   const nodes: NodeHost[] = names('node', options.sensors).map((name) =>

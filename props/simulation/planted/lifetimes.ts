@@ -1,0 +1,19 @@
+// Lifetimes of certificates for planted bugs: as in production, or so short that a run of minutes sees several renewals.
+import { DEFAULT_INTERVALS, type Intervals, resolveIntervals } from '../../../machines/limits.ts';
+
+/** Nothing expires in a short run. */
+export const LONG_LIVES: Intervals = DEFAULT_INTERVALS;
+
+/** A renewal every two minutes or so; a replaced certificate is accepted for 20 s. */
+export const SHORT_LIVES: Intervals = shortLives();
+
+function shortLives(): Intervals {
+  const resolved = resolveIntervals({
+    CLIENT_CERTIFICATE_TTL_MS: 240_000,
+    RENEWAL_RECOMMENDED_MS: 120_000,
+    RENEWAL_DUE_MS: 60_000,
+    PREVIOUS_CERTIFICATE_OVERLAP_MS: 20_000,
+  });
+  if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
+  return resolved.intervals;
+}
