@@ -2,7 +2,7 @@
 // far away, the world sleeps, so that a month is told in minutes. It never sleeps so long that a certificate would pass
 // through a whole window of its life unseen.
 import type { FleetView } from './checkers/checker.ts';
-import { whatIsMissing } from './checkers/liveness.ts';
+import { isWellNow } from './checkers/liveness.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './faults/kinds.ts';
 
 /** How often it looks whether all is calm. */
@@ -10,6 +10,8 @@ const CALM_LOOK_MS = 5_000;
 /** Awake for so long before an accident. */
 const AWAKE_BEFORE_MS = 20_000;
 const SLEEP_MIN_MS = 30_000;
+/** A fleet that is not well for so long gets help. */
+const HELP_AFTER_MS = 240_000;
 
 type Living = {
   readonly endMs: number;
@@ -17,17 +19,20 @@ type Living = {
   /** Accidents that are on, with what ends them. */
   readonly ongoing: Map<PlannedFault, () => void>;
   readonly isOver: () => boolean;
+  /** People look after nodes that cannot go on by themselves. */
+  readonly help: () => void;
 };
 
 /** Lives through the plan; answers how many accidents of each kind there were. */
 export async function live(
   view: FleetView,
   plan: readonly PlannedFault[],
-  { endMs, effects, ongoing, isOver }: Living,
+  { endMs, effects, ongoing, isOver, help }: Living,
 ): Promise<Readonly<Record<string, number>>> {
   const { world, intervals } = view;
   const { scheduler } = world;
   const counts: Record<string, number> = {};
+  let wellAtMs = 0;
   const sleepMaxMs = intervals.RENEWAL_DUE_MS / 4;
 
   function begin(fault: PlannedFault): void {
@@ -46,16 +51,23 @@ export async function live(
   }
 
   function isCalm(): boolean {
-    return ongoing.size === 0 && whatIsMissing(view).length === 0;
+    return ongoing.size === 0 && isWellNow(view);
   }
 
   /** To the moment, awake where anything is going on. */
   async function passUntil(ms: number): Promise<void> {
     while (scheduler.now() < ms && !isOver()) {
       const spareMs = Math.min(sleepMaxMs, ms - AWAKE_BEFORE_MS - scheduler.now());
-      if (spareMs >= SLEEP_MIN_MS && isCalm()) {
+      const isAllWell = isCalm();
+      if (isAllWell) wellAtMs = scheduler.now();
+      if (isAllWell && spareMs >= SLEEP_MIN_MS) {
         scheduler.sleep(spareMs);
         world.observe({ kind: 'world.slept', ms: spareMs });
+        wellAtMs = scheduler.now();
+      }
+      if (scheduler.now() - wellAtMs >= HELP_AFTER_MS) {
+        help();
+        wellAtMs = scheduler.now();
       }
       await scheduler.runUntil(Math.min(ms, scheduler.now() + CALM_LOOK_MS));
     }

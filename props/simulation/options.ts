@@ -39,15 +39,10 @@ type Ranges = {
   readonly lifetimes: readonly number[];
 };
 const RANGES: Readonly<Record<Profile, Ranges>> = {
-  smoke: { sensors: [1, 4], hours: [0.3, 1], faultsPerHour: [10, 60], lifetimes: [1, 0.01, 0.001] },
-  nightly: {
-    sensors: [1, 6],
-    hours: [0.5, 4],
-    faultsPerHour: [2, 30],
-    lifetimes: [1, 0.01, 0.002],
-  },
-  storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [300, 1_200], lifetimes: [0.001] },
-  long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.1, 0.5], lifetimes: [1, 0.2] },
+  smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
+  nightly: { sensors: [1, 4], hours: [4, 48], faultsPerHour: [0.1, 2], lifetimes: [1, 1, 0.02] },
+  storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [100, 600], lifetimes: [0.001] },
+  long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
 };
 
 /** Draws the options of a seed; what is given stands. */

@@ -45,6 +45,7 @@ export type RunOptions = {
 
 const PROBE_MS = 10_000;
 const HEAL_LOOK_MS = 5_000;
+const HELP_EVERY_LOOKS = 24;
 /** After the last accident everything must be well within this time. */
 const HEAL_MAX_MS = 40 * 60_000;
 const START_SPREAD_MS = 5_000;
@@ -88,6 +89,7 @@ export async function runSimulation(options: Options, more: RunOptions = {}): Pr
     effects: effectsOn(fleet),
     ongoing,
     isOver,
+    help: () => help(fleet),
   });
   if (!isOver()) {
     heal(fleet, ongoing);
@@ -188,27 +190,24 @@ async function untilWell(
   const { scheduler } = view.world;
   const endMs = scheduler.now() + HEAL_MAX_MS;
   let missing = ['everything'];
+  let looks = 0;
   while (missing.length > 0 && !isOver()) {
     if (scheduler.now() >= endMs) {
       report(missing.join('; '));
       return;
     }
     await scheduler.runUntil(scheduler.now() + HEAL_LOOK_MS);
-    help(fleet, scheduler.now() - endMs + HEAL_MAX_MS);
+    looks += 1;
+    if (looks % HELP_EVERY_LOOKS === 0) help(fleet);
     missing = whatIsMissing(view);
   }
   await scheduler.runUntil(scheduler.now() + WHEEL_TICK_MS);
 }
 
-const HELP_EVERY_MS = 120_000;
-
 /** What a person does when a node cannot go on by itself: a new token for one that lost or outlived its identity. */
-function help({ nodes, operators, stores }: Fleet, sinceMs: number): void {
-  if (Math.floor(sinceMs / HELP_EVERY_MS) === Math.floor((sinceMs - HEAL_LOOK_MS) / HELP_EVERY_MS))
-    return;
+function help({ nodes, operators, stores }: Fleet): void {
   for (const node of nodes) {
-    const state = node.state();
-    if (state === 'running') continue;
+    if (node.state() === 'running') continue;
     const sensorId = operators.sensorOf(node);
     const sensor = sensorId === null ? undefined : stores.relational.state.sensors.get(sensorId);
     if (sensor === undefined) operators.enrol(node);

@@ -10,17 +10,29 @@ import type { NodeHost } from '../world/node-host.ts';
 import type { FleetView } from './checker.ts';
 import { stateOf, statusOf } from './node-files.ts';
 
+/** Events that may be on their way at any moment of an ordinary day. */
+const IN_FLIGHT_MAX = 20;
+
+/** Whether nothing is wrong; events under way are nothing wrong. */
+export function isWellNow(fleet: FleetView): boolean {
+  return missingWith(fleet, IN_FLIGHT_MAX).length === 0;
+}
+
 /** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
+  return missingWith(fleet, 0);
+}
+
+function missingWith(fleet: FleetView, spooledMax: number): string[] {
   const missing: string[] = [];
   for (const console of fleet.consoles) {
     if (console.running() === null) missing.push(`${console.name} does not serve`);
   }
-  for (const node of fleet.nodes) missing.push(...missingOf(fleet, node));
+  for (const node of fleet.nodes) missing.push(...missingOf(fleet, node, spooledMax));
   return missing;
 }
 
-function missingOf(fleet: FleetView, node: NodeHost): string[] {
+function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string[] {
   const { name } = node;
   const sensor = identityOf(fleet, node);
   if (sensor === undefined) {
@@ -34,10 +46,10 @@ function missingOf(fleet: FleetView, node: NodeHost): string[] {
   if (!node.isUp()) return [`${name} is down`];
   if (status?.state !== 'running') return [`${name} is ${status?.state ?? 'silent'}`];
   const found: string[] = [];
-  if (!isWell(fleet, sensor.sensorId))
+  if (fleet.consoles.length === 1 && !isWell(fleet, sensor.sensorId))
     found.push(`${name} is well on no Console: ${healthsOf(fleet, sensor.sensorId)}`);
   if (!status.is_stream_open) found.push(`${name} has no stream`);
-  if (status.spool.depth > 0) found.push(`${name} holds ${status.spool.depth} events`);
+  if (status.spool.depth > spooledMax) found.push(`${name} holds ${status.spool.depth} events`);
   return found;
 }
 
@@ -64,8 +76,9 @@ function viewsOf(fleet: FleetView, sensorId: string) {
   });
 }
 
-// A Console that a sensor does not talk to hears nothing of it; one that sees it well is enough. A recent trouble keeps
-// a sensor from `healthy` for its window: that is the rule, and the fleet is given that time.
+// Several Consoles on one database judge certificates alike, but each one's actors hear only what that Console was told;
+// there the node's own word counts alone. A recent trouble keeps a sensor from `healthy` for its window: that is the
+// rule, and the fleet is given that time.
 function isWell(fleet: FleetView, sensorId: string): boolean {
   return viewsOf(fleet, sensorId).some(
     ({ health, regions }) =>
