@@ -36,6 +36,8 @@ export const accounting: CheckerKind = {
     const keys = createKeyColumn();
     /** The order in which the engine of a node wrote. */
     const places = createKeyColumn();
+    /** What a suspended host does not write back meanwhile is not written. */
+    const awake = (ms: number): number => ms - fleet.world.scheduler.sleptMs();
     let written = 0;
     const nodes = new Map<string, Own>();
     const add = (key: string, flag: number): void => keys.set(key, keys.get(key) | flag);
@@ -54,7 +56,7 @@ export const accounting: CheckerKind = {
       if (open.length === 0) return;
       const held = heldBy(name);
       for (const key of open) {
-        if (held.has(key)) ownOf(name).prunedHeld.set(key, atMs);
+        if (held.has(key)) ownOf(name).prunedHeld.set(key, awake(atMs));
         else add(key, EXCUSED);
       }
     }
@@ -62,7 +64,7 @@ export const accounting: CheckerKind = {
     function losePower(name: string, atMs: number): void {
       ownOf(name).oldestHeld = null;
       const { prunedHeld } = ownOf(name);
-      const young = [...prunedHeld].filter(([, at]) => atMs - at < UNSYNCED_MAX_MS);
+      const young = [...prunedHeld].filter(([, at]) => awake(atMs) - at < UNSYNCED_MAX_MS);
       prunedHeld.clear();
       if (young.length > 0)
         excuse(

@@ -4,10 +4,12 @@ import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
 import { spoolBound } from './spool-bound.ts';
+import { staleness } from './staleness.ts';
 import { tokenOnce } from './token-once.ts';
 
 export const CHECKERS: readonly CheckerKind[] = [
@@ -20,4 +22,6 @@ export const CHECKERS: readonly CheckerKind[] = [
   certificateWindow,
   spoolBound,
   accounting,
+  healthRule,
+  staleness,
 ];

@@ -10,7 +10,7 @@ import { ensure } from './columns.ts';
 
 type Known = {
   readonly notAfterMs: number;
-  /** By the clock of the Console that replaced it, and in true time. */
+  /** By the clock of the Console that replaced it, and in true time without sleep. */
   superseded: { readonly byConsoleMs: number; readonly atMs: number } | null;
   endedAtMs: number | null;
 };
@@ -21,6 +21,7 @@ export const certificateWindow: CheckerKind = {
   promise: 'A replaced certificate is accepted for exactly its overlap and never renews (I4).',
   make(fleet, report) {
     const overlapMs = fleet.intervals.PREVIOUS_CERTIFICATE_OVERLAP_MS;
+    const awake = (ms: number): number => ms - fleet.world.scheduler.sleptMs();
     const known = new Map<string, Known>();
     const bySensor = new Map<string, Set<string>>();
     /** The certificate that waits for its first use, by sensor; a newer one ends it. */
@@ -39,7 +40,7 @@ export const certificateWindow: CheckerKind = {
 
     function endOne(fingerprint: string | undefined, atMs: number): void {
       const one = known.get(fingerprint ?? '');
-      if (one !== undefined) one.endedAtMs ??= atMs;
+      if (one !== undefined) one.endedAtMs ??= awake(atMs);
     }
 
     /** What the Console's clock shows now. */
@@ -55,7 +56,11 @@ export const certificateWindow: CheckerKind = {
       if (own === undefined) report(`${what}, which was never issued`);
       else if (clockOf(console) >= consoleNowMs) judge(what, own, consoleNowMs, askedAtMs);
       const { superseded } = own ?? { superseded: null };
-      if (seen.path === SENSOR_PATHS.renew && superseded !== null && superseded.atMs < askedAtMs) {
+      if (
+        seen.path === SENSOR_PATHS.renew &&
+        superseded !== null &&
+        superseded.atMs < awake(askedAtMs)
+      ) {
         report(`${what}, which was replaced before`);
       }
     }
@@ -64,11 +69,11 @@ export const certificateWindow: CheckerKind = {
       if (consoleNowMs >= own.notAfterMs) {
         report(`${what}, expired for ${consoleNowMs - own.notAfterMs} ms`);
       }
-      if (own.endedAtMs !== null && askedAtMs - own.endedAtMs > VIEW_MAX_MS) {
+      if (own.endedAtMs !== null && awake(askedAtMs) - own.endedAtMs > VIEW_MAX_MS) {
         report(`${what}, which ended`);
       }
       const { superseded } = own;
-      if (superseded === null || askedAtMs - superseded.atMs <= VIEW_MAX_MS) return;
+      if (superseded === null || awake(askedAtMs) - superseded.atMs <= VIEW_MAX_MS) return;
       const overMs = consoleNowMs - superseded.byConsoleMs - overlapMs;
       if (overMs >= 0) report(`${what}, whose overlap is over for ${overMs} ms`);
     }
@@ -104,7 +109,7 @@ export const certificateWindow: CheckerKind = {
             const { previous, supersededAtMs } = seen;
             const replaced = known.get(previous ?? '');
             if (replaced !== undefined && supersededAtMs !== null) {
-              replaced.superseded ??= { byConsoleMs: supersededAtMs, atMs };
+              replaced.superseded ??= { byConsoleMs: supersededAtMs, atMs: awake(atMs) };
             }
             end(seen.sensor, [seen.fingerprint, previous], atMs);
             pending.delete(seen.sensor);

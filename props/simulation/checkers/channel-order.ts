@@ -1,6 +1,6 @@
 // The order within a channel: a number names one content for ever, and the events of a channel rise as the engine wrote
-// them. Excuses, because the promise itself has them: an event that is stored again (a repeat keeps its number or is
-// removed by its id) is no part of the order; and a loss of power can make the Sensor read its export from the oldest
+// them. Excuses, because the promise itself has them: an event that is stored again, be it in one batch, is no part of the
+// order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest
 // file again, so batches before and after one are not compared. invariant: I6; decision: D6, D13
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
@@ -73,7 +73,7 @@ export const channelOrder: CheckerKind = {
       const [first] = fresh;
       const last = fresh.at(-1);
       if (first === undefined || last === undefined || sequence <= channel.floor) return;
-      if (fresh.some((place, at) => at > 0 && place <= (fresh[at - 1] ?? 0))) {
+      if (fresh.some((place, at) => at > 0 && place < (fresh[at - 1] ?? 0))) {
         report(`${name}/${sequence} holds its events out of order`);
       }
       channel.first.set(sequence, first);

@@ -15,6 +15,8 @@ export const revoked: CheckerKind = {
   promise: 'A revoked sensor is refused, at once or within 5 s on a Console cut off (I3, I12).',
   make(fleet, report) {
     const { certificates, sensors } = fleet.stores.relational.state;
+    /** Time in which the world was awake: a suspended host counts no monotonic time. */
+    const awake = (ms: number): number => ms - fleet.world.scheduler.sleptMs();
     const revokedAt = new Map<string, number>();
     /** Open streams of each Console by fingerprint, how many and since when. */
     const streams = new Map<string, Map<string, number>>();
@@ -28,8 +30,9 @@ export const revoked: CheckerKind = {
 
     function refuseLate(what: string, fingerprint: string | null, askedAtMs: number): void {
       const atMs = sinceOf(fingerprint);
-      if (atMs === undefined || askedAtMs - atMs <= REVOCATION_VIEW_MAX_AGE_MS + SLACK_MS) return;
-      report(`${what} of a sensor revoked ${Math.round(askedAtMs - atMs)} ms before`);
+      if (atMs === undefined || awake(askedAtMs) - atMs <= REVOCATION_VIEW_MAX_AGE_MS + SLACK_MS)
+        return;
+      report(`${what} of a sensor revoked ${Math.round(awake(askedAtMs) - atMs)} ms before`);
     }
 
     function count(console: string, fingerprint: string | null, by: number): void {
@@ -44,7 +47,7 @@ export const revoked: CheckerKind = {
       observe(seen, atMs) {
         switch (seen.kind) {
           case 'sensor.revoked':
-            if (!revokedAt.has(seen.sensor)) revokedAt.set(seen.sensor, atMs);
+            if (!revokedAt.has(seen.sensor)) revokedAt.set(seen.sensor, awake(atMs));
             break;
           case 'request.accepted':
             refuseLate(`${seen.console} accepted ${seen.path}`, seen.fingerprint, seen.askedAtMs);
@@ -73,10 +76,9 @@ export const revoked: CheckerKind = {
         for (const [console, open] of revokedAt.size === 0 ? [] : streams) {
           for (const fingerprint of open.keys()) {
             const since = sinceOf(fingerprint) ?? Number.POSITIVE_INFINITY;
-            if (atMs - since <= streamMaxMs) continue;
-            report(
-              `${console} holds a stream of a sensor revoked ${Math.round(atMs - since)} ms ago`,
-            );
+            const forMs = awake(atMs) - since;
+            if (forMs <= streamMaxMs) continue;
+            report(`${console} holds a stream of a sensor revoked ${Math.round(forMs)} ms ago`);
           }
         }
         for (const node of fleet.nodes) {

@@ -1,0 +1,122 @@
+// The health that a Console shows equals the specification's rule, at every look. The rule is written down here a second
+// time, from the specification's words. What the rule is about (dates, errors, silence) is taken from the actor; that
+// the actor's facts are those of the registry is judged when the fleet is well again and one Console serves it: before,
+// an answer of the database may be on its way, and several Consoles do not tell their actors of each other's doings.
+// Excuse: within a second of the edge of a window the timer of the trust state may still be on its way, and a clock
+// that jumped is noticed within a second. decision: D14
+import { CLOCK_CHECK_INTERVAL_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
+import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
+import type { CheckerKind, FleetView } from './checker.ts';
+
+export type RawFacts = {
+  readonly isRevoked: boolean;
+  readonly notAfterMs: number | null;
+  readonly lastSeenMs: number;
+  readonly isStreamOpen: boolean;
+  readonly reported: string | null;
+  readonly trustErrorAtMs: number | null;
+  readonly connectionErrorAtMs: number | null;
+};
+type Windows = Pick<
+  FleetView['intervals'],
+  'RENEWAL_DUE_MS' | 'RENEWAL_RECOMMENDED_MS' | 'STALENESS_WINDOW_MS' | 'TRUST_ERROR_WINDOW_MS'
+>;
+const EDGE_MS = CLOCK_CHECK_INTERVAL_MS + 2 * WHEEL_TICK_MS;
+
+/** The rule: the worst that holds, and the trust state that goes with the dates. */
+export function healthByTheBook(facts: RawFacts, w: Windows, nowMs: number): string {
+  const leftMs = facts.notAfterMs === null ? Number.POSITIVE_INFINITY : facts.notAfterMs - nowMs;
+  const isRecent = (atMs: number | null): boolean =>
+    atMs !== null && atMs > nowMs - w.TRUST_ERROR_WINDOW_MS;
+  if (facts.isRevoked) return 'revoked';
+  if (leftMs <= w.RENEWAL_DUE_MS || isRecent(facts.trustErrorAtMs)) return 'renewal_due';
+  if (leftMs <= w.RENEWAL_RECOMMENDED_MS) return 'renewal_recommended';
+  const isSilent = !facts.isStreamOpen && facts.lastSeenMs <= nowMs - w.STALENESS_WINDOW_MS;
+  // Nothing worse holds, so the Console's own word for the trust is `trusted`.
+  const disagrees = facts.reported !== null && facts.reported !== 'trusted';
+  return isSilent || disagrees || isRecent(facts.connectionErrorAtMs) ? 'degraded' : 'healthy';
+}
+
+export const healthRule: CheckerKind = {
+  name: 'health-rule',
+  promise: 'Health equals the rule at every instant (D14).',
+  make(fleet, report) {
+    const { sensors, certificates } = fleet.stores.relational.state;
+    const offsets = new Map<string, number>();
+
+    /** False while the clock has jumped since the last look. */
+    function isSteady({ name, clock }: ConsoleHost): boolean {
+      const offset = clock.wallNow() - clock.monotonicNow();
+      const before = offsets.get(name);
+      offsets.set(name, offset);
+      return before !== undefined && Math.abs(offset - before) <= 2;
+    }
+
+    function look(host: ConsoleHost, console: RunningConsole, id: string): void {
+      const view = console.fleet.directory.ask(id);
+      if (view === 'absent') return;
+      const { context, value } = view.snapshot;
+      const nowMs = host.clock.wallNow();
+      const facts: RawFacts = {
+        isRevoked: context.revokedAtMs !== null,
+        notAfterMs: context.notAfterMs,
+        lastSeenMs: context.lastHeartbeatAtMs ?? context.knownSinceMs,
+        isStreamOpen: value.stream === 'open',
+        reported: context.reportedTrustState,
+        trustErrorAtMs: context.lastTrustErrorAtMs,
+        connectionErrorAtMs: context.lastConnectionErrorAtMs,
+      };
+      const expected = healthByTheBook(facts, fleet.intervals, nowMs);
+      const isEdge = [nowMs - EDGE_MS, nowMs + EDGE_MS].some(
+        (ms) => healthByTheBook(facts, fleet.intervals, ms) !== expected,
+      );
+      if (isEdge) return;
+      const says = console.fleet.sensors.glance(id, nowMs)?.health;
+      if (says !== expected) report(`${host.name} says ${says} of ${id}, and the rule ${expected}`);
+      const shown = console.fleet.picture.get(id)?.trust_health;
+      if (shown !== expected) {
+        report(`${host.name} shows ${shown} of ${id}, and the rule says ${expected}`);
+      }
+    }
+
+    function lookAtAll(): void {
+      for (const host of fleet.consoles) {
+        const console = host.running();
+        if (!isSteady(host) || console === null) continue;
+        for (const id of console.fleet.directory.ids()) look(host, console, id);
+      }
+    }
+
+    function compareFacts(host: ConsoleHost, console: RunningConsole): void {
+      for (const row of sensors.values()) {
+        const view = console.fleet.directory.ask(row.sensorId);
+        if (view === 'absent') {
+          report(`${host.name} has no actor for ${row.sensorId}`);
+          continue;
+        }
+        const { context } = view.snapshot;
+        if ((context.revokedAtMs === null) !== (row.revokedAtMs === null)) {
+          report(`${host.name} does not know that ${row.sensorId} is revoked`);
+        }
+        const current = [...certificates.values()].find(
+          (one) => one.sensorId === row.sensorId && one.status === 'current',
+        );
+        const ends = current?.row.notAfterMs ?? null;
+        if (row.revokedAtMs === null && ends !== context.notAfterMs) {
+          report(`${host.name} thinks ${row.sensorId} ends at ${context.notAfterMs}, not ${ends}`);
+        }
+      }
+    }
+
+    return {
+      probe: lookAtAll,
+      finish() {
+        const [host, ...others] = fleet.consoles;
+        const console = host?.running() ?? null;
+        if (host !== undefined && console !== null && others.length === 0) {
+          compareFacts(host, console);
+        }
+      },
+    };
+  },
+};

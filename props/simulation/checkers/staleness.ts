@@ -1,0 +1,95 @@
+// Staleness is exact to the tick: a sensor turns stale when the window of silence is over and not a moment before, never
+// while its stream is open, and at most one tick of the timers later. Silence is counted by the Console's own clock.
+// Excuses: a clock that jumped (or a world that slept) since the last sign of life is noticed within a second, so such
+// a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
+// tick from then on. invariant: I8
+import { ACTOR_OPENED, ACTOR_REBUILT } from '../../../actors/runtime/directory.ts';
+import type { FeedMove } from '../../../actors/runtime/inspection-feed.ts';
+import { CLOCK_CHECK_INTERVAL_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
+import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
+import type { CheckerKind } from './checker.ts';
+
+/** Rounding of two clocks, and the step in which the timer is heard. */
+const SLACK_MS = 5;
+
+type Watched = {
+  /** By the Console's clock: since when a sensor had another reason to be fresh. */
+  readonly freshUntil: Map<string, number>;
+  readonly sinceMs: number;
+};
+
+export const staleness: CheckerKind = {
+  name: 'staleness',
+  promise: 'A silent sensor turns stale when its window is over, to the tick.',
+  make(fleet, report) {
+    const windowMs = fleet.intervals.STALENESS_WINDOW_MS;
+    const watched = new WeakMap<RunningConsole, Watched>();
+    const offsets = new Map<string, { value: number; sinceMs: number }>();
+
+    /** Since when, by its own clock, the Console's clock has not jumped. */
+    function steadySince({ name, clock }: ConsoleHost): number {
+      const value = clock.wallNow() - clock.monotonicNow();
+      const known = offsets.get(name);
+      if (known !== undefined && Math.abs(known.value - value) <= 2) return known.sinceMs;
+      const sinceMs = clock.wallNow();
+      offsets.set(name, { value, sinceMs });
+      return sinceMs;
+    }
+
+    function hear(host: ConsoleHost, console: RunningConsole, own: Watched, move: FeedMove): void {
+      if (move.kind !== 'sensor') return;
+      const nowMs = host.clock.wallNow();
+      const isBuilt = move.event === ACTOR_OPENED || move.event === ACTOR_REBUILT;
+      const isClosing = move.region === 'stream' && move.to === 'closed';
+      if (isBuilt || isClosing) own.freshUntil.set(move.id, nowMs);
+      if (move.region !== 'freshness' || move.to !== 'stale' || isBuilt) return;
+      const view = console.fleet.directory.ask(move.id);
+      if (view === 'absent') return;
+      const { context } = view.snapshot;
+      if (context.streamOpen) report(`${host.name}: ${move.id} is stale with its stream open`);
+      const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
+      if (steadySince(host) > seenMs) return;
+      const earlyMs = seenMs + windowMs - nowMs;
+      if (earlyMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
+      const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
+      const lateMs = nowMs - dueMs - WHEEL_TICK_MS;
+      if (lateMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
+    }
+
+    function watch(host: ConsoleHost, console: RunningConsole): Watched {
+      const known = watched.get(console);
+      if (known !== undefined) return known;
+      const own: Watched = { freshUntil: new Map(), sinceMs: host.clock.wallNow() };
+      watched.set(console, own);
+      console.fleet.feed.subscribe((move) => hear(host, console, own, move));
+      return own;
+    }
+
+    function look(host: ConsoleHost, console: RunningConsole, own: Watched, id: string): void {
+      const view = console.fleet.directory.ask(id);
+      if (view === 'absent') return;
+      const { context, value } = view.snapshot;
+      if (value.freshness === 'stale' || value.stream === 'open') return;
+      const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
+      const dueMs = Math.max(
+        seenMs + windowMs,
+        own.freshUntil.get(id) ?? own.sinceMs,
+        steadySince(host) + CLOCK_CHECK_INTERVAL_MS,
+      );
+      const lateMs = host.clock.wallNow() - dueMs - 2 * WHEEL_TICK_MS;
+      if (lateMs > SLACK_MS) report(`${host.name}: ${id} is not stale, ${lateMs} ms too late`);
+    }
+
+    return {
+      probe() {
+        for (const host of fleet.consoles) {
+          steadySince(host);
+          const console = host.running();
+          if (console === null) continue;
+          const own = watch(host, console);
+          for (const id of console.fleet.directory.ids()) look(host, console, own, id);
+        }
+      },
+    };
+  },
+};
