@@ -1,16 +1,23 @@
 // Every checker of the simulated fleet, one file a property.
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
+import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
+import { monotone } from './monotone.ts';
+import { noRawEvents } from './no-raw-events.ts';
+import { nodeKeys } from './node-keys.ts';
+import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
 import { spoolBound } from './spool-bound.ts';
 import { staleness } from './staleness.ts';
+import { timeTravel } from './time-travel.ts';
 import { tokenOnce } from './token-once.ts';
+import { trustDomains } from './trust-domains.ts';
 
 export const CHECKERS: readonly CheckerKind[] = [
   acknowledgedIsDurable,
@@ -24,4 +31,11 @@ export const CHECKERS: readonly CheckerKind[] = [
   accounting,
   healthRule,
   staleness,
+  noRawEvents,
+  nodeKeys,
+  monotone,
+  bounds,
+  timeTravel,
+  rebuiltFromFacts,
+  trustDomains,
 ];

@@ -1,0 +1,68 @@
+// What only rises never falls: the counters of a Sensor within one life (events read, normalised, sent, lost), the count
+// of dropped events within one stream of the spool, and the numbers of new batches, which a Console closes its gaps
+// around. Excuses: a new life counts from zero; a status file may still be the one of the life before until the new life
+// has written its own. A channel may keep gaps only while a fault is on: when the fleet is well, what has a number is
+// stored. invariant: I6
+import type { CheckerKind } from './checker.ts';
+import { statusOf } from './node-files.ts';
+
+const RISING = [
+  'read',
+  'normalized',
+  'dropped',
+  'spooled',
+  'sent_stream',
+  'sent_heartbeat',
+  'discarded',
+] as const;
+
+export const monotone: CheckerKind = {
+  name: 'monotone',
+  promise: 'Counters of a life never fall, and numbers of a channel leave no gap behind (I6).',
+  make(fleet, report) {
+    const seen = new Map<string, Readonly<Record<string, number>>>();
+    const highest = new Map<string, number>();
+
+    return {
+      observe(observation) {
+        if (observation.kind === 'process.started' || observation.kind === 'process.ended') {
+          seen.delete(observation.host);
+        }
+        if (observation.kind !== 'batch.acknowledged') return;
+        const { stream, channel, sequence } = observation.batch;
+        const name = `${stream}/${channel}`;
+        highest.set(name, Math.max(highest.get(name) ?? 0, sequence));
+      },
+      probe() {
+        for (const node of fleet.nodes) {
+          const status = node.isUp() ? statusOf(node) : null;
+          // A life shows its own file once it says something other than what the last life left.
+          if (status === null || status.state === 'stopped') continue;
+          const before = seen.get(node.name);
+          seen.set(node.name, { ...status.pipeline, read: status.pipeline['read'] ?? 0 });
+          if (before === undefined) continue;
+          const fallen = RISING.find((one) => (status.pipeline[one] ?? 0) < (before[one] ?? 0));
+          if (fallen === undefined || status.pipeline['read'] === 0) continue;
+          report(
+            `${node.name}: ${fallen} fell from ${before[fallen]} to ${status.pipeline[fallen]}`,
+          );
+        }
+      },
+      finish() {
+        const [host, ...others] = fleet.consoles;
+        const ingest = host?.running()?.side.ingest;
+        if (ingest === undefined || others.length > 0) return;
+        for (const sensorId of fleet.stores.relational.state.sensors.keys()) {
+          for (const [name, sequence] of highest) {
+            const [streamId = '', channel] = name.split('/');
+            if (channel !== 'stream' && channel !== 'heartbeat' && channel !== 'batch') continue;
+            const known = ingest.ledgers.highest({ sensorId, streamId, channel });
+            if (known > 0 && known < sequence) {
+              report(`${name} went back from ${sequence} to ${known}`);
+            }
+          }
+        }
+      },
+    };
+  },
+};
