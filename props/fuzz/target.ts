@@ -37,6 +37,7 @@ export function demandSame(left: unknown, right: unknown, promise: string): void
 
 /** The end of a sentence about a mistake, without the names and numbers that the input gave it. */
 export function lastWords(mistake: string): string {
-  const [first = ''] = mistake.split('\n');
-  return (first.split(': ').at(-1) ?? '').replaceAll(/[^A-Za-z ]+/g, '#').slice(0, 40);
+  const told = /: ([^:]*) at line \d+, column \d+/.exec(mistake)?.[1];
+  const words = told ?? mistake.split(': ').at(-1) ?? '';
+  return words.replaceAll(/[^A-Za-z ]+/g, '#').slice(0, 24);
 }
