@@ -1,0 +1,84 @@
+// Mistakes in what the Console shows of the fleet, and in what it keeps of it.
+import type { Intervals } from '../../../machines/limits.ts';
+import type { ConsoleTampering } from '../world/console-host.ts';
+import { LONG_LIVES, SHORT_LIVES } from './lifetimes.ts';
+import type { PlantedBug } from './planted-bug.ts';
+
+const ONE = { sensors: 1, consoles: 1, hours: 0.15, quietMs: 60_000, skewMs: 0 } as const;
+/** Nodes fall silent for longer than the window of staleness. */
+const SILENT = {
+  ...ONE,
+  kinds: ['node.stop', 'network.cut'],
+  faultsPerHour: 60,
+  intervals: LONG_LIVES,
+} as const;
+
+function changeIntervals(change: (intervals: Intervals) => Partial<Intervals>): ConsoleTampering {
+  return { intervals: (intervals) => ({ ...intervals, ...change(intervals) }) };
+}
+
+export const PICTURE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'stale-a-second-late',
+    mistake: 'A silent sensor turns stale one second after its window.',
+    foundBy: 'staleness',
+    options: SILENT,
+    pinnedSeed: '1',
+    console: () =>
+      changeIntervals(({ STALENESS_WINDOW_MS }) => ({
+        STALENESS_WINDOW_MS: STALENESS_WINDOW_MS + 1_000,
+      })),
+  },
+  {
+    name: 'stale-a-second-early',
+    mistake: 'A silent sensor turns stale one second before its window is over.',
+    foundBy: 'staleness',
+    options: SILENT,
+    pinnedSeed: '1',
+    console: () =>
+      changeIntervals(({ STALENESS_WINDOW_MS }) => ({
+        STALENESS_WINDOW_MS: STALENESS_WINDOW_MS - 1_000,
+      })),
+  },
+  {
+    name: 'trust-errors-forgotten',
+    mistake: 'A trust error stops to count after a tenth of its window.',
+    foundBy: 'health-rule',
+    options: { ...SILENT, kinds: ['disk.read_only', 'network.reset', 'console.kill'] },
+    pinnedSeed: '1',
+    console: () =>
+      changeIntervals(({ TRUST_ERROR_WINDOW_MS }) => ({
+        TRUST_ERROR_WINDOW_MS: TRUST_ERROR_WINDOW_MS / 10,
+      })),
+  },
+  {
+    name: 'renewal-due-shown-late',
+    mistake: 'The health turns to renewal_due twenty seconds too late.',
+    foundBy: 'health-rule',
+    options: { ...ONE, hours: 0.2, kinds: [], intervals: SHORT_LIVES },
+    pinnedSeed: '1',
+    console: () =>
+      changeIntervals(({ RENEWAL_RECOMMENDED_MS }) => ({
+        RENEWAL_RECOMMENDED_MS: RENEWAL_RECOMMENDED_MS - 20_000,
+      })),
+  },
+  {
+    name: 'revoked-looks-well',
+    mistake: 'A revoked sensor is shown as healthy.',
+    foundBy: 'health-rule',
+    options: { ...SILENT, kinds: ['operator.revoke'] },
+    pinnedSeed: '1',
+    console: () => ({
+      fleet: (fleet) => ({
+        ...fleet,
+        sensors: {
+          ...fleet.sensors,
+          glance(sensorId, nowMs) {
+            const glance = fleet.sensors.glance(sensorId, nowMs);
+            return glance?.health === 'revoked' ? { ...glance, health: 'healthy' } : glance;
+          },
+        },
+      }),
+    }),
+  },
+];
