@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_INTERVALS } from '../../../machines/limits.ts';
 import { EnrollRequest } from '../../../machines/wire/enrollment.ts';
-import { loadConfig, type SensorConfig } from '../../../sensor/config/config.ts';
+import { type ConfigResult, loadConfig, type SensorConfig } from '../../../sensor/config/config.ts';
 import { fitsSchema } from '../fits-schema.ts';
 import { texts } from '../samples.ts';
-import { demand, demandSame, type FuzzTarget, lastWords } from '../target.ts';
+import { demand, demandSame, type FuzzTarget, lastWords, type Note } from '../target.ts';
 
 const MISTAKES_MAX_CHARS = 65_536;
 const { node_name, flavor, labels, declared_role } = EnrollRequest.properties;
@@ -54,27 +54,30 @@ const target: FuzzTarget = {
       '{',
     ),
   async run(bytes, note) {
-    const stateDir = folder();
-    writeFileSync(join(stateDir, 'sensor.yaml'), bytes);
-    const load = () => loadConfig({ SERVICE_SENSOR_STATE_DIR: stateDir });
-    const result = await load();
-    if (!result.ok) {
-      demand(result.mistakes.length > 0, 'a refusal says nothing');
-      demand(result.mistakes.join().length <= MISTAKES_MAX_CHARS, 'a refusal is too large');
-      for (const mistake of result.mistakes) note(lastWords(mistake));
-      return;
+    const stateDir = mkdtempSync(join(tmpdir(), 'fuzz-sensor-yaml-'));
+    try {
+      writeFileSync(join(stateDir, 'sensor.yaml'), bytes);
+      await check(() => loadConfig({ SERVICE_SENSOR_STATE_DIR: stateDir }), note);
+    } finally {
+      rmSync(stateDir, { recursive: true, force: true });
     }
-    checkConfig(result.config);
-    const again = await load();
-    demandSame(
-      again.ok && again.config,
-      result.config,
-      'the same file gives another configuration',
-    );
-    note(`accepted ${Object.keys(result.config.labels).length}`);
   },
 };
 export default target;
+
+async function check(load: () => Promise<ConfigResult>, note: Note): Promise<void> {
+  const result = await load();
+  if (!result.ok) {
+    demand(result.mistakes.length > 0, 'a refusal says nothing');
+    demand(result.mistakes.join().length <= MISTAKES_MAX_CHARS, 'a refusal is too large');
+    for (const mistake of result.mistakes) note(lastWords(mistake));
+    return;
+  }
+  checkConfig(result.config);
+  const again = await load();
+  demandSame(again.ok && again.config, result.config, 'the same file gives another configuration');
+  note(`accepted ${Object.keys(result.config.labels).length}`);
+}
 
 function checkConfig(config: SensorConfig): void {
   demand(Object.isFrozen(config), 'the configuration can be changed');
@@ -95,14 +98,4 @@ function checkConfig(config: SensorConfig): void {
     const value = Object.entries(intervals).find(([one]) => one === name)?.[1] ?? Number.NaN;
     demand(Number.isFinite(value) && value > 0, 'an interval is no time');
   }
-}
-
-let made: string | null = null;
-function folder(): string {
-  if (made === null) {
-    const fresh = mkdtempSync(join(tmpdir(), 'fuzz-sensor-yaml-'));
-    process.once('exit', () => rmSync(fresh, { recursive: true, force: true }));
-    made = fresh;
-  }
-  return made;
 }
