@@ -23,6 +23,7 @@ import {
   makeCsr,
   makeKeys,
   nth,
+  PATIENT,
   pemOf,
   talk,
 } from './peer.ts';
@@ -118,7 +119,7 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
     const [here, there] = [await startConsole({ stores }), await startConsole({ stores })];
     try {
       const identity = await here.enroll('node', key(0));
-      await expect.poll(async () => (await beat(identity, {}, there)).status).toBe(200);
+      await expect.poll(async () => (await beat(identity, {}, there)).status, PATIENT).toBe(200);
       const agent = there.agent(identity);
       expect((await beat(identity, { agent }, there)).status).toBe(200);
       const ticket = await sessionOf(identity, 'TLSv1.3', there);
@@ -181,7 +182,7 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
     expect(codeOf(unsure)).toEqual([503, 'trust_unavailable']);
     expect(Number(unsure.headers['retry-after'])).toBeGreaterThan(0);
     console.stores.relational.setAway(false);
-    await expect.poll(async () => (await send()).status).toBe(202);
+    await expect.poll(async () => (await send()).status, PATIENT).toBe(202);
   });
 });
 

@@ -25,6 +25,9 @@ export function makeKeys(
   return Promise.all(Array.from({ length: count }, one));
 }
 
+/** For what happens soon, and later on a machine that is busy. */
+export const PATIENT = { timeout: 20_000 } as const;
+
 /** One of several keys. */
 export function nth(keys: readonly KeyPair[], at: number): KeyPair {
   const found = keys[at];

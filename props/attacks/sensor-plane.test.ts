@@ -14,6 +14,7 @@ import {
   type KeyPair,
   makeKeys,
   nth,
+  PATIENT,
   STREAM_ID,
 } from './peer.ts';
 
@@ -116,13 +117,13 @@ describe('a heartbeat', () => {
     const send = (connections: unknown[]) => heartbeat({ ...heartbeatBody(0, []), connections });
     const other = { ...two, local_port: 3 };
     await send([two, other]);
-    await expect.poll(async () => (await sectionOf('connections'))?.items).toHaveLength(2);
+    await expect.poll(async () => (await sectionOf('connections'))?.items, PATIENT).toHaveLength(2);
     const before = await sectionOf('connections');
     console.travel(1_000);
     await send([other, two]);
     expect(await sectionOf('connections')).toEqual(before);
     await send([]);
-    await expect.poll(async () => (await sectionOf('connections'))?.items).toHaveLength(0);
+    await expect.poll(async () => (await sectionOf('connections'))?.items, PATIENT).toHaveLength(0);
   });
 
   it('needs a number when it carries events, and the schema it declares', async () => {

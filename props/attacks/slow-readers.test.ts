@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STREAM_BACKPRESSURE_MAX_BYTES } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
-import { eventOf, heartbeatBody, makeKeys, nth, type TestStream } from './peer.ts';
+import { eventOf, heartbeatBody, makeKeys, nth, PATIENT, type TestStream } from './peer.ts';
 
 const READERS = 8;
 const MIB = 1_048_576;
@@ -45,7 +45,7 @@ describe('attack 25: streams that are not read during a storm of pushes', () => 
       while (pushes < 10_000 && console.streams.send(sensorId, PUSH)) pushes += 1;
       // The kernel takes some megabytes of its own before anything waits here.
       expect(pushes).toBeLessThan(10_000);
-      await expect.poll(() => console.streams.isOpen(sensorId)).toBe(false);
+      await expect.poll(() => console.streams.isOpen(sensorId), PATIENT).toBe(false);
       const beat = await console.ask(good, '/sensors/heartbeat', heartbeatBody(0, []));
       expect(beat.status).toBe(200);
     }
@@ -67,9 +67,9 @@ describe('attack 25: streams that are not read during a storm of pushes', () => 
     await stream.next('welcome');
     stopReading(stream);
     stream.send({ type: 'events', sequence: 1, events: [eventOf(1)] });
-    await expect.poll(() => console.batchesOf(sensorId).length).toBe(1);
+    await expect.poll(() => console.batchesOf(sensorId).length, PATIENT).toBe(1);
     while (console.streams.send(sensorId, PUSH));
-    await expect.poll(() => console.streams.isOpen(sensorId)).toBe(false);
+    await expect.poll(() => console.streams.isOpen(sensorId), PATIENT).toBe(false);
     stream.socket.terminate();
     const again = await console.openStream(identity);
     again.hello(ONE);

@@ -22,6 +22,7 @@ import {
   makeCsr,
   makeKeys,
   nth,
+  PATIENT,
 } from './peer.ts';
 
 const DEATHS = 12;
@@ -88,7 +89,7 @@ describe('attack 20: the database is away', () => {
     expect((await get('/readyz')).status).toBe(503);
     database(false);
     expect((await get('/api/v2/sensors')).status).toBe(200);
-    await expect.poll(async () => (await get('/readyz')).status).toBe(200);
+    await expect.poll(async () => (await get('/readyz')).status, PATIENT).toBe(200);
   });
 
   it('should take heartbeats from a crowd of waiting sensors when it is back', async () => {
@@ -143,7 +144,7 @@ describe('attack 20: the event store is away', () => {
       return answer.status;
     });
     // One is on its way to the store, the lane holds the next, the rest is refused at once.
-    await expect.poll(() => refused).toBe(total - SENSOR_LANE_WAITING_MAX - 1);
+    await expect.poll(() => refused, PATIENT).toBe(total - SENSOR_LANE_WAITING_MAX - 1);
     console.stores.events.setMode('work');
     const statuses = await Promise.all(all);
     expect(statuses.filter((one) => one === 202)).toHaveLength(SENSOR_LANE_WAITING_MAX + 1);
