@@ -9,7 +9,8 @@ export const trustDomains: CheckerKind = {
   make(fleet, report) {
     const { sensors, certificates } = fleet.stores.relational.state;
     const moved = new Set<string>();
-    let before = new Map<string, string>();
+    /** Null before the first look. */
+    let before: Map<string, string> | null = null;
 
     function faces(): Map<string, string> {
       const found = new Map<string, string>();
@@ -26,10 +27,10 @@ export const trustDomains: CheckerKind = {
     function look(): void {
       const now = faces();
       for (const [sensorId, face] of now) {
-        if (moved.has(sensorId) || before.get(sensorId) === face) continue;
+        if (before === null || moved.has(sensorId) || before.get(sensorId) === face) continue;
         report(`${sensorId} changed, and nobody enrolled, renewed or revoked it`);
       }
-      for (const sensorId of before.keys()) {
+      for (const sensorId of before?.keys() ?? []) {
         if (!now.has(sensorId)) report(`${sensorId} is gone from the registry`);
       }
       before = now;
