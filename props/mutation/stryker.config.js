@@ -27,7 +27,7 @@ export default {
   incremental: false,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
-  jsonReporter: { fileName: 'coverage/mutation.json' },
+  jsonReporter: { fileName: 'node_modules/.cache/mutation.json' },
   allowEmpty: true,
   disableTypeChecks: false,
 };

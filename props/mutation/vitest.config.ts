@@ -24,8 +24,9 @@ export default defineConfig({
       'props/mutation/*.test.ts',
       'props/wire/*.test.ts',
     ],
-    exclude: ['**/node_modules/**', '**/*.services.test.ts'],
-    testTimeout: 30_000,
+    // The spool's properties write real files; its model, its walks and its examples do not.
+    exclude: ['**/node_modules/**', '**/*.services.test.ts', 'props/machines/spool.test.ts'],
+    testTimeout: 120_000,
     setupFiles: ['props/mutation/seed.ts'],
     sequence: { sequencer: ExamplesFirst },
   },
