@@ -31,6 +31,20 @@ function manualTime(): WheelTime & { advance(ms: number): void; nowMs: number } 
 }
 
 describe('wheel clock', () => {
+  it('should not add up the lateness of a timer that arms itself again', () => {
+    const time = manualTime();
+    const clock = createWheelClock({ time, tickMs: 50 });
+    const firedAtMs: number[] = [];
+    const again = (): void => {
+      firedAtMs.push(time.nowMs);
+      clock.setTimeout(again, 130);
+    };
+    clock.setTimeout(again, 130);
+    time.advance(130 * 100 + 50);
+    expect(firedAtMs).toHaveLength(100);
+    clock.stop();
+  });
+
   it('should fire every timer once, never early, at most one tick late, in due order', () => {
     fc.assert(
       fc.property(

@@ -51,6 +51,8 @@ export function createWheelClock(
   let native: unknown = null;
   let nativeTick = Number.POSITIVE_INFINITY;
   let isStopped = false;
+  /** When the timer whose callback runs was due; what it arms counts from there, so that no lateness adds up. */
+  let runningDueMs: number | null = null;
 
   const tickAt = (ms: number) => Math.ceil((ms - startMs) / tickMs);
 
@@ -68,11 +70,13 @@ export function createWheelClock(
     const nowTick = Math.floor((time.monotonicNow() - startMs) / tickMs);
     for (const entry of takeDue(nowTick)) {
       if (!slotOf.delete(entry.id)) continue;
+      runningDueMs = entry.dueAtMs;
       try {
         entry.run();
       } catch (error) {
         onError(error);
       }
+      runningDueMs = null;
     }
     doneTick = Math.max(doneTick, nowTick);
     const next = earliestTick();
@@ -108,7 +112,9 @@ export function createWheelClock(
     setTimeout(run, delayMs) {
       const id = nextId++;
       if (isStopped) return id;
-      const dueAtMs = time.monotonicNow() + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
+      const nowMs = time.monotonicNow();
+      const fromMs = Math.max(runningDueMs ?? nowMs, nowMs - tickMs);
+      const dueAtMs = fromMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
       const dueTick = Math.max(doneTick + 1, tickAt(dueAtMs));
       const slot = dueTick % SLOTS;
       slots[slot]?.set(id, { id, dueTick, dueAtMs, run: () => run() });
