@@ -1,5 +1,5 @@
-// Staleness is exact to the tick: a sensor turns stale when the window of silence is over and not a moment before, never
-// while its stream is open, and at most one tick of the timers later. Silence is counted by the Console's own clock.
+// Staleness is exact to the tick: a sensor turns stale when the window of silence is over, one tick of the timers earlier or
+// later at most, and never while its stream is open. Silence is counted by the Console's own clock.
 // Excuses: a clock that jumped (or a world that slept) since the last sign of life is noticed within a second, so such
 // a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
 // tick from then on. invariant: I8
@@ -50,7 +50,7 @@ export const staleness: CheckerKind = {
       const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
       if (steadySince(host) > seenMs) return;
       const earlyMs = seenMs + windowMs - nowMs;
-      if (earlyMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
+      if (earlyMs > WHEEL_TICK_MS + SLACK_MS) report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
       const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
       const lateMs = nowMs - dueMs - WHEEL_TICK_MS;
       if (lateMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);

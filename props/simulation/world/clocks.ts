@@ -41,18 +41,28 @@ export function createHostClock(
   };
 }
 
+const hosts = new WeakMap<object, string>();
+
+/** Whose wheel it is, for reports: an actor knows its clock, not its host. Null when it is no wheel of this world. */
+export function hostOfWheel(wheel: object): string | null {
+  return hosts.get(wheel) ?? null;
+}
+
 /** The wheel of a process: its timers are due at the tick after their time, as in production. */
 export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }): WheelClock {
   const armed = new Map<number, ScheduledTimer>();
   const startMs = clock.monotonicNow();
   let nextId = 1;
   let isStopped = false;
-  return {
+  /** As in the real wheel: what a timer arms counts from when that timer was due. */
+  let runningDueMs: number | null = null;
+  const wheel: WheelClock = {
     setTimeout(run, delayMs) {
       const id = nextId++;
       if (isStopped) return id;
       const elapsedMs = clock.monotonicNow() - startMs;
-      const wantedMs = elapsedMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
+      const fromMs = Math.max(runningDueMs ?? elapsedMs, elapsedMs - WHEEL_TICK_MS);
+      const wantedMs = fromMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
       const soonest = Math.floor(elapsedMs / WHEEL_TICK_MS) + 1;
       const dueTick = Math.max(soonest, Math.ceil(wantedMs / WHEEL_TICK_MS));
       const waitMs = (dueTick * WHEEL_TICK_MS - elapsedMs) / clock.rate;
@@ -60,7 +70,12 @@ export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }
         id,
         life.after(waitMs, () => {
           armed.delete(id);
-          run();
+          runningDueMs = wantedMs;
+          try {
+            run();
+          } finally {
+            runningDueMs = null;
+          }
         }),
       );
       return id;
@@ -78,6 +93,8 @@ export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }
       armed.clear();
     },
   };
+  hosts.set(wheel, life.host);
+  return wheel;
 }
 
 /** Time as a Console's stores have it: timers without a wheel. */
