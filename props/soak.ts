@@ -11,6 +11,7 @@ import { TARGET_NAMES } from './fuzz/targets.ts';
 import { PROFILES, type SoakOptions, type SoakSimulation } from './soak-options.ts';
 
 const DEFAULT_SECONDS = 60;
+const NIGHTLY_SEEDS = 10_000;
 const EXIT = { nothing: 0, runner: 1, safety: 2 } as const;
 const USAGE = `npm run soak -- [options]
   --seconds N | --minutes N   how long, for everything together (${DEFAULT_SECONDS} s)
@@ -18,7 +19,9 @@ const USAGE = `npm run soak -- [options]
   --targets a,b               these fuzz targets only
   --fuzz-only                 no simulated fleet
   --profile ${PROFILES.join('|')}   what the simulated fleet goes through (smoke)
-  --seeds N                   at most so many seeds of the simulated fleet
+  --simulate-only             no fuzzing
+  --seeds N                   at most so many seeds of the simulated fleet; the nightly profile runs
+                              ${NIGHTLY_SEEDS} of them, as long as it takes, unless told otherwise
   --workers N                 threads (one a core)
   --keep                      chooses the corpus of the repository anew from what was found`;
 
@@ -34,6 +37,9 @@ try {
 async function soak(options: Options): Promise<number> {
   const { seed, workers } = options;
   say(`soak with --seed ${seed}, ${workers} workers, ${options.seconds} s`);
+  if (options.isSimulationOnly) {
+    return simulate({ ...options, seconds: options.simulationSeconds ?? options.seconds, say });
+  }
   const half = options.isFuzzOnly ? options.seconds : options.seconds / 2;
   const reports = await runTargets({
     targets: options.targets,
@@ -46,7 +52,11 @@ async function soak(options: Options): Promise<number> {
   printReports(reports, seed);
   const fuzzed = reports.some((report) => report.findings.length > 0) ? EXIT.safety : EXIT.nothing;
   if (options.isFuzzOnly) return fuzzed;
-  const simulated = await simulate({ ...options, seconds: half, say });
+  const simulated = await simulate({
+    ...options,
+    seconds: options.simulationSeconds ?? half,
+    say,
+  });
   return fuzzed === EXIT.nothing || simulated === EXIT.runner ? simulated : fuzzed;
 }
 
@@ -87,6 +97,7 @@ function readOptions() {
       seed: { type: 'string' },
       targets: { type: 'string' },
       'fuzz-only': { type: 'boolean', default: false },
+      'simulate-only': { type: 'boolean', default: false },
       profile: { type: 'string', default: 'smoke' },
       seeds: { type: 'string' },
       workers: { type: 'string' },
@@ -104,13 +115,20 @@ function readOptions() {
   const unknown = targets.filter((name) => !TARGET_NAMES.some((one) => one === name));
   if (unknown.length > 0) throw new Error(`there is no target ${unknown.join(', ')}`);
   const minutes = numberOf('minutes', values.minutes);
+  const isTimed = minutes !== null || values.seconds !== undefined;
+  const seeds = numberOf('seeds', values.seeds);
+  const isWholeNight = profile === 'nightly' && !isTimed;
   return {
     seconds: numberOf('seconds', values.seconds) ?? (minutes ?? DEFAULT_SECONDS / 60) * 60,
     seed: values.seed ?? String(randomBytes(4).readUInt32LE()),
     targets,
     isFuzzOnly: values['fuzz-only'],
+    isSimulationOnly: values['simulate-only'],
+    // Seeds that were counted are run to the last one.
+    simulationSeconds:
+      isWholeNight || (seeds !== null && !isTimed) ? Number.MAX_SAFE_INTEGER : null,
     profile,
-    seeds: numberOf('seeds', values.seeds),
+    seeds: seeds ?? (isWholeNight ? NIGHTLY_SEEDS : null),
     workers: Math.max(1, Math.floor(numberOf('workers', values.workers) ?? availableParallelism())),
     keeps: values.keep,
   };

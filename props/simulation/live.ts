@@ -33,7 +33,7 @@ export async function live(
   const { scheduler } = world;
   const counts: Record<string, number> = {};
   let wellAtMs = 0;
-  const sleepMaxMs = intervals.RENEWAL_DUE_MS / 4;
+  const sleepMaxMs = intervals.RENEWAL_DUE_MS / 2;
 
   function begin(fault: PlannedFault): void {
     counts[fault.kind] = (counts[fault.kind] ?? 0) + 1;

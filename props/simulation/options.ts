@@ -40,7 +40,7 @@ type Ranges = {
 };
 const RANGES: Readonly<Record<Profile, Ranges>> = {
   smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
-  nightly: { sensors: [1, 4], hours: [4, 48], faultsPerHour: [0.1, 2], lifetimes: [1, 1, 0.02] },
+  nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.8], lifetimes: [1, 1, 0.02] },
   storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [100, 600], lifetimes: [0.001] },
   long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
 };

@@ -43,7 +43,7 @@ export type RunOptions = {
   readonly bug?: PlantedBug;
 };
 
-const PROBE_MS = 10_000;
+const PROBE_MS = 20_000;
 const HEAL_LOOK_MS = 5_000;
 const HELP_EVERY_LOOKS = 24;
 /** After the last accident everything must be well within this time. */
@@ -53,6 +53,16 @@ const START_SPREAD_MS = 5_000;
 /** Runs it to its end, or to the first violation. */
 export async function runSimulation(options: Options, more: RunOptions = {}): Promise<RunResult> {
   const world = createWorld(options.seed);
+  const unheard = (error: unknown): void => world.crashed('a promise nobody listens to', error);
+  process.on('unhandledRejection', unheard);
+  try {
+    return await runIn(world, options, more);
+  } finally {
+    process.off('unhandledRejection', unheard);
+  }
+}
+
+async function runIn(world: World, options: Options, more: RunOptions): Promise<RunResult> {
   const plan = more.plan ?? drawPlan(options);
   const fleet = buildFleet(world, options, more.bug);
   const violations: Violation[] = [];

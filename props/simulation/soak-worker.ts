@@ -1,0 +1,47 @@
+// One worker of a soak: runs the seeds it is given, one after the other, and tells what became of each.
+import { parentPort } from 'node:worker_threads';
+import { drawOptions, type Profile } from './options.ts';
+import { type Outcome, runSimulation } from './run.ts';
+
+export type SoakOrder = { readonly seed: string; readonly profile: Profile };
+export type SoakWord = {
+  readonly seed: string;
+  readonly outcome: Outcome;
+  readonly detail: string;
+  readonly hash: string;
+  readonly sensorHours: number;
+  readonly asleepHours: number;
+  readonly steps: number;
+  readonly observations: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly cpuSeconds: number;
+};
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.on('message', (order: SoakOrder) => {
+    void run(order).then((word) => port.postMessage(word));
+  });
+}
+
+async function run({ seed, profile }: SoakOrder): Promise<SoakWord> {
+  const options = drawOptions(seed, profile);
+  const began = process.threadCpuUsage();
+  const result = await runSimulation(options);
+  const { user, system } = process.threadCpuUsage(began);
+  const [crash] = result.crashes;
+  const [violation] = result.violations;
+  const asleepMs = result.fleet.world.scheduler.sleptMs();
+  return {
+    seed,
+    outcome: result.outcome,
+    detail: crash ?? (violation === undefined ? '' : `${violation.checker}: ${violation.detail}`),
+    hash: result.hash,
+    sensorHours: result.sensorHours,
+    asleepHours: (options.sensors * asleepMs) / 3_600_000,
+    steps: result.steps,
+    observations: Object.values(result.observations).reduce((sum, count) => sum + count, 0),
+    faults: result.faults,
+    cpuSeconds: (user + system) / 1_000_000,
+  };
+}

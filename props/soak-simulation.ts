@@ -1,0 +1,105 @@
+// The simulated fleet's part of a soak: seeds by the thousand over several threads, until the time is over or the seeds
+// are. What failed is told with the command that repeats it.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { SoakOrder, SoakWord } from './simulation/soak-worker.ts';
+import type { SoakOptions } from './soak-options.ts';
+
+const EXIT = { held: 0, crash: 1, safety: 2, liveness: 3 } as const;
+const WORD_EVERY_MS = 10_000;
+const FAILURES_SHOWN_MAX = 20;
+
+type Sum = {
+  runs: number;
+  sensorHours: number;
+  asleepHours: number;
+  steps: number;
+  observations: number;
+  cpuSeconds: number;
+  readonly faults: Map<string, number>;
+  readonly failed: SoakWord[];
+  readonly hashes: Map<string, string>;
+};
+
+/** Runs seeds of the profile; answers the exit code of the worst of them. */
+export async function soakSimulation(options: SoakOptions): Promise<number> {
+  const { say, seed, profile } = options;
+  const sum: Sum = {
+    runs: 0,
+    sensorHours: 0,
+    asleepHours: 0,
+    steps: 0,
+    observations: 0,
+    cpuSeconds: 0,
+    faults: new Map(),
+    failed: [],
+    hashes: new Map(),
+  };
+  const endsMs = performance.now() + options.seconds * 1_000;
+  const seedsMax = options.seeds ?? Number.POSITIVE_INFINITY;
+  let next = 0;
+  let saidMs = performance.now();
+
+  async function work(): Promise<void> {
+    const worker = new Worker(new URL('./simulation/soak-worker.ts', import.meta.url));
+    while (next < seedsMax && performance.now() < endsMs) {
+      const order: SoakOrder = { seed: `${seed}-${next}`, profile };
+      next += 1;
+      worker.postMessage(order);
+      const [word] = (await once(worker, 'message')) as [SoakWord];
+      add(sum, word);
+      if (word.outcome !== 'held') say(lineOf(word, profile));
+      if (performance.now() - saidMs > WORD_EVERY_MS) {
+        saidMs = performance.now();
+        say(`  ${describe(sum)}`);
+      }
+    }
+    await worker.terminate();
+  }
+
+  say(`the simulated fleet, profile ${profile}, seeds ${seed}-0 and on`);
+  await Promise.all(Array.from({ length: options.workers }, work));
+  say(describe(sum));
+  const faults = [...sum.faults].sort().map(([kind, count]) => `${kind} ${count}`);
+  say(`accidents: ${faults.join(', ') || 'none'}`);
+  say(`log of all runs: ${hashOf(sum)}`);
+  for (const word of sum.failed.slice(0, FAILURES_SHOWN_MAX)) say(lineOf(word, profile));
+  return Math.min(...sum.failed.map((one) => EXIT[one.outcome]), Number.POSITIVE_INFINITY) || 0;
+}
+
+function add(sum: Sum, word: SoakWord): void {
+  sum.runs += 1;
+  sum.sensorHours += word.sensorHours;
+  sum.asleepHours += word.asleepHours;
+  sum.steps += word.steps;
+  sum.observations += word.observations;
+  sum.cpuSeconds += word.cpuSeconds;
+  sum.hashes.set(word.seed, word.hash);
+  for (const [kind, count] of Object.entries(word.faults)) {
+    sum.faults.set(kind, (sum.faults.get(kind) ?? 0) + count);
+  }
+  if (word.outcome !== 'held') sum.failed.push(word);
+}
+
+function describe(sum: Sum): string {
+  const rate = Math.round((sum.sensorHours / Math.max(sum.cpuSeconds, 0.001)) * 60);
+  const accidents = [...sum.faults.values()].reduce((all, count) => all + count, 0);
+  return (
+    `${sum.runs} runs, ${sum.failed.length} failed; ${Math.round(sum.sensorHours)} sensor-hours, ` +
+    `${Math.round(sum.asleepHours)} of them slept through; ${accidents} accidents, ` +
+    `${sum.observations} observations, ${sum.steps} steps; ${Math.round(sum.cpuSeconds)} s of a core, ` +
+    `${rate} sensor-hours a minute and core`
+  );
+}
+
+function lineOf(word: SoakWord, profile: string): string {
+  const detail = word.detail.split('\n').slice(0, 3).join(' ').slice(0, 500);
+  return `${word.outcome} at seed ${word.seed}: ${detail}\n  replay: npm run simulate -- --seed ${word.seed} --profile ${profile}`;
+}
+
+/** One hash over the logs of all runs, whatever thread ran them. */
+function hashOf(sum: Sum): string {
+  const all = [...sum.hashes].sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex');
+}
