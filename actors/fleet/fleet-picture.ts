@@ -135,6 +135,7 @@ function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot
     // XState keeps the list of active nodes when no state changed.
     last._nodes === next._nodes &&
     before.because.length === 0 &&
+    before.freshness !== 'stale' &&
     b.lastTrustErrorAtMs === null &&
     b.lastConnectionErrorAtMs === null &&
     a.lastTrustErrorAtMs === null &&
@@ -145,13 +146,15 @@ function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot
   );
 }
 
-// Expiry and staleness move the machine itself; only reported errors age without a timer.
+// Expiry moves the machine itself; reported errors age without a timer, and the timer of staleness may be a tick ahead of
+// the wall clock that health is judged by.
 function hasAgingFacts(snapshot: SensorSnapshot): boolean {
   const { lastTrustErrorAtMs, lastConnectionErrorAtMs } = snapshot.context;
   return (
     lastTrustErrorAtMs !== null ||
     lastConnectionErrorAtMs !== null ||
-    regionsOfSensor(snapshot).trust === 'renewal_due'
+    regionsOfSensor(snapshot).trust === 'renewal_due' ||
+    regionsOfSensor(snapshot).freshness === 'stale'
   );
 }
 
