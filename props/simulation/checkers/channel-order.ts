@@ -68,7 +68,9 @@ export const channelOrder: CheckerKind = {
     }
 
     function order(name: string, channel: Channel, { sequence, events }: BatchSeen): void {
-      const fresh = events.filter((key) => stored.get(key) === 0).map((key) => places.get(key));
+      const fresh = [...new Set(events)]
+        .filter((key) => stored.get(key) === 0)
+        .map((key) => places.get(key));
       if (fresh.some((place) => place === 0)) return;
       const [first] = fresh;
       const last = fresh.at(-1);
