@@ -1,18 +1,11 @@
 // Mistakes on an event's way through the Console: what is confirmed, under which name and in which order it is stored.
 import type { EventBatch, EventSink } from '../../../storage/ports/event-store.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
-import { LONG_LIVES } from './lifetimes.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { CALM } from './settings.ts';
 
-/** A quiet fleet of one node and one Console whose engine writes often. */
-const CALM = {
-  sensors: 1,
-  consoles: 1,
-  hours: 0.05,
-  kinds: [],
-  intervals: LONG_LIVES,
-  quietMs: 2_000,
-} as const;
+/** The engine writes often. */
+const BUSY = { ...CALM, hours: 0.05, quietMs: 2_000 } as const;
 
 function tamperSink(change: (sink: EventSink) => Partial<EventSink>): ConsoleTampering {
   return {
@@ -30,7 +23,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'sink-forgets',
     mistake: 'The sink says stored for every fifth batch and keeps nothing of it.',
     foundBy: 'acknowledged-is-durable',
-    options: CALM,
+    options: BUSY,
     pinnedSeed: '1',
     console() {
       let batches = 0;
@@ -46,7 +39,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'ack-before-commit',
     mistake: 'A batch is confirmed when it is queued, before its group is committed.',
     foundBy: 'acknowledged-is-durable',
-    options: CALM,
+    options: BUSY,
     pinnedSeed: '1',
     console: () =>
       tamperSink((sink) => ({
@@ -60,7 +53,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'wrong-sensor',
     mistake: 'Every batch is stored under the sensor that sent the first one.',
     foundBy: 'identity-from-certificate',
-    options: { ...CALM, sensors: 2 },
+    options: { ...BUSY, sensors: 2 },
     pinnedSeed: '1',
     console() {
       let first: string | null = null;
@@ -74,7 +67,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'batch-turned-round',
     mistake: 'The events of a batch are stored newest first.',
     foundBy: 'channel-order',
-    options: CALM,
+    options: BUSY,
     pinnedSeed: '1',
     console: () => changeBatches((batch) => ({ ...batch, events: batch.events.toReversed() })),
   },
@@ -82,7 +75,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'number-used-twice',
     mistake: 'Two batches of a channel are stored under one number.',
     foundBy: 'channel-order',
-    options: CALM,
+    options: BUSY,
     pinnedSeed: '1',
     console: () =>
       changeBatches((batch) => ({ ...batch, sequence: Math.ceil(batch.sequence / 2) })),
@@ -91,7 +84,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'short-event-ids',
     mistake: 'Event ids are cut to one character, so that two events share one.',
     foundBy: 'removable-duplicates',
-    options: CALM,
+    options: BUSY,
     pinnedSeed: '1',
     console: () =>
       changeBatches((batch) => ({
@@ -106,7 +99,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'new-id-at-a-repeat',
     mistake: 'The id of an event holds the time of its arrival, so that a repeat has another one.',
     foundBy: 'removable-duplicates',
-    options: { ...CALM, hours: 0.15, kinds: ['analytics.unsure'], faultsPerHour: 200 },
+    options: { ...BUSY, hours: 0.15, kinds: ['analytics.unsure'], faultsPerHour: 200 },
     pinnedSeed: '1',
     console: () =>
       changeBatches((batch) => ({

@@ -1,5 +1,5 @@
 // How soon chance finds a planted bug: runs seed after seed with it and without anything else changed.
-import { drawOptions, type Options } from '../options.ts';
+import type { Options } from '../options.ts';
 import { type RunResult, runSimulation } from '../run.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
@@ -14,7 +14,7 @@ export type Found = {
 
 /** The options of a seed under which the bug can show. */
 export function optionsFor(bug: PlantedBug, seed: string): Options {
-  return { ...drawOptions(seed, 'smoke'), ...bug.options };
+  return { ...bug.options, seed, profile: 'smoke' };
 }
 
 /** Whether the run was ended by the checker that must notice, and by no other. */

@@ -1,19 +1,15 @@
 // Mistakes on the node: what the Sensor believes of an answer, what it keeps, what it lets go.
-import type { Files, OpenFile } from '../../../sensor/state-directory/file-port.ts';
+
+import type { ExportFiles } from '../../../sensor/engine/export-files.ts';
+import type { Files } from '../../../sensor/state-directory/file-port.ts';
+import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import type { Answer } from '../../../sensor/transport/answer.ts';
 import type { Transport } from '../../../sensor/transport/transport.ts';
 import type { NodeTampering } from '../world/node-host.ts';
-import { LONG_LIVES } from './lifetimes.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { CALM } from './settings.ts';
 
-const ONE = {
-  sensors: 1,
-  consoles: 1,
-  hours: 0.1,
-  intervals: LONG_LIVES,
-  quietMs: 5_000,
-  skewMs: 0,
-} as const;
+const ONE = { ...CALM, quietMs: 5_000 } as const;
 /** Floods meet a small spool while the way to the Console is cut. */
 const FULL_SPOOL = {
   ...ONE,
@@ -34,7 +30,10 @@ function tamperTransport(change: (transport: Transport) => Partial<Transport>): 
 function changeAnswers(change: (answer: Answer) => Answer): NodeTampering {
   return tamperTransport((transport) => ({
     createClient(options) {
-      const client = transport.createClient(options);
+      const client = transport.createClient({
+        ...options,
+        onAnswer: (path, answer) => options.onAnswer?.(path, change(answer)),
+      });
       return {
         ...client,
         post: async (path, text, more) => change(await client.post(path, text, more)),
@@ -47,13 +46,74 @@ function tamperFiles(change: (files: Files) => Partial<Files>): NodeTampering {
   return { ports: (ports) => ({ ...ports, files: { ...ports.files, ...change(ports.files) } }) };
 }
 
-function changeOpened(change: (path: string, file: OpenFile) => OpenFile): NodeTampering {
-  return tamperFiles((files) => ({
-    open: async (path, how, mode) => change(path, await files.open(path, how, mode)),
-  }));
+const NEWLINE = 0x0a;
+
+/** Blanks every tenth line that one life reads. */
+function thinned(files: ExportFiles): ExportFiles {
+  let lines = 0;
+  let isBlank = false;
+  return {
+    ...files,
+    async open(file) {
+      const opened = await files.open(file);
+      if (opened === undefined) return undefined;
+      return {
+        ...opened,
+        async read(into, position) {
+          const bytes = await opened.read(into, position);
+          for (let at = 0; at < bytes; at += 1) {
+            if (into[at] === NEWLINE) {
+              lines += 1;
+              isBlank = lines % 10 === 9;
+            } else if (isBlank) into[at] = 0x20;
+          }
+          return bytes;
+        },
+      };
+    },
+  };
 }
 
+const COUNTED = /"normalized":(\d+)/;
+
 export const NODE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'key-for-everybody',
+    mistake: 'Private keys are written for every user to read.',
+    foundBy: 'node-keys',
+    options: { ...ONE, kinds: [] },
+    pinnedSeed: '1',
+    node: () =>
+      tamperFiles((files) => ({
+        open: (path, how, mode) => files.open(path, how, path.includes('.key.pem') ? 0o644 : mode),
+        setMode: async () => undefined,
+      })),
+  },
+  {
+    name: 'counter-begins-again',
+    mistake: 'The counter of normalised events begins again at ten.',
+    foundBy: 'monotone',
+    options: { ...ONE, quietMs: 1_000, kinds: ['network.slow'], faultsPerHour: 120 },
+    pinnedSeed: '1',
+    node: () =>
+      tamperFiles((files) => ({
+        async open(path, how, mode) {
+          const file = await files.open(path, how, mode);
+          if (!path.includes('status.json')) return file;
+          return {
+            ...file,
+            append(bytes) {
+              const text = Buffer.from(bytes).toString();
+              const short = text.replace(
+                COUNTED,
+                (_all, count) => `"normalized":${Number(count) % 10}`,
+              );
+              return file.append(Buffer.from(short));
+            },
+          };
+        },
+      })),
+  },
   {
     name: 'spool-holds-one-more',
     mistake: 'The spool drops one event too late.',
@@ -69,19 +129,6 @@ export const NODE_BUGS: readonly PlantedBug[] = [
     options: FULL_SPOOL,
     pinnedSeed: '1',
     node: () => ({ spoolEventsMax: (eventsMax) => eventsMax / 2 }),
-  },
-  {
-    name: 'sync-does-nothing',
-    mistake: 'The disk is not asked to keep what was written.',
-    foundBy: 'channel-order',
-    options: {
-      ...ONE,
-      hours: 0.2,
-      kinds: ['node.power_loss', 'engine.flood', 'engine.rotate'],
-      faultsPerHour: 200,
-    },
-    pinnedSeed: '1',
-    node: () => changeOpened((_path, file) => ({ ...file, sync: async () => undefined })),
   },
   {
     name: 'busy-is-taken-for-stored',
@@ -108,47 +155,46 @@ export const NODE_BUGS: readonly PlantedBug[] = [
       })),
   },
   {
-    name: 'next-batch-confirmed-too',
-    mistake: 'An acknowledgment counts for the batch behind it as well.',
+    name: 'spool-forgets-at-restart',
+    mistake: 'The Sensor begins with an empty journal whenever it starts.',
     foundBy: 'accounting',
     options: {
       ...ONE,
-      kinds: ['engine.flood', 'network.cut', 'network.reset'],
+      hours: 0.2,
+      kinds: ['engine.flood', 'network.cut', 'node.kill'],
       faultsPerHour: 200,
+      spoolEventsMax: 100_000,
     },
     pinnedSeed: '1',
-    node: () =>
-      tamperTransport((transport) => ({
-        openStream: (client, hello, handlers, timeoutMs) =>
-          transport.openStream(
-            client,
-            hello,
-            {
-              ...handlers,
-              onFrame(frame) {
-                handlers.onFrame(frame);
-                if (frame.type !== 'ack') return;
-                handlers.onFrame({ type: 'ack', sequence: frame.sequence + 1 });
-              },
+    node: () => ({
+      ports(ports) {
+        let isFirst = true;
+        return {
+          ...ports,
+          files: {
+            ...ports.files,
+            async open(path, how, mode) {
+              if (path.endsWith(STATE_FILES.spool) && isFirst) {
+                isFirst = false;
+                await ports.files.remove(path);
+              }
+              return ports.files.open(path, how, mode);
             },
-            timeoutMs,
-          ),
-      })),
+          },
+        };
+      },
+    }),
   },
   {
-    name: 'rotated-files-unread',
-    mistake: 'What the engine had rotated away while the Sensor was down is not read.',
+    name: 'events-thinned',
+    mistake: 'The Sensor reads one line of its export in ten as an empty one.',
     foundBy: 'accounting',
-    options: { ...ONE, kinds: ['node.kill', 'engine.rotate', 'engine.flood'], faultsPerHour: 300 },
+    options: { ...ONE, kinds: [], quietMs: 1_000 },
     pinnedSeed: '1',
     node: () => ({
-      ports: (ports) => ({
-        ...ports,
-        exportFiles: {
-          ...ports.exportFiles,
-          list: async (live) => (await ports.exportFiles.list(live)).slice(-1),
-        },
-      }),
+      ports(ports) {
+        return { ...ports, exportFiles: thinned(ports.exportFiles) };
+      },
     }),
   },
   {

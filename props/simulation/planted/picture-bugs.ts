@@ -1,16 +1,15 @@
 // Mistakes in what the Console shows of the fleet, and in what it keeps of it.
 import type { Intervals } from '../../../machines/limits.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
-import { LONG_LIVES, SHORT_LIVES } from './lifetimes.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { CALM, SHORT_LIVES } from './settings.ts';
 
-const ONE = { sensors: 1, consoles: 1, hours: 0.15, quietMs: 60_000, skewMs: 0 } as const;
+const ONE = { ...CALM, hours: 0.15, quietMs: 60_000 } as const;
 /** Nodes fall silent for longer than the window of staleness. */
 const SILENT = {
   ...ONE,
   kinds: ['node.stop', 'network.cut'],
   faultsPerHour: 60,
-  intervals: LONG_LIVES,
 } as const;
 
 function changeIntervals(change: (intervals: Intervals) => Partial<Intervals>): ConsoleTampering {
@@ -52,10 +51,10 @@ export const PICTURE_BUGS: readonly PlantedBug[] = [
       })),
   },
   {
-    name: 'renewal-due-shown-late',
-    mistake: 'The health turns to renewal_due twenty seconds too late.',
+    name: 'renewal-shown-late',
+    mistake: 'The health tells of a recommended renewal twenty seconds too late.',
     foundBy: 'health-rule',
-    options: { ...ONE, hours: 0.2, kinds: [], intervals: SHORT_LIVES },
+    options: { ...SILENT, hours: 0.25, kinds: ['disk.read_only'], intervals: SHORT_LIVES },
     pinnedSeed: '1',
     console: () =>
       changeIntervals(({ RENEWAL_RECOMMENDED_MS }) => ({
@@ -77,6 +76,23 @@ export const PICTURE_BUGS: readonly PlantedBug[] = [
             const glance = fleet.sensors.glance(sensorId, nowMs);
             return glance?.health === 'revoked' ? { ...glance, health: 'healthy' } : glance;
           },
+        },
+      }),
+    }),
+  },
+  {
+    name: 'revocation-lost-at-restart',
+    mistake: 'The actors of a Console that starts do not hear which sensors are revoked.',
+    foundBy: 'rebuilt-from-facts',
+    options: { ...SILENT, kinds: ['operator.revoke', 'console.kill'], faultsPerHour: 120 },
+    pinnedSeed: '1',
+    console: () => ({
+      relational: (ports) => ({
+        ...ports,
+        sensors: {
+          ...ports.sensors,
+          loadSensors: async () =>
+            (await ports.sensors.loadSensors()).map((row) => ({ ...row, revokedAtMs: null })),
         },
       }),
     }),

@@ -12,8 +12,8 @@ export type PlantedBug = {
   readonly mistake: string;
   /** The checker that must notice. */
   readonly foundBy: string;
-  /** A short run in which the bug can show at all; whatever it leaves out is drawn from the seed. */
-  readonly options: Partial<Omit<Options, 'seed' | 'profile'>>;
+  /** A short run in which the bug can show at all. */
+  readonly options: Omit<Options, 'seed' | 'profile'>;
   /** A seed that finds it. */
   readonly pinnedSeed: string;
   /** Asked once a Console; the stores are those of the whole fleet. */

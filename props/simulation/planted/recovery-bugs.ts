@@ -1,16 +1,9 @@
 // Mistakes that break no promise while trouble lasts, and keep the fleet from getting well again.
-import { LONG_LIVES } from './lifetimes.ts';
-import type { PlantedBug } from './planted-bug.ts';
 
-const ONE = {
-  sensors: 1,
-  consoles: 1,
-  hours: 0.15,
-  intervals: LONG_LIVES,
-  quietMs: 60_000,
-  skewMs: 0,
-  driftPpm: 0,
-} as const;
+import type { PlantedBug } from './planted-bug.ts';
+import { CALM } from './settings.ts';
+
+const ONE = { ...CALM, hours: 0.15, quietMs: 60_000, driftPpm: 0 } as const;
 const PATIENCE = 5;
 
 export const RECOVERY_BUGS: readonly PlantedBug[] = [
@@ -42,7 +35,7 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     name: 'sink-stays-closed',
     mistake: 'The sink never opens again after five batches that it could not store.',
     foundBy: 'liveness',
-    options: { ...ONE, quietMs: 5_000, kinds: ['analytics.away'], faultsPerHour: 60 },
+    options: { ...ONE, quietMs: 20_000, kinds: ['analytics.away'], faultsPerHour: 60 },
     pinnedSeed: '1',
     console() {
       let failures = 0;
@@ -52,7 +45,7 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
           sink: {
             ...ports.sink,
             async append(batch) {
-              if (failures >= PATIENCE) return { ok: false, retryAfterMs: 1_000 };
+              if (failures >= PATIENCE) return { ok: false, retryAfterMs: 60_000 };
               const outcome = await ports.sink.append(batch);
               failures = outcome.ok ? 0 : failures + 1;
               return outcome;

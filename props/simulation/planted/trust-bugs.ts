@@ -3,13 +3,12 @@ import type { IdentityCache, IdentityVerdict } from '../../../actors/trust/ident
 import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { SimulatedStores } from '../world/stores.ts';
-import { LONG_LIVES, SHORT_LIVES } from './lifetimes.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { CALM, LONG_LIVES, SHORT_LIVES } from './settings.ts';
 
-const ONE = { sensors: 1, consoles: 1, quietMs: 20_000, skewMs: 0 } as const;
 /** Requests are repeated up to a minute later, while certificates change every two minutes. */
 const REPLAYED = {
-  ...ONE,
+  ...CALM,
   hours: 0.3,
   kinds: ['network.replay'],
   faultsPerHour: 120,
@@ -17,11 +16,10 @@ const REPLAYED = {
 } as const;
 /** Machines are revoked and set up anew. */
 const REVOKED = {
-  ...ONE,
+  ...CALM,
   hours: 0.2,
   kinds: ['operator.revoke'],
   faultsPerHour: 60,
-  intervals: LONG_LIVES,
 } as const;
 
 function tamperRegistry(

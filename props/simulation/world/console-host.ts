@@ -2,6 +2,7 @@
 // stores, clocks and listener. It can be started, stopped in order, and killed at any moment; what is left of it then is
 // what the stores hold.
 import { createHash } from 'node:crypto';
+import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { RateBudget } from '../../../gateway/access/rate-budget.ts';
 import { assembleFleet, type Fleet } from '../../../gateway/assembly/fleet.ts';
@@ -42,6 +43,7 @@ export type ConsoleTampering = {
   readonly analytics?: (ports: SimulatedAnalyticsPorts) => SimulatedAnalyticsPorts;
   readonly fleet?: (fleet: Fleet) => Fleet;
   readonly intervals?: (intervals: Intervals) => Intervals;
+  readonly wheel?: (wheel: WheelClock) => WheelClock;
 };
 
 export type RunningConsole = ConsolePorts & {
@@ -87,7 +89,8 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
 
   async function boot(own: Life): Promise<void> {
     const time = timeOf(own, clock);
-    const wheel = wheelOf(own, clock);
+    const ownWheel = wheelOf(own, clock);
+    const wheel = tampering.wheel?.(ownWheel) ?? ownWheel;
     const logger = worldLogger(world, name, own);
     const relational = stores.relationalFor(own, clock);
     const analytics = stores.analyticsFor(own, clock);

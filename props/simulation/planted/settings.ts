@@ -1,5 +1,8 @@
-// Lifetimes of certificates for planted bugs: as in production, or so short that a run of minutes sees several renewals.
+// What the runs of planted bugs begin with: one node, one Console, no accidents. Nothing is drawn, so that a pinned seed
+// stays what it is when the ranges of ordinary runs change. Lifetimes of certificates are as in production, or so short
+// that a run of minutes sees several renewals.
 import { DEFAULT_INTERVALS, type Intervals, resolveIntervals } from '../../../machines/limits.ts';
+import type { PlantedBug } from './planted-bug.ts';
 
 /** Nothing expires in a short run. */
 export const LONG_LIVES: Intervals = DEFAULT_INTERVALS;
@@ -17,3 +20,16 @@ function shortLives(): Intervals {
   if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
   return resolved.intervals;
 }
+
+export const CALM: PlantedBug['options'] = {
+  sensors: 1,
+  consoles: 1,
+  hours: 0.1,
+  kinds: [],
+  faultsPerHour: 120,
+  intervals: LONG_LIVES,
+  spoolEventsMax: 100_000,
+  quietMs: 20_000,
+  driftPpm: 20,
+  skewMs: 0,
+};

@@ -1,0 +1,17 @@
+// Every planted bug; each checker has one at least, and so has liveness.
+import { DELIVERY_BUGS } from './delivery-bugs.ts';
+import { KEEPING_BUGS } from './keeping-bugs.ts';
+import { NODE_BUGS } from './node-bugs.ts';
+import { PICTURE_BUGS } from './picture-bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { RECOVERY_BUGS } from './recovery-bugs.ts';
+import { TRUST_BUGS } from './trust-bugs.ts';
+
+export const PLANTED: readonly PlantedBug[] = [
+  ...DELIVERY_BUGS,
+  ...TRUST_BUGS,
+  ...NODE_BUGS,
+  ...PICTURE_BUGS,
+  ...KEEPING_BUGS,
+  ...RECOVERY_BUGS,
+];
