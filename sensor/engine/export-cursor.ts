@@ -1,5 +1,6 @@
 // Where a reader stands in a rotating export, in words that survive a restart. The inode finds the file after it was
-// renamed; the digest of its first bytes tells it from another file that got the same inode, or from itself rewritten.
+// renamed; the digest of its first bytes tells it from another file that got the same inode, or from itself rewritten;
+// the digest of the last bytes read tells whether its end went back, as after a power loss, since engines do not sync.
 import { createHash } from 'node:crypto';
 import { EXPORT_HEAD_BYTES } from '../../machines/limits.ts';
 import type { OpenExport } from './export-files.ts';
@@ -9,22 +10,33 @@ export type ExportCursor = {
   readonly offset: number;
   /** Digest of the first min(offset, EXPORT_HEAD_BYTES) bytes. */
   readonly head: string;
+  /** Digest of the last min(offset, EXPORT_HEAD_BYTES) bytes before the offset; older cursors have none. */
+  readonly tail?: string;
 };
 
 /** A stored cursor as it comes back from JSON; undefined when it is none, which means: from the oldest line. */
 export function parseExportCursor(value: unknown): ExportCursor | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { inode, offset, head } = value as { inode?: unknown; offset?: unknown; head?: unknown };
+  const { inode, offset, head, tail } = value as Partial<Record<keyof ExportCursor, unknown>>;
   if (typeof inode !== 'string' || typeof head !== 'string') return undefined;
   if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) return undefined;
-  return { inode, offset, head };
+  return { inode, offset, head, ...(typeof tail === 'string' ? { tail } : {}) };
 }
 
-/** Digest of the bytes before `offset`, at most EXPORT_HEAD_BYTES of them; '' when there are none. */
-export async function headDigest(file: OpenExport, offset: number): Promise<string> {
+/** Digest of the first bytes of a file, at most EXPORT_HEAD_BYTES and none behind `offset`; '' when there are none. */
+export function headDigest(file: OpenExport, offset: number): Promise<string> {
+  return digestOf(file, 0, Math.min(offset, EXPORT_HEAD_BYTES));
+}
+
+/** Digest of the last bytes before `offset`, at most EXPORT_HEAD_BYTES; '' when there are none. */
+export function tailDigest(file: OpenExport, offset: number): Promise<string> {
   const length = Math.min(offset, EXPORT_HEAD_BYTES);
+  return digestOf(file, offset - length, length);
+}
+
+async function digestOf(file: OpenExport, position: number, length: number): Promise<string> {
   if (length === 0) return '';
-  const head = Buffer.alloc(length);
-  const filled = await file.read(head, 0);
-  return createHash('sha256').update(head.subarray(0, filled)).digest('hex').slice(0, 32);
+  const bytes = Buffer.alloc(length);
+  const filled = await file.read(bytes, position);
+  return createHash('sha256').update(bytes.subarray(0, filled)).digest('hex').slice(0, 32);
 }

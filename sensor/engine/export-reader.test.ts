@@ -119,6 +119,16 @@ describe('export reader', () => {
     await reader.close();
   });
 
+  it('should read the file again when its end went back and was written anew, as after a power loss', async () => {
+    append(line(1), line(2), line(3));
+    const { cursor } = await readOnce(undefined);
+    truncateSync(live, `${line(1)}\n`.length);
+    append(line(4), line(5), line(6));
+    const after = await readOnce(cursor);
+    expect(after.lines).toEqual([line(1), line(4), line(5), line(6)]);
+    expect((await readOnce(after.cursor)).lines).toEqual([]);
+  });
+
   it('should skip and count what is no JSON object, and a line beyond the limit', async () => {
     append(line(1), 'no json', line(2, 'x'.repeat(2 * EXPORT_LINE_MAX_BYTES)), line(3));
     const batch = await readOnce(undefined);

@@ -8,7 +8,7 @@ import {
   EXPORT_HEAD_BYTES,
   EXPORT_LINE_MAX_BYTES,
 } from '../../machines/limits.ts';
-import { type ExportCursor, headDigest, parseExportCursor } from './export-cursor.ts';
+import { type ExportCursor, headDigest, parseExportCursor, tailDigest } from './export-cursor.ts';
 import type { ExportFile, ExportFiles, OpenExport } from './export-files.ts';
 import { cutLines } from './export-lines.ts';
 
@@ -69,12 +69,22 @@ export function createExportReader(options: {
     const same = files.find((one) => one.inode === wanted?.inode);
     if (wanted !== undefined && same !== undefined && (await enter(same, wanted.offset))) {
       const there = place === undefined ? '' : await headDigest(place.handle, wanted.offset);
-      if (there === wanted.head) return true;
+      if (there === wanted.head) {
+        await goBackIfCut(wanted);
+        return true;
+      }
       await leave();
     }
     if (!(await enter(files[0], 0))) return false;
     if (wanted !== undefined && wanted.offset > 0) tally.skipped += 1;
     return true;
+  }
+
+  // The file's end went back and was written anew: what stands before the offset now was never read. The whole file is
+  // read again; what was sent before is known by its event id.
+  async function goBackIfCut({ offset, tail }: ExportCursor): Promise<void> {
+    if (place === undefined || tail === undefined) return;
+    if ((await tailDigest(place.handle, offset)) !== tail) place.offset = 0;
   }
 
   /** At the end of a file that is no longer the live one: on to the next newer. False when this is the live file. */
@@ -142,7 +152,9 @@ export function createExportReader(options: {
       const covered = Math.min(offset, EXPORT_HEAD_BYTES);
       if (covered !== headBytes) head = await headDigest(handle, offset);
       headBytes = covered;
-      cursor = { inode, offset, head };
+      if (cursor?.inode !== inode || cursor.offset !== offset || cursor.tail === undefined) {
+        cursor = { inode, offset, head, tail: await tailDigest(handle, offset) };
+      }
     }
     return {
       lines: tally.lines,
