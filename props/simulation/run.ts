@@ -41,6 +41,8 @@ export type RunOptions = {
   /** Absent: drawn from the options. */
   readonly plan?: readonly PlannedFault[];
   readonly bug?: PlantedBug;
+  /** Gets the world before anything happens, to follow its time. */
+  readonly onWorld?: (world: World) => void;
 };
 
 const PROBE_MS = 20_000;
@@ -53,6 +55,7 @@ const START_SPREAD_MS = 5_000;
 /** Runs it to its end, or to the first violation. */
 export async function runSimulation(options: Options, more: RunOptions = {}): Promise<RunResult> {
   const world = createWorld(options.seed);
+  more.onWorld?.(world);
   const unheard = (error: unknown): void => world.crashed('a promise nobody listens to', error);
   process.on('unhandledRejection', unheard);
   try {

@@ -1,0 +1,50 @@
+// Which state the actors of each simulated process are in, for the report of a failing run. Actors cannot be reached from
+// outside their process; so the last snapshot of each is kept where machines take their events, and the wheel an actor
+// runs on tells whose it is.
+import { type AnyActorScope, type AnyMachineSnapshot, StateMachine, type StateValue } from 'xstate';
+import { hostOfWheel } from './world/clocks.ts';
+
+type OfHost = { readonly wheel: object; readonly machines: Map<string, AnyMachineSnapshot> };
+
+/** The newest snapshots of a host's actors; the Console's twins are asked where they live. */
+export type ActorStates = {
+  /** State value by the name of the machine; of two actors of one machine, the one that moved last. */
+  of(host: string): ReadonlyMap<string, StateValue>;
+};
+
+/** Keeps the newest snapshots from now on, for the rest of this process. */
+export function watchActorStates(): ActorStates {
+  const hosts = new Map<string, OfHost>();
+
+  function keep(snapshot: AnyMachineSnapshot, scope: AnyActorScope): void {
+    // The type of the system leaves its clock out of what is public.
+    const wheel = Reflect.get(scope.system, '_clock') as object;
+    const host = hostOfWheel(wheel);
+    if (host === null) return;
+    let own = hosts.get(host);
+    if (own?.wheel !== wheel) {
+      // Another life of the process: what the earlier one held is gone.
+      own = { wheel, machines: new Map() };
+      hosts.set(host, own);
+    }
+    own.machines.set(snapshot.machine.id, snapshot);
+  }
+
+  const { transition, getInitialSnapshot } = StateMachine.prototype;
+  StateMachine.prototype.transition = function (snapshot, event, scope) {
+    const next = transition.call(this, snapshot, event, scope);
+    keep(next, scope);
+    return next;
+  };
+  StateMachine.prototype.getInitialSnapshot = function (scope, input) {
+    const next = getInitialSnapshot.call(this, scope, input);
+    keep(next, scope);
+    return next;
+  };
+  return {
+    of(host) {
+      const machines = hosts.get(host)?.machines ?? new Map<string, AnyMachineSnapshot>();
+      return new Map([...machines].map(([name, { value }]) => [name, value] as const));
+    },
+  };
+}
