@@ -160,9 +160,10 @@ export const NODE_BUGS: readonly PlantedBug[] = [
     foundBy: 'accounting',
     options: {
       ...ONE,
-      hours: 0.2,
-      kinds: ['engine.flood', 'network.cut', 'node.kill'],
-      faultsPerHour: 200,
+      quietMs: 1_000,
+      // Most accidents rotate the export, so that events exist in the journal alone.
+      kinds: [...Array<'engine.rotate'>(5).fill('engine.rotate'), 'network.cut', 'node.kill'],
+      faultsPerHour: 1_200,
       spoolEventsMax: 100_000,
     },
     pinnedSeed: '1',

@@ -40,10 +40,10 @@ export const PICTURE_BUGS: readonly PlantedBug[] = [
       })),
   },
   {
-    name: 'trust-errors-forgotten',
-    mistake: 'A trust error stops to count after a tenth of its window.',
+    name: 'errors-forgotten',
+    mistake: 'An error of trust or connection stops to count after a tenth of its window.',
     foundBy: 'health-rule',
-    options: { ...SILENT, kinds: ['disk.read_only', 'network.reset', 'console.kill'] },
+    options: { ...SILENT, kinds: ['network.cut'] },
     pinnedSeed: '1',
     console: () =>
       changeIntervals(({ TRUST_ERROR_WINDOW_MS }) => ({

@@ -163,9 +163,9 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     options: {
       ...REVOKED,
       consoles: 2,
-      sensors: 3,
+      sensors: 2,
       kinds: ['operator.revoke', 'relational.notifications'],
-      faultsPerHour: 200,
+      faultsPerHour: 400,
     },
     pinnedSeed: '1',
     console: () =>
@@ -185,7 +185,13 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'overlap-a-second-too-long',
     mistake: 'A replaced certificate is accepted for one second after its overlap.',
     foundBy: 'certificate-window',
-    options: { ...REPLAYED, sensors: 3, hours: 0.5 },
+    options: {
+      ...REPLAYED,
+      sensors: 2,
+      hours: 0.4,
+      faultsPerHour: 240,
+      intervals: { ...SHORT_LIVES, HEARTBEAT_INTERVAL_MS: 5_000, HEARTBEAT_TIMEOUT_MS: 5_000 },
+    },
     pinnedSeed: '1',
     console: () => judgeLate('certificate_superseded', 1_000),
   },
