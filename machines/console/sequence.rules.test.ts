@@ -120,6 +120,12 @@ describe('sequence rules', () => {
       'unsure',
       'stored',
     ]);
+    expect(addStored(ledgerFrom(5), 10, 0)).toEqual({
+      ranges: [{ first: 10, last: 10 }],
+      closedThrough: 9,
+      lost: 5,
+      highest: 10,
+    });
     expect(addRange(ledgerOf(3, 6, 10), { first: 30, last: 31 }, 0)).toEqual({
       ranges: [{ first: 30, last: 31 }],
       closedThrough: 29,

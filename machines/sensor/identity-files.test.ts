@@ -86,6 +86,10 @@ describe('the steps of judgeIdentityFiles', () => {
     expect(judge({ ...pair, nextKey: UNREADABLE, nextCertificate: UNREADABLE })).toEqual(
       whole(false, dropCertificate, dropKey),
     );
+    expect(judge({ key: 'b', certificate: 'a', nextKey: 'b' })).toMatchObject({
+      kind: 'broken',
+      steps: [],
+    });
     expect(judge({ nextCertificate: 'b' })).toEqual({ kind: 'none', steps: [dropCertificate] });
     expect(judge({ nextKey: UNREADABLE })).toEqual({ kind: 'none', steps: [dropKey] });
   });

@@ -18,6 +18,7 @@ describe('kernel rules', () => {
 
   it('should name the release, or say that it is unknown', () => {
     expect(kernelRelease(version('PREEMPT'))).toBe('6.1.0-18');
+    expect(kernelRelease(`Not ${version('PREEMPT')}`)).toBe('unknown');
     expect(kernelRelease('')).toBe('unknown');
   });
 });

@@ -88,6 +88,10 @@ describe('spool rules: claims', () => {
     const refused = applyChange(state, claim(5, 9, 2));
     expect(refused.claims.map(({ channel }) => channel)).toEqual(['batch']);
     expect(refused.next.stream).toBe(3);
+    const later = spool(append(9), claim(4, 6, 1, 'batch'));
+    for (const to of [2, 4]) {
+      expect(applyChange(later, claim(0, to)).claims).toHaveLength(2);
+    }
     const empty = applyChange(state, claim(9, 12, 4, 'heartbeat'));
     expect([empty.claims, empty.next.heartbeat]).toEqual([state.claims, 5]);
     expect(applyChange(state, claim(7, 7, 4, 'heartbeat')).claims).toEqual(state.claims);

@@ -13,6 +13,7 @@ const prose = {
     if (parent?.type !== 'CallExpression') return undefined;
     const callee = nameOf(parent.callee);
     if (callee === 'refuse' && parent.arguments[1] === node) return 'the sentence of a refusal';
+    if (callee === 'stepState' && parent.arguments[1] === node) return 'a description is prose';
     if (callee === 'unprovided' || callee === 'unprovidedActor') return 'the name of a slot';
     return undefined;
   },

@@ -202,6 +202,14 @@ describe('store process: probing', () => {
   });
 });
 
+describe('store process: hung', () => {
+  it('should note when the last probe was unanswered', () => {
+    const store = probing(STORE_PROBE_FAILURES_MAX - 1);
+    store.done('probeStore', { isAnswering: false, atMs: START_MS + 900 });
+    expect([value(store), context(store).lastAtMs]).toEqual(['clearing', START_MS + 900]);
+  });
+});
+
 describe('store process: clearing and stopping', () => {
   const ends: readonly ((store: Store) => void)[] = [
     (store) => store.done('stopStore'),
