@@ -15,12 +15,26 @@ export type ActorStates = {
 /** Keeps the newest snapshots from now on, for the rest of this process. */
 export function watchActorStates(): ActorStates {
   const hosts = new Map<string, OfHost>();
+  // An actor may run on a clock that stands before its process's wheel. It is made in one go with actors that run on the
+  // wheel itself, so the wheel seen just before is the one behind it.
+  const behind = new WeakMap<object, object>();
+  let lastWheel: object | null = null;
+
+  function wheelBehind(clock: object): object | null {
+    if (hostOfWheel(clock) !== null) {
+      lastWheel = clock;
+      return clock;
+    }
+    const known = behind.get(clock) ?? lastWheel;
+    if (known !== null) behind.set(clock, known);
+    return known;
+  }
 
   function keep(snapshot: AnyMachineSnapshot, scope: AnyActorScope): void {
     // The type of the system leaves its clock out of what is public.
-    const wheel = Reflect.get(scope.system, '_clock') as object;
-    const host = hostOfWheel(wheel);
-    if (host === null) return;
+    const wheel = wheelBehind(Reflect.get(scope.system, '_clock') as object);
+    const host = wheel === null ? null : hostOfWheel(wheel);
+    if (wheel === null || host === null) return;
     let own = hosts.get(host);
     if (own?.wheel !== wheel) {
       // Another life of the process: what the earlier one held is gone.

@@ -136,7 +136,10 @@ function actorChart(
 }
 
 function card(host: string, state: string, actors: readonly string[]): string {
-  const [first = '<p class="soft">no actor runs</p>', ...rest] = actors;
+  const [first, ...rest] = actors;
+  if (first === undefined) {
+    return `<h3>${escapeHtml(host)} <span class="soft">${escapeHtml(state)}; no actor runs</span></h3>`;
+  }
   const open = first.replace('<details>', '<details open>');
   return `<h3>${escapeHtml(host)} <span class="soft">${escapeHtml(state)}</span></h3><div class="card">${open}${rest.join('')}</div>`;
 }

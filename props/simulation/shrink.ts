@@ -86,23 +86,27 @@ async function shorten(
 ): Promise<void> {
   const { best, failure } = now();
   const cutMs = failure.atMs + AFTER_MS;
-  if (cutMs < lengthMs(best.options)) {
+  if (hoursOf(cutMs) < best.options.hours) {
     await accepts(cutAt(best, cutMs), 'ended just after the violation');
     return;
   }
   const lastMs = best.plan.at(-1)?.atMs ?? 0;
   for (const ms of [lastMs + AFTER_MS, lengthMs(best.options) / 2]) {
-    if (ms < lengthMs(now().best.options) && (await accepts(cutAt(best, ms), 'made shorter')))
+    if (hoursOf(ms) < now().best.options.hours && (await accepts(cutAt(best, ms), 'made shorter')))
       return;
   }
 }
 
 function cutAt({ options, plan }: Failing, ms: number): Omit<Failing, 'bug'> {
   return {
-    // Rounded up, so that the moment itself is still inside.
-    options: { ...options, hours: Math.ceil((ms / HOUR_MS) * 10_000) / 10_000 },
+    options: { ...options, hours: hoursOf(ms) },
     plan: plan.filter((fault) => fault.atMs <= ms),
   };
+}
+
+/** Rounded up, so that the moment itself is still inside. */
+function hoursOf(ms: number): number {
+  return Math.ceil((ms / HOUR_MS) * 10_000) / 10_000;
 }
 
 /** Leaves out accidents: all of them, halves, quarters, and so on down to each alone. */

@@ -23,6 +23,8 @@ export type Lanes = Span & {
   /** Where sleep was cut out. */
   readonly sleeps: readonly { readonly atMs: number; readonly sleptMs: number }[];
   readonly failedAtMs: number;
+  /** When every accident was ended for good; null when the run did not come so far. */
+  readonly healedAtMs: number | null;
 };
 
 export type Told = {
@@ -37,7 +39,9 @@ export type Told = {
 /** The last accidents that are shown, and at least so much time. */
 const ACCIDENTS_SHOWN = 4;
 const SHOWN_MIN_MS = 60_000;
-const SHOWN_MAX_MS = 30 * 60_000;
+/** Enough to see the last accidents before a healing that did not help. */
+const SHOWN_MAX_MS = 50 * 60_000;
+/** So much of the window is left free behind the failure. */
 const AFTER_SHARE = 0.03;
 
 /** Lays out the time before the failure. All times in the answer are awake time. */
@@ -53,10 +57,12 @@ export function layLanes(told: Told): Lanes {
   const firstShown = awake(faults.at(-ACCIDENTS_SHOWN)?.atMs ?? oldestMs);
   const wantedMs = Math.min(firstShown - 5_000, failedAtMs - SHOWN_MIN_MS);
   const fromMs = Math.max(wantedMs, awake(oldestMs), failedAtMs - SHOWN_MAX_MS);
-  const toMs = failedAtMs + Math.max(1_000, (failedAtMs - fromMs) * AFTER_SHARE);
+  const toMs = failedAtMs + (failedAtMs - fromMs) * AFTER_SHARE;
   const window = { fromMs, toMs, failedAtMs };
+  const healed = told.recent.find(({ observation }) => observation.kind === 'healed');
   return {
     ...window,
+    healedAtMs: healed === undefined ? null : awake(healed.atMs),
     lanes: told.hosts.map((host) => laneOf(host, told, { ...window, awake })),
     bars: barsOf(told, { ...window, awake }),
     sleeps: slept

@@ -25,7 +25,7 @@ svg { display: block; max-width: 100%; height: auto; font: 11px system-ui, sans-
 .timeline { width: 100%; min-width: 900px } .timeline .tick { fill: var(--soft) } .timeline .now { fill: var(--red); font-weight: 600 }
 .timeline .host { font-weight: 600; font-size: 12px } .grid, .rule { stroke: var(--line) } .up { fill: var(--up) } .stream { fill: var(--blue) }
 .fault rect { fill: var(--amber) } .fault text { fill: var(--amber-ink); }
-.sleep line { stroke: var(--soft); stroke-dasharray: 2 4 } .failure line { stroke: var(--red); stroke-width: 2 }
+.sleep line { stroke: var(--soft); stroke-dasharray: 2 4 } .healed line { stroke: var(--green); stroke-width: 1.5 } .healed text { fill: var(--green) } .failure line { stroke: var(--red); stroke-width: 2 }
 .mark.accepted { fill: var(--green) } .mark.acknowledged { fill: var(--blue) } .mark.refused { stroke: var(--red); stroke-width: 2; fill: none }
 .legend { display: flex; flex-wrap: wrap; gap: 6px 22px; margin: 10px 0 0; font-size: 13px; color: var(--soft) }
 .legend svg { display: inline-block; vertical-align: -2px; margin-right: 6px }

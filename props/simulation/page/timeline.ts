@@ -13,7 +13,7 @@ const TICKS = 8;
 export function timeline(lanes: Lanes): string {
   const scale = (WIDTH - LABEL_WIDTH - 12) / Math.max(1, lanes.toMs - lanes.fromMs);
   const x = (atMs: number): number => round(LABEL_WIDTH + (atMs - lanes.fromMs) * scale);
-  const rows = lanes.bars.reduce((most, { row }) => Math.max(most, row + 1), 0);
+  const rows = lanes.bars.reduce((most, { row }) => Math.max(most, row + 1), 1);
   const faultsHeight = rows * ROW_HEIGHT + 12;
   const height = AXIS_HEIGHT + faultsHeight + lanes.lanes.length * LANE_HEIGHT + 8;
   const parts = [
@@ -35,6 +35,7 @@ export function timeline(lanes: Lanes): string {
       ({ atMs, sleptMs }) =>
         `<g class="sleep"><title>${escapeHtml(`asleep for ${minutes(sleptMs)}`)}</title><line x1="${x(atMs)}" x2="${x(atMs)}" y1="${AXIS_HEIGHT}" y2="${height}"/></g>`,
     ),
+    healed(lanes, x, height),
     `<g class="failure"><line x1="${x(lanes.failedAtMs)}" x2="${x(lanes.failedAtMs)}" y1="18" y2="${height}"/></g>`,
   ];
   return `<svg class="timeline" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="What happened before the failure">${parts.join('')}</svg>`;
@@ -52,6 +53,16 @@ function axis(lanes: Lanes, x: (atMs: number) => number, height: number): string
     }
   }
   return svg;
+}
+
+function healed(
+  { healedAtMs, fromMs }: Lanes,
+  x: (atMs: number) => number,
+  height: number,
+): string {
+  if (healedAtMs === null || healedAtMs < fromMs) return '';
+  const at = x(healedAtMs);
+  return `<g class="healed"><line x1="${at}" x2="${at}" y1="18" y2="${height}"/><text x="${at + 5}" y="${height - 4}">everything healed</text></g>`;
 }
 
 function niceStep(ms: number): number {
