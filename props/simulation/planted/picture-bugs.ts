@@ -44,7 +44,7 @@ export const PICTURE_BUGS: readonly PlantedBug[] = [
     mistake: 'An error of trust or connection stops to count after a tenth of its window.',
     foundBy: 'health-rule',
     options: { ...SILENT, kinds: ['network.cut'] },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console: () =>
       changeIntervals(({ TRUST_ERROR_WINDOW_MS }) => ({
         TRUST_ERROR_WINDOW_MS: TRUST_ERROR_WINDOW_MS / 10,

@@ -213,7 +213,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     mistake: 'A replaced certificate may ask for a new one.',
     foundBy: 'certificate-window',
     options: REPLAYED,
-    pinnedSeed: '1',
+    pinnedSeed: '3',
     console: (_world, stores) => renewForPrevious(stores),
   },
   {
