@@ -34,7 +34,47 @@ export type Unreachable = {
   readonly reason: string;
 };
 
-export const UNREACHABLE: readonly Unreachable[] = [];
+const NO_PACKS = 'there are no policy packs yet: nothing assigns one, and no Sensor reports one';
+const NO_CONTAINMENT = 'there is no containment yet: nothing orders it, and no Sensor reports it';
+const NO_TOKEN_ACTOR =
+  'the registry applies the rules of this machine in its transaction; no actor of it runs';
+const NO_STARTUP =
+  'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
+const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
+const CLOCK_ANSWERS = 'reading a clock cannot fail';
+const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
+const NOBODY_SENDS = 'no part of the Sensor sends this event';
+
+export const UNREACHABLE: readonly Unreachable[] = [
+  ...['pending', 'in_force', 'rejected', 'failed'].map((state) => ({
+    place: `sensor.policy.${state}`,
+    reason: NO_PACKS,
+  })),
+  { place: 'sensor.policy policy.assigned 0', reason: NO_PACKS },
+  ...[0, 1, 2, 3, 4].map((at) => ({
+    place: `sensor.policy policy.reported ${at}`,
+    reason: NO_PACKS,
+  })),
+  ...['containing', 'contained', 'releasing'].map((state) => ({
+    place: `sensor.containment.${state}/*`,
+    reason: NO_CONTAINMENT,
+  })),
+  { place: 'sensor.containment.released containment.ordered 0', reason: NO_CONTAINMENT },
+  { place: 'sensor.containment.released containment.reported 0', reason: NO_CONTAINMENT },
+  { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
+  { place: 'startup/*', reason: NO_STARTUP },
+  { place: 'store-process/*', reason: NO_SERVER },
+  { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
+  {
+    place: 'engine.stopping error:stopEngine 0',
+    reason: 'stopping waits for the end of the process, which cannot fail',
+  },
+  { place: 'renewal.looking error:readClock 0', reason: CLOCK_ANSWERS },
+  { place: 'node.running error:startCollecting 0', reason: STARTS_AT_ONCE },
+  { place: 'node.awaiting_reenrollment error:startCollecting 0', reason: STARTS_AT_ONCE },
+  { place: 'enrollment.waiting retry.requested 0', reason: NOBODY_SENDS },
+  { place: 'renewal certificate.installed 0', reason: NOBODY_SENDS },
+];
 
 const EXACT = new Map<string, string>();
 const INSIDE: { readonly state: string; readonly reason: string }[] = [];
