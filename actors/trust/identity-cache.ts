@@ -1,11 +1,17 @@
 // Every certificate of the fleet in memory, so that a request is judged without a query. The cache follows the
-// registry's notifications; when they stop for longer than the bound, nobody is trusted on its word any more.
+// registry's notifications; when the last proof that they flow is older than the bound, nobody is trusted on its word any
+// more. The age counts from the proof and not from the moment a dead connection was found. A change that was announced
+// and cannot be read is held against its sensor alone.
 // Revocation is sticky: no late answer of the database can take it back. invariant: I3, I9; decision: D10
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { IDENTITY_CACHE_REFRESH_MS, REVOCATION_VIEW_MAX_AGE_MS } from '../../machines/limits.ts';
 import { judgeCertificate } from '../../machines/trust/certificate.rules.ts';
 import type { Timers } from '../../storage/ports/clock.ts';
-import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type {
+  IdentityRecord,
+  IdentityWatch,
+  SensorRegistry,
+} from '../../storage/ports/sensor-registry.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;
@@ -55,7 +61,9 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   /** Sensors whose change was announced and not read yet, since when. */
   const unread = new Map<string, number>();
   const retries = new Set<unknown>();
+  /** The last proof of the view that was lost with the notifications; null once everything was read again. */
   let lostSinceMs: number | null = null;
+  let watched: IdentityWatch | null = null;
   let epoch = 0;
   let isStopped = false;
 
@@ -125,6 +133,10 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     retries.add(timer);
   }
 
+  function provenAgoMs(): number {
+    return watched?.provenAgoMs() ?? 0;
+  }
+
   function isOutdated(sinceMs: number | null | undefined): boolean {
     return typeof sinceMs === 'number' && monotonicNow() - sinceMs > viewMaxAgeMs;
   }
@@ -133,7 +145,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     if (fingerprint === null) {
       return refuse('client_certificate_required', 'No client certificate was presented.');
     }
-    if (isOutdated(lostSinceMs)) return unsure();
+    if (provenAgoMs() > viewMaxAgeMs || isOutdated(lostSinceMs)) return unsure();
     const identity = byFingerprint.get(fingerprint);
     const verdict = judgeCertificate(identity, nowMs, deps.overlapMs);
     if (!verdict.ok) return refuse(verdict.code, REFUSED_BECAUSE[verdict.code]);
@@ -142,15 +154,15 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     return { ok: true, identity };
   }
 
-  const stopWatching = await registry.watchIdentities({
+  watched = await registry.watchIdentities({
     onChange(sensorId) {
-      if (!unread.has(sensorId)) unread.set(sensorId, monotonicNow());
+      if (!unread.has(sensorId)) unread.set(sensorId, monotonicNow() - provenAgoMs());
       versions.set(sensorId, (versions.get(sensorId) ?? 0) + 1);
       void read(sensorId);
     },
     onLost() {
       epoch += 1;
-      lostSinceMs ??= monotonicNow();
+      lostSinceMs ??= monotonicNow() - provenAgoMs();
       deps.logger.warn('notifications of revocations stopped');
     },
     onRestored: () => void readAll(),
@@ -182,7 +194,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     async stop() {
       isStopped = true;
       for (const timer of retries) timers.clearTimeout(timer);
-      await stopWatching();
+      await watched?.stop();
     },
   };
 }

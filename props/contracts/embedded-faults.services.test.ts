@@ -199,7 +199,7 @@ describe('PostgreSQL killed and frozen', () => {
   /** Counts what a watcher is told. */
   async function watching() {
     const told = { lost: 0, restored: 0, changed: [] as string[] };
-    const stop = await control.relational.sensors.watchIdentities({
+    const { stop } = await control.relational.sensors.watchIdentities({
       onChange: (id) => void told.changed.push(id),
       onLost: () => {
         told.lost += 1;
@@ -311,7 +311,7 @@ describe('PostgreSQL killed and frozen', () => {
 
   it('should be closed in a bounded time when it says nothing any more', async () => {
     const own = await openRealRelational(postgres.endpoint.url);
-    const stop = await own.relational.sensors.watchIdentities({
+    const { stop } = await own.relational.sensors.watchIdentities({
       onChange: () => undefined,
       onLost: () => undefined,
       onRestored: () => undefined,

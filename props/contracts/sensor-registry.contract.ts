@@ -1,6 +1,7 @@
 // The promises of the sensor registry. invariant: I2, I3, I4; decision: D12
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { IDENTITY_WATCH_KEEPALIVE_MS, IDENTITY_WATCH_TIMEOUT_MS } from '../../machines/limits.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
 import type { EnrollInput, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
@@ -140,7 +141,7 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
       const changed = new Promise<string>((resolve) => {
         seen = (id) => id === sensorId && resolve(id);
       });
-      const stop = await registry.watchIdentities({
+      const { stop } = await registry.watchIdentities({
         onChange: (id) => seen(id),
         onLost: () => undefined,
         onRestored: () => undefined,
@@ -202,7 +203,7 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
         Promise.withResolvers<void>(),
         Promise.withResolvers<void>(),
       ];
-      const stop = await registryOf().watchIdentities({
+      const { stop, provenAgoMs } = await registryOf().watchIdentities({
         onChange: (id) => id === sensorId && changed.resolve(),
         onLost: () => lost.resolve(),
         onRestored: () => restored.resolve(),
@@ -211,6 +212,8 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
       await lost.promise;
       await harness.setAway(false);
       await restored.promise;
+      expect(provenAgoMs()).toBeGreaterThanOrEqual(0);
+      expect(provenAgoMs()).toBeLessThan(IDENTITY_WATCH_KEEPALIVE_MS + IDENTITY_WATCH_TIMEOUT_MS);
       await registryOf().revoke({ sensorId, nowMs: NOW_MS, reason: 'x', actor: 'test' });
       await changed.promise;
       await stop();

@@ -29,7 +29,8 @@ export function createMemoryRegistry(
     watchIdentities: (watch) =>
       ask('sensors.watchIdentities', () => {
         watches.add(watch);
-        return async () => void watches.delete(watch);
+        // Its watchers are told of everything at once, also that nothing is told any more.
+        return { provenAgoMs: () => 0, stop: async () => void watches.delete(watch) };
       }),
   };
   return { sensors, facts: createFacts(state, isAway), setAway };

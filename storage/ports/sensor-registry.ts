@@ -190,13 +190,22 @@ export type SensorRegistry = {
   listSensors(query: SensorQuery): Promise<readonly SensorRow[]>;
   /**
    * Calls back with the sensor whose identities changed (in any replica). `onLost` when the notifications stop,
-   * `onRestored` after they flow again (reload everything then). Returns a stop function.
+   * `onRestored` after they flow again (reload everything then).
    */
   watchIdentities(watch: {
     readonly onChange: (sensorId: string) => void;
     readonly onLost: () => void;
     readonly onRestored: () => void;
-  }): Promise<() => Promise<void>>;
+  }): Promise<IdentityWatch>;
+};
+
+export type IdentityWatch = {
+  /**
+   * How long ago it was last certain that every change until then had been told. It grows in silence too: a connection
+   * that died is found only when it does not answer, and `onLost` comes later than that.
+   */
+  provenAgoMs(): number;
+  stop(): Promise<void>;
 };
 
 /** Writes heartbeat facts in groups: resolves when the row's group is committed, false when the database cannot take it or the queue is full. A later row of one sensor wins. */

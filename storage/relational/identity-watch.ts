@@ -1,6 +1,8 @@
 // One dedicated connection that listens for changed identities. A connection can die without a word, so it is asked
 // once a second; when it does not answer, the owner is told the notifications are lost, and again when they flow: what
-// was missed in between is gone, so everything must be read again then. invariant: I3
+// was missed in between is gone, so everything must be read again then. What was committed before a question that was
+// answered has been told before the answer, so the age of the last such question is how old the owner's view may be.
+// invariant: I3
 import pg from 'pg';
 import {
   IDENTITY_WATCH_BACKOFF_MAX_MS,
@@ -10,7 +12,7 @@ import {
 } from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { SensorRegistry } from '../ports/sensor-registry.ts';
+import type { IdentityWatch, SensorRegistry } from '../ports/sensor-registry.ts';
 import { connectionOptions } from './pool.ts';
 import { createSockets } from './sockets.ts';
 import { IDENTITY_CHANNEL } from './transaction.ts';
@@ -24,16 +26,14 @@ export type WatchOptions = {
 };
 
 /** Starts listening; resolves once the first connection listens, throws StoreUnavailable when it cannot. */
-export async function watchIdentities(
-  options: WatchOptions,
-  watch: Watch,
-): Promise<() => Promise<void>> {
+export async function watchIdentities(options: WatchOptions, watch: Watch): Promise<IdentityWatch> {
   const { timers, logger } = options;
   const sockets = createSockets();
   let client: pg.Client | null = null;
   let timer: unknown = null;
   let backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
   let isStopped = false;
+  let provenAtMs = performance.now();
 
   async function connect(): Promise<void> {
     const next = new pg.Client({
@@ -48,8 +48,10 @@ export async function watchIdentities(
     });
     next.on('error', (error) => lose(next, error));
     next.on('end', () => lose(next, new Error('the connection ended')));
+    let askedAtMs = performance.now();
     try {
       await next.connect();
+      askedAtMs = performance.now();
       await next.query(`LISTEN ${IDENTITY_CHANNEL}`);
     } catch (error) {
       sockets.destroyAll();
@@ -60,6 +62,7 @@ export async function watchIdentities(
       return;
     }
     client = next;
+    provenAtMs = askedAtMs;
     backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
     schedule(IDENTITY_WATCH_KEEPALIVE_MS, keepAlive);
   }
@@ -72,9 +75,12 @@ export async function watchIdentities(
   async function keepAlive(): Promise<void> {
     const asked = client;
     if (asked === null) return;
+    const askedAtMs = performance.now();
     try {
       await asked.query('SELECT 1');
-      if (client === asked) schedule(IDENTITY_WATCH_KEEPALIVE_MS, keepAlive);
+      if (client !== asked) return;
+      provenAtMs = askedAtMs;
+      schedule(IDENTITY_WATCH_KEEPALIVE_MS, keepAlive);
     } catch (error) {
       lose(asked, error);
     }
@@ -105,14 +111,17 @@ export async function watchIdentities(
   }
 
   await orUnavailable(connect);
-  return async () => {
-    isStopped = true;
-    timers.clearTimeout(timer);
-    const open = client;
-    client = null;
-    // A server that is frozen never says goodbye.
-    const deadline = timers.setTimeout(sockets.destroyAll, IDENTITY_WATCH_TIMEOUT_MS);
-    await open?.end().catch(() => undefined);
-    timers.clearTimeout(deadline);
+  return {
+    provenAgoMs: () => performance.now() - provenAtMs,
+    async stop() {
+      isStopped = true;
+      timers.clearTimeout(timer);
+      const open = client;
+      client = null;
+      // A server that is frozen never says goodbye.
+      const deadline = timers.setTimeout(sockets.destroyAll, IDENTITY_WATCH_TIMEOUT_MS);
+      await open?.end().catch(() => undefined);
+      timers.clearTimeout(deadline);
+    },
   };
 }

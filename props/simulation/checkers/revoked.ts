@@ -1,14 +1,15 @@
 // Revoked means nothing is accepted any more. A Console learns of a revocation from its own transaction or from the
 // database, and one that is cut off may go on for REVOCATION_VIEW_MAX_AGE at most: whatever was asked later than that
 // after the commit is refused there, and no stream outlives that by more than its next ping. On the node, only this very
-// refusal makes the Sensor say `trust_revoked` (I12). The only slack is the drift of the Console's monotonic clock and
-// one tick of its timers. What was asked before and is answered later was accepted when it was asked. invariant: I3, I12
+// refusal makes the Sensor say `trust_revoked` (I12). The age counts from the last proof that notifications flow, so how a
+// connection dies makes no difference; the only slack is one tick, for drift and for what was on its way. What was asked
+// before and is answered later was accepted when it was asked. invariant: I3, I12
 import { REVOCATION_VIEW_MAX_AGE_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
 import { stateOf } from './node-files.ts';
 
-const SLACK_MS = 2 * WHEEL_TICK_MS;
+const SLACK_MS = WHEEL_TICK_MS;
 
 export const revoked: CheckerKind = {
   name: 'revoked',

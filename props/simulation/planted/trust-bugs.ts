@@ -170,7 +170,10 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     pinnedSeed: '1',
     console: () =>
       tamperRegistry((sensors) => ({
-        watchIdentities: (watch) => sensors.watchIdentities({ ...watch, onLost() {} }),
+        watchIdentities: async (watch) => ({
+          ...(await sensors.watchIdentities({ ...watch, onLost() {} })),
+          provenAgoMs: () => 0,
+        }),
       })),
   },
   {

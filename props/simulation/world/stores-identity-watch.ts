@@ -1,5 +1,6 @@
 // Notifications of changed identities: one connection per Console that can be cut while everything else works. A cut is
 // found by the keep-alive of the product's own rhythm; what was to be told meanwhile is lost, as in the real database.
+// An answered keep-alive proves that everything was told until then.
 import type { Time } from '../../../gateway/assembly/time.ts';
 import {
   IDENTITY_WATCH_BACKOFF_MAX_MS,
@@ -7,7 +8,7 @@ import {
   IDENTITY_WATCH_KEEPALIVE_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import type { IdentityWatch, SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import { EVERYBODY, hits, type RelationalFaults } from './stores-faults.ts';
@@ -23,7 +24,7 @@ type Connection = {
 export type Notifications = {
   /** Tells every connection that works at this moment. */
   notify(sensorId: string): void;
-  watch(life: Life, time: Time, watch: Watch): () => Promise<void>;
+  watch(life: Life, time: Time, watch: Watch): IdentityWatch;
   /** How a connection of this host fails now; null = it works. */
   failureOf(host: string): 'closed' | 'silent' | null;
 };
@@ -55,16 +56,22 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
     return own;
   }
 
-  function watch(life: Life, time: Time, told: Watch): () => Promise<void> {
+  function watch(life: Life, time: Time, told: Watch): IdentityWatch {
     let connection: Connection | null = open(life, told);
     let backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
     let timer: unknown = time.setTimeout(keepAlive, IDENTITY_WATCH_KEEPALIVE_MS);
+    let provenAtMs = time.monotonicNow();
 
     function keepAlive(): void {
       const failure = connection?.isBroken === true ? 'closed' : failureOf(life.host);
-      if (failure === null) timer = time.setTimeout(keepAlive, IDENTITY_WATCH_KEEPALIVE_MS);
+      if (failure === null) prove();
       else if (failure === 'closed') lose();
       else timer = time.setTimeout(lose, IDENTITY_WATCH_TIMEOUT_MS);
+    }
+
+    function prove(): void {
+      provenAtMs = time.monotonicNow();
+      timer = time.setTimeout(keepAlive, IDENTITY_WATCH_KEEPALIVE_MS);
     }
 
     function lose(): void {
@@ -78,7 +85,7 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
       if (failure === null) {
         connection = open(life, told);
         backoffMs = IDENTITY_WATCH_BACKOFF_MIN_MS;
-        timer = time.setTimeout(keepAlive, IDENTITY_WATCH_KEEPALIVE_MS);
+        prove();
         told.onRestored();
         return;
       }
@@ -93,9 +100,12 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
     }
 
     life.onEnd(close);
-    return async () => {
-      time.clearTimeout(timer);
-      close();
+    return {
+      provenAgoMs: () => time.monotonicNow() - provenAtMs,
+      async stop() {
+        time.clearTimeout(timer);
+        close();
+      },
     };
   }
 

@@ -1,0 +1,109 @@
+// How long a Console believes what it knows, by its own clock, when nobody tells it anything any more.
+import { describe, expect, it } from 'vitest';
+import {
+  PREVIOUS_CERTIFICATE_OVERLAP_MS,
+  REVOCATION_VIEW_MAX_AGE_MS,
+} from '../../machines/limits.ts';
+import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { silentLogger } from '../runtime/silent-logger.ts';
+import { openIdentityCache } from './identity-cache.ts';
+
+const NOW_MS = 1_800_000_000_000;
+const RECORD: IdentityRecord = {
+  fingerprint: 'f',
+  sensorId: 's',
+  nodeName: 'node',
+  status: 'current',
+  notAfterMs: NOW_MS + 86_400_000,
+  supersededAtMs: null,
+  sensorRevokedAtMs: null,
+};
+
+async function opened() {
+  let clockMs = 0;
+  let provenAtMs = 0;
+  let watch: Parameters<SensorRegistry['watchIdentities']>[0] | null = null;
+  const reads: PromiseWithResolvers<readonly IdentityRecord[]>[] = [];
+  const loads: PromiseWithResolvers<readonly IdentityRecord[]>[] = [];
+  const cache = await openIdentityCache({
+    registry: {
+      loadIdentities: () => {
+        const load = Promise.withResolvers<readonly IdentityRecord[]>();
+        if (watch === null || loads.length === 0) load.resolve([RECORD]);
+        loads.push(load);
+        return load.promise;
+      },
+      identitiesOf: () => {
+        const read = Promise.withResolvers<readonly IdentityRecord[]>();
+        reads.push(read);
+        return read.promise;
+      },
+      watchIdentities: async (one) => {
+        watch = one;
+        return { provenAgoMs: () => clockMs - provenAtMs, stop: async () => undefined };
+      },
+    },
+    overlapMs: PREVIOUS_CERTIFICATE_OVERLAP_MS,
+    timers: { now: () => NOW_MS, setTimeout: () => 0, clearTimeout: () => undefined },
+    monotonicNow: () => clockMs,
+    logger: silentLogger,
+  });
+  return {
+    watch: watch as unknown as Parameters<SensorRegistry['watchIdentities']>[0],
+    reads,
+    loads,
+    pass: (ms: number) => {
+      clockMs += ms;
+    },
+    prove: () => {
+      provenAtMs = clockMs;
+    },
+    says: () => {
+      const verdict = cache.judge('f', NOW_MS);
+      return verdict.ok ? 'trusted' : verdict.code;
+    },
+  };
+}
+
+describe('the age of the view', () => {
+  it('should count from the last proof, while nobody knows yet that the connection is dead', async () => {
+    const { pass, prove, says } = await opened();
+    pass(REVOCATION_VIEW_MAX_AGE_MS);
+    expect(says()).toBe('trusted');
+    pass(1);
+    expect(says()).toBe('trust_unavailable');
+    prove();
+    expect(says()).toBe('trusted');
+  });
+
+  it('should count from the last proof when the loss is found later, until all is read again', async () => {
+    const { pass, prove, says, watch, loads } = await opened();
+    pass(3_000);
+    watch.onLost();
+    pass(REVOCATION_VIEW_MAX_AGE_MS - 3_000);
+    expect(says()).toBe('trusted');
+    prove();
+    watch.onRestored();
+    pass(1);
+    expect(says()).toBe('trust_unavailable');
+    loads.at(-1)?.resolve([RECORD]);
+    await loads.at(-1)?.promise;
+    await Promise.resolve();
+    expect(says()).toBe('trusted');
+  });
+
+  it('should count for an announced change that cannot be read from the proof before it', async () => {
+    const { pass, prove, says, watch, reads } = await opened();
+    pass(3_000);
+    watch.onChange('s');
+    prove();
+    pass(REVOCATION_VIEW_MAX_AGE_MS - 3_000);
+    expect(says()).toBe('trusted');
+    pass(1);
+    expect(says()).toBe('trust_unavailable');
+    reads.at(-1)?.resolve([{ ...RECORD, sensorRevokedAtMs: NOW_MS }]);
+    await reads.at(-1)?.promise;
+    await Promise.resolve();
+    expect(says()).toBe('sensor_revoked');
+  });
+});
