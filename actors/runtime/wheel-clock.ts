@@ -68,7 +68,10 @@ export function createWheelClock(
     native = null;
     nativeTick = Number.POSITIVE_INFINITY;
     const nowTick = Math.floor((time.monotonicNow() - startMs) / tickMs);
-    for (const entry of takeDue(nowTick)) {
+    const due = takeDue(nowTick);
+    // What a callback arms is due in a later turn, never in this one.
+    doneTick = Math.max(doneTick, nowTick);
+    for (const entry of due) {
       if (!slotOf.delete(entry.id)) continue;
       runningDueMs = entry.dueAtMs;
       try {
@@ -78,7 +81,6 @@ export function createWheelClock(
       }
       runningDueMs = null;
     }
-    doneTick = Math.max(doneTick, nowTick);
     const next = earliestTick();
     if (next !== null) arm(next);
   }
@@ -101,9 +103,9 @@ export function createWheelClock(
   function earliestTick(): number | null {
     if (slotOf.size === 0) return null;
     for (let tick = doneTick + 1; tick < doneTick + SLOTS; tick += 1) {
-      for (const entry of slots[tick % SLOTS]?.values() ?? []) {
-        if (entry.dueTick <= tick) return tick;
-      }
+      const slot = slots[tick % SLOTS];
+      if (slot === undefined || slot.size === 0) continue;
+      for (const entry of slot.values()) if (entry.dueTick <= tick) return tick;
     }
     return doneTick + SLOTS - 1;
   }

@@ -3,7 +3,7 @@
 import { createPeerFingerprints } from '../../../gateway/listener/peer-fingerprints.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
-import type { EdgeAnswer, EdgeRequest } from './edge.ts';
+import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
 import type { World } from './world.ts';
 
 export type AckWatch = {

@@ -48,54 +48,74 @@ export function hostOfWheel(wheel: object): string | null {
   return hosts.get(wheel) ?? null;
 }
 
-/** The wheel of a process: its timers are due at the tick after their time, as in production. */
+type Entry = { readonly id: number; readonly dueAtMs: number; run: (() => void) | null };
+
+/**
+ * The wheel of a process, turn for turn as in production: what is due in one tick runs in one go, in the order of its
+ * due time, then of its arming.
+ */
 export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }): WheelClock {
-  const armed = new Map<number, ScheduledTimer>();
+  const turns = new Map<number, Entry[]>();
+  const armed = new Map<number, Entry>();
   const startMs = clock.monotonicNow();
   let nextId = 1;
   let isStopped = false;
   /** As in the real wheel: what a timer arms counts from when that timer was due. */
   let runningDueMs: number | null = null;
+
+  function turn(tick: number): void {
+    const due = turns.get(tick) ?? [];
+    turns.delete(tick);
+    for (const entry of due.sort((a, b) => a.dueAtMs - b.dueAtMs || a.id - b.id)) {
+      const { run } = entry;
+      if (run === null) continue;
+      armed.delete(entry.id);
+      runningDueMs = entry.dueAtMs;
+      try {
+        run();
+      } finally {
+        runningDueMs = null;
+      }
+    }
+  }
+
   const wheel: WheelClock = {
     setTimeout(run, delayMs) {
       const id = nextId++;
       if (isStopped) return id;
       const elapsedMs = clock.monotonicNow() - startMs;
       const fromMs = Math.max(runningDueMs ?? elapsedMs, elapsedMs - WHEEL_TICK_MS);
-      const wantedMs = fromMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
-      const soonest = Math.floor(elapsedMs / WHEEL_TICK_MS) + 1;
-      const dueTick = Math.max(soonest, Math.ceil(wantedMs / WHEEL_TICK_MS));
-      const waitMs = (dueTick * WHEEL_TICK_MS - elapsedMs) / clock.rate;
-      armed.set(
-        id,
-        life.after(waitMs, () => {
-          armed.delete(id);
-          runningDueMs = wantedMs;
-          try {
-            run();
-          } finally {
-            runningDueMs = null;
-          }
-        }),
-      );
+      const dueAtMs = fromMs + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
+      const soonest = Math.floor(elapsedMs / WHEEL_TICK_MS + EARLY_TICKS) + 1;
+      const tick = Math.max(soonest, Math.ceil(dueAtMs / WHEEL_TICK_MS));
+      const entry: Entry = { id, dueAtMs, run: () => run() };
+      armed.set(id, entry);
+      const others = turns.get(tick);
+      if (others === undefined) {
+        turns.set(tick, [entry]);
+        life.after((tick * WHEEL_TICK_MS - elapsedMs) / clock.rate, () => turn(tick));
+      } else others.push(entry);
       return id;
     },
     clearTimeout(id) {
-      const timer = armed.get(id);
-      if (timer === undefined) return;
-      timer.run = null;
+      const entry = armed.get(id);
+      if (entry === undefined) return;
+      entry.run = null;
       armed.delete(id);
     },
     size: () => armed.size,
     stop() {
       isStopped = true;
-      for (const timer of armed.values()) timer.run = null;
+      for (const entry of armed.values()) entry.run = null;
       armed.clear();
     },
   };
   hosts.set(wheel, life.host);
   return wheel;
 }
+
+/** A drifting clock reaches a tick with a rounding error; so near to it, the tick is over. */
+const EARLY_TICKS = 1e-9;
 
 /** Time as a Console's stores have it: timers without a wheel. */
 export function timeOf(life: Life, clock: HostClock & { readonly rate: number }): Time {

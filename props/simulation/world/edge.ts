@@ -4,20 +4,9 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
 import { STREAM_BACKPRESSURE_MAX_BYTES } from '../../../machines/limits.ts';
 import { type AckWatch, createAckWatch } from './ack-watch.ts';
+import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
 import type { World } from './world.ts';
 
-export type EdgeRequest = {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly certPem: string;
-  readonly address: string;
-};
-export type EdgeAnswer = {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string;
-};
 /** What a socket's other side is told. */
 export type EdgeSocketPeer = {
   /** Sends text; false when the client has not read too much already. */

@@ -20,7 +20,8 @@ import type { Transport } from '../../../sensor/transport/transport.ts';
 import type { Trouble } from '../../../sensor/transport/trouble.ts';
 import { WORLD_CA } from './certificates.ts';
 import { type Dialled, type Dialler, dial, type Listening } from './dial.ts';
-import { type EdgeAnswer, type EdgeSocket, UNREAD_MAX_BYTES } from './edge.ts';
+import { type EdgeSocket, UNREAD_MAX_BYTES } from './edge.ts';
+import type { EdgeAnswer } from './edge-exchange.ts';
 import type { Connection } from './network.ts';
 
 const TIMED_OUT: Trouble = { kind: 'timed_out', detail: 'the request timed out' };
@@ -71,10 +72,25 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
   const { baseUrl, instanceId, onAnswer } = options;
   let identity = options.identity;
   let line: Line | null = null;
+  const underWay = new Map<Connection, number>();
 
   function hangUp(): void {
     line?.connection.close('client', 'done');
     line = null;
+  }
+
+  function count(connection: Connection, by: number): void {
+    const left = (underWay.get(connection) ?? 0) + by;
+    if (left > 0) underWay.set(connection, left);
+    else underWay.delete(connection);
+  }
+
+  // A connection that has a successor goes with its last answer.
+  function leave(connection: Connection): void {
+    count(connection, -1);
+    if (connection !== line?.connection && !underWay.has(connection)) {
+      connection.close('client', 'done');
+    }
   }
 
   async function lineFor(): Promise<Dialled> {
@@ -114,10 +130,12 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
   function exchange(path: string, body: string, timeoutMs: number): Promise<Answer> {
     return new Promise((resolve) => {
       let isSettled = false;
+      let used: Connection | null = null;
       const settle = (answer: Answer): void => {
         if (isSettled || !life.isAlive()) return;
         isSettled = true;
         deadline.run = null;
+        if (used !== null) leave(used);
         resolve(answer);
       };
       const lose = (trouble: Trouble): void => settle({ ok: false, kind: 'unreachable', trouble });
@@ -136,6 +154,8 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
         }
         const { connection, at } = dialled;
         const certPem = identity.certPem ?? '';
+        used = connection;
+        count(connection, 1);
         connection.setEnd('client', { onClosed: () => lose(LOST) });
         connection.send('client', body.length, () => {
           deliver(at, path, body, certPem, dialled, (answer) => {
@@ -164,7 +184,9 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
     proxyUrl: options.proxyUrl,
     useIdentity(next) {
       identity = next;
-      hangUp();
+      const old = line;
+      line = null;
+      if (old !== null && !underWay.has(old.connection)) old.connection.close('client', 'done');
     },
     identity: () => identity,
     async post(path, jsonText, more) {

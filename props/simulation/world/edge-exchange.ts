@@ -1,0 +1,13 @@
+// One request and its answer as they pass the Console's edge.
+export type EdgeRequest = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly certPem: string;
+  readonly address: string;
+};
+export type EdgeAnswer = {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+};
