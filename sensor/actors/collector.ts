@@ -1,30 +1,56 @@
 // From the engine's export to the spool: read, normalise, append with the cursor, one step at a time. What the spool
-// cannot take is read again later; the cursor moves only with the events behind it. decision: D13
-import { COLLECTOR_READS_PER_TICK_MAX, STREAM_FRAME_EVENTS_MAX } from '../../machines/limits.ts';
+// cannot take, or the disk does not let be read to its end, is read again later: each time from the spool's own cursor,
+// which moves only with the events behind it. decision: D13
+import {
+  COLLECTOR_READS_PER_TICK_MAX,
+  type Intervals,
+  STREAM_FRAME_EVENTS_MAX,
+} from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import { createExportReader, type ExportReader } from '../engine/export-reader.ts';
 import { normalise } from '../pipeline/normalise.ts';
 import { createProcessCache } from '../pipeline/process-cache.ts';
+import type { ExportCursor } from '../spool/spool-port.ts';
+import type { SensorFacts } from './facts.ts';
+import type { NodePorts } from './node-ports.ts';
 import type { Parts } from './parts.ts';
 
 export type Collector = { stop(): Promise<void> };
+export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock'> & {
+  readonly facts: Pick<SensorFacts, 'pipeline'>;
+  readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
+  readonly ports: Pick<NodePorts, 'exportFiles'>;
+};
 
 /** Starts the loop; every tick it takes what is complete. `stop` finishes the step under way. */
 export function startCollector(
-  parts: Parts,
+  parts: CollectorParts,
   exportFile: string,
   sensorId: () => string,
 ): Collector {
   const { spool, facts, logger, clock, config, ports } = parts;
   const cache = createProcessCache();
-  const openReader = (): ExportReader =>
-    createExportReader({ path: exportFile, cursor: spool.cursor(), files: ports.exportFiles });
-  let reader = openReader();
+  let reader: ExportReader | null = null;
+  /** The spool's cursor that the next lines are read from. */
+  let from: ExportCursor = null;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   let timer = 0;
 
+  function openReader(): ExportReader {
+    from = spool.cursor();
+    return createExportReader({ path: exportFile, cursor: from, files: ports.exportFiles });
+  }
+
+  // The place of a reader is ahead of the spool as soon as a step is not finished; the next one begins with a new reader.
+  async function closeReader(): Promise<void> {
+    const old = reader;
+    reader = null;
+    await old?.close().catch(() => undefined);
+  }
+
   async function step(): Promise<boolean> {
+    reader ??= openReader();
     const { lines, cursor, skippedLines, malformed } = await reader.read(STREAM_FRAME_EVENTS_MAX);
     if (lines.length === 0 && skippedLines + malformed === 0) return false;
     const events: RuntimeEvent[] = [];
@@ -32,13 +58,13 @@ export function startCollector(
       const result = normalise(line, { sensorId: sensorId(), cache });
       if (result.ok) events.push(result.event);
     }
-    const stored = await spool.append(events, cursor ?? null);
+    const stored = await spool.append(events, cursor ?? null, from);
     if (!stored.ok) {
       logger.warn({ reason: stored.reason }, 'the spool takes nothing now');
-      await reader.close();
-      reader = openReader();
+      await closeReader();
       return false;
     }
+    from = cursor ?? null;
     const { pipeline } = facts;
     pipeline.read += lines.length + skippedLines + malformed;
     pipeline.normalized += events.length;
@@ -54,6 +80,7 @@ export function startCollector(
       }
     } catch (error) {
       logger.warn({ reason: String(error) }, 'the export cannot be read now');
+      await closeReader();
     }
     arm();
   }
@@ -71,7 +98,7 @@ export function startCollector(
       isStopped = true;
       clock.clearTimeout(timer);
       await running;
-      await reader.close();
+      await closeReader();
     },
   };
 }

@@ -1,4 +1,5 @@
 // The calls of the spool, each in its turn: plan by the rules, write, tell the machine.
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import {
   applyChange,
@@ -35,8 +36,15 @@ export function createSpoolCalls(
   let recent: { readonly from: number; readonly jsons: readonly string[] } = { from: 0, jsons: [] };
   const { store } = shell;
 
-  async function append(events: readonly RuntimeEvent[], cursor: unknown): Promise<AppendResult> {
+  async function append(
+    events: readonly RuntimeEvent[],
+    cursor: unknown,
+    from: unknown,
+  ): Promise<AppendResult> {
     if (!shell.serves()) return { ok: false, reason: shell.isClosed() ? 'closed' : 'disk_refuses' };
+    if (from !== undefined && !isDeepStrictEqual(from, store.cursor())) {
+      return { ok: false, reason: 'cursor_moved' };
+    }
     const before = shell.state();
     const jsons = events.map((event) => JSON.stringify(event));
     const lines = jsons.map((json, step) => encodeEvent(before.tail + step, json));
@@ -141,7 +149,7 @@ export function createSpoolCalls(
 
   const { inTurn } = shell;
   return {
-    append: (events, cursor) => inTurn(() => append(events, cursor)),
+    append: (events, cursor, from) => inTurn(() => append(events, cursor, from)),
     claim: (channel, options) => inTurn(() => claim(channel, options)),
     acknowledge: (channel, sequence) => inTurn(() => acknowledge(channel, sequence)),
     renumber: (channel, sequence) => inTurn(() => renumber(channel, sequence)),

@@ -8,8 +8,11 @@ export type ExportCursor = unknown;
 
 export type AppendResult =
   | { readonly ok: true; readonly dropped: number }
-  /** Nothing was stored and the cursor did not move: read the same events again later. */
-  | { readonly ok: false; readonly reason: 'disk_full' | 'disk_refuses' | 'closed' };
+  /** Nothing is known to be stored: go on reading at `cursor()` later, which may have moved by then. */
+  | {
+      readonly ok: false;
+      readonly reason: 'disk_full' | 'disk_refuses' | 'closed' | 'cursor_moved';
+    };
 
 export type ClaimedBatch = {
   readonly channel: Channel;
@@ -39,8 +42,16 @@ export type SpoolStatus = {
 export type Spool = {
   /** 32 hex digits, made once for a state directory. */
   readonly streamId: string;
-  /** Stores events and the cursor behind them together, or neither. Durable when it resolves. Never rejects. */
-  append(events: readonly RuntimeEvent[], cursor: ExportCursor): Promise<AppendResult>;
+  /**
+   * Stores events and the cursor behind them together, or neither. Durable when it resolves. Never rejects. A refusal by
+   * the disk leaves open which of the two it was until the journal was read anew; so `from`, the cursor that the events
+   * were read from, must still be the spool's own, or they may be in the journal already.
+   */
+  append(
+    events: readonly RuntimeEvent[],
+    cursor: ExportCursor,
+    from?: ExportCursor,
+  ): Promise<AppendResult>;
   /**
    * The channel's open batch, the same again until it is acknowledged, else a new one of the oldest unclaimed events,
    * durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).

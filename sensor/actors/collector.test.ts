@@ -1,0 +1,161 @@
+// The collector over the real export reader, the real spool and the real disk, with one call of the disk refused.
+import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { diskExport, type ExportFiles } from '../engine/export-files.ts';
+import { openSpool } from '../spool/spool.ts';
+import type { Spool } from '../spool/spool-port.ts';
+import { diskFiles, type Files } from '../state-directory/file-port.ts';
+import { startCollector } from './collector.ts';
+import { emptyFacts } from './facts.ts';
+
+let folder: string;
+let live: string;
+let spool: Spool;
+let refusesSync = false;
+let refusesList = false;
+const clock = createWheelClock();
+
+/** The second sync of a file fails although its bytes are there, as after an error of the device. */
+const files: Files = {
+  ...diskFiles,
+  async open(path, how, mode) {
+    const file = await diskFiles.open(path, how, mode);
+    const sync = async (): Promise<void> => {
+      if (!refusesSync) return file.sync();
+      refusesSync = false;
+      throw Object.assign(new Error('sync'), { code: 'EIO' });
+    };
+    return { ...file, sync };
+  },
+};
+const exportFiles: ExportFiles = {
+  ...diskExport,
+  async list(path) {
+    if (!refusesList) return diskExport.list(path);
+    refusesList = false;
+    throw Object.assign(new Error('list'), { code: 'EIO' });
+  },
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'collector-'));
+  live = join(folder, 'events.log');
+  refusesSync = false;
+  refusesList = false;
+  const opened = await openSpool({
+    path: join(folder, 'events.jsonl'),
+    files,
+    clock,
+    logger: silentLogger,
+    random: () => new Uint8Array(16),
+    retryMinMs: 1,
+  });
+  if (!opened.ok) throw new Error(opened.detail);
+  spool = opened.spool;
+});
+afterEach(async () => {
+  await spool.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A collector whose ticks are asked for; each resolves when it is over. */
+function startTicking() {
+  let run: () => void = () => undefined;
+  let armed = (): void => undefined;
+  const ticks = {
+    setTimeout(next: () => void) {
+      run = next;
+      armed();
+      return 1;
+    },
+    clearTimeout: () => undefined,
+    size: () => 1,
+    stop: () => undefined,
+  };
+  const config = { intervals: { STREAM_TICK_MS: 1 } };
+  const parts = { spool, facts: emptyFacts(), logger: silentLogger, clock: ticks, config };
+  const collector = startCollector({ ...parts, ports: { exportFiles } }, live, () => 'sensor');
+  const tick = (): Promise<void> =>
+    new Promise((resolve) => {
+      armed = resolve;
+      run();
+    });
+  return { collector, tick };
+}
+
+async function write(...names: string[]): Promise<void> {
+  const time = '2026-01-01T00:00:00.000Z';
+  const lines = names.map((name) =>
+    JSON.stringify({
+      process_exec: {
+        process: { exec_id: name, pid: 1, binary: `/bin/${name}`, start_time: time },
+      },
+      node_name: 'n',
+      time,
+    }),
+  );
+  await appendFile(live, lines.map((line) => `${line}\n`).join(''));
+}
+
+async function spooled(): Promise<(string | undefined)[]> {
+  const batch = await spool.claim('stream', { maxEvents: 100, maxBytes: 1_000_000 });
+  return (batch?.events ?? []).map((event) => event.process?.binary);
+}
+
+describe('collector', () => {
+  it('should spool each line once when the journal kept an append whose sync failed', async () => {
+    const { collector, tick } = startTicking();
+    await write('one', 'two');
+    refusesSync = true;
+    await tick();
+    await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+    await write('three');
+    await tick();
+    await tick();
+    expect(await spooled()).toEqual(['/bin/one', '/bin/two', '/bin/three']);
+    await collector.stop();
+  });
+
+  it('should spool no line twice when the journal is read anew while lines are under way', async () => {
+    await write('one');
+    const { collector, tick } = startTicking();
+    const real = spool.append.bind(spool);
+    let appends = 0;
+    const append: Spool['append'] = async (events, cursor, from) => {
+      appends += 1;
+      if (appends === 1) {
+        // What another append of the same lines left in the journal, found by the recovery.
+        refusesSync = true;
+        expect(await real(events, cursor, from)).toEqual({ ok: false, reason: 'disk_refuses' });
+        await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+      }
+      return real(events, cursor, from);
+    };
+    vi.spyOn(spool, 'append').mockImplementation(append);
+    await tick();
+    await write('two');
+    await tick();
+    expect(await spooled()).toEqual(['/bin/one', '/bin/two']);
+    await collector.stop();
+  });
+
+  it('should lose no line that it had taken when the disk fails further on', async () => {
+    const { collector, tick } = startTicking();
+    await tick();
+    await write('one');
+    await tick();
+    await write('two');
+    await rename(live, join(folder, 'events-2026-01-01T00-00-00.000.log'));
+    await write('three');
+    refusesList = true;
+    await tick();
+    expect(spool.depth()).toBe(1);
+    await tick();
+    expect(await spooled()).toEqual(['/bin/one', '/bin/two', '/bin/three']);
+    await collector.stop();
+  });
+});
