@@ -44,6 +44,14 @@ export function createTlsAgent(
   });
 }
 
+/** Ends an agent that has a successor: idle sockets at once, a busy one when its request is answered. */
+export function retireAgent(agent: Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const idle of Object.values(agent.freeSockets)) {
+    for (const socket of idle ?? []) socket.destroy();
+  }
+}
+
 function openTunnel(proxy: URL, authority: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const port = proxy.port === '' ? 80 : Number(proxy.port);

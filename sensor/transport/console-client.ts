@@ -8,7 +8,7 @@ import { zstdCompress } from 'node:zlib';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { INSTANCE_HEADER } from '../../machines/wire/scalars.ts';
-import { createTlsAgent, type TlsIdentity } from './agent.ts';
+import { createTlsAgent, retireAgent, type TlsIdentity } from './agent.ts';
 import { type Answer, isObject, retryAfterOf } from './answer.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -84,7 +84,8 @@ export function createConsoleClient(options: ClientOptions): ConsoleClient {
       const old = agent;
       identity = next;
       agent = createTlsAgent(next, { proxyUrl });
-      old.destroy();
+      // What is under way ends as it began: a request cut off here would be told as an error of the connection.
+      retireAgent(old);
     },
     identity: () => identity,
     async post(path, jsonText, more) {
