@@ -15,6 +15,8 @@ import { MACHINES } from './unreachable.ts';
 import type { Logged } from './world/world.ts';
 
 const LAST_SHOWN = 80;
+/** So many accidents are shown that were still to come. */
+const NEXT_SHOWN = 3;
 const DETAIL_MAX = 260;
 const LEGEND = [
   ['<rect class="up" width="14" height="8" y="2" rx="2"/>', 'the process runs'],
@@ -145,7 +147,8 @@ function card(host: string, state: string, actors: readonly string[]): string {
 }
 
 function planTable(plan: readonly PlannedFault[], failedAtMs: number): string {
-  const rows = plan.map(({ id, kind, atMs, durationMs, target, severity }) => {
+  const shown = plan.filter(({ atMs }) => atMs <= failedAtMs).length + NEXT_SHOWN;
+  const rows = plan.slice(0, shown).map(({ id, kind, atMs, durationMs, target, severity }) => {
     const state =
       atMs > failedAtMs ? 'not reached' : atMs + durationMs >= failedAtMs ? 'on' : 'over';
     const cells = [`${id}`, (atMs / 1_000).toFixed(1), (durationMs / 1_000).toFixed(1)];
@@ -156,7 +159,9 @@ function planTable(plan: readonly PlannedFault[], failedAtMs: number): string {
   const names = head.map(
     (name, at) => `<th${at === 3 || at === 6 ? '' : ' class="number"'}>${name}</th>`,
   );
-  return `<table><tr>${names.join('')}</tr>${rows.join('')}</table>`;
+  const left = plan.length - rows.length;
+  const rest = left > 0 ? `<p class="soft">${left} more were not reached</p>` : '';
+  return `<table><tr>${names.join('')}</tr>${rows.join('')}</table>${rest}`;
 }
 
 function lastSeen(recent: readonly Logged[], failedAtMs: number): string {

@@ -96,12 +96,7 @@ function placeLines({ unexplained, excused, wronglyExcused }: PlaceCount): reado
 }
 
 /** How it ended, with every broken promise. */
-export function verdictLines({
-  outcome,
-  violations,
-  crashes,
-  simulatedMs,
-}: RunResult): readonly string[] {
+function verdictLines({ outcome, violations, crashes, simulatedMs }: RunResult): readonly string[] {
   if (outcome === 'held') return [`held: every promise was kept for ${hours(simulatedMs)}`];
   return [
     ...crashes.map((crash) => `CRASH ${crash}`),
