@@ -1,6 +1,7 @@
 // The fleet in memory: one actor per enrolled sensor, the live picture, the identity cache, and the recorder of moves.
 // Filled from PostgreSQL before the port opens. decision: D4, D10
 import { createFleetPicture, type FleetPicture } from '../../actors/fleet/fleet-picture.ts';
+import { followIdentities } from '../../actors/fleet/identity-follower.ts';
 import { sensorActorsOf } from '../../actors/fleet/ingest/sensor-actors.ts';
 import {
   createSensorDirectory,
@@ -66,6 +67,11 @@ export async function assembleFleet(deps: {
     monotonicNow: time.monotonicNow,
     logger,
   });
+  // Before the sensors are read: what changes meanwhile is heard.
+  const stopFollowing = followIdentities({
+    ...{ identities, directory, sensors, registry, logger },
+    timers: time,
+  });
   for (const row of await registry.loadSensors()) sensors.open(row);
   logger.info(
     { sensors: directory.size(), certificates: identities.size() },
@@ -93,6 +99,7 @@ export async function assembleFleet(deps: {
     async close() {
       stopWatch();
       stopSweep();
+      stopFollowing();
       await identities.stop();
       await recorder.close();
       directory.closeAll();
