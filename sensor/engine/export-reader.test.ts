@@ -1,6 +1,8 @@
 import {
   appendFileSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -10,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EXPORT_LINE_MAX_BYTES } from '../../machines/limits.ts';
+import { EXPORT_HEAD_BYTES, EXPORT_LINE_MAX_BYTES } from '../../machines/limits.ts';
 import { diskExport } from './export-files.ts';
 import { createExportReader, type ExportBatch } from './export-reader.ts';
 import { watchExport } from './watch-export.ts';
@@ -127,6 +129,85 @@ describe('export reader', () => {
     const after = await readOnce(cursor);
     expect(after.lines).toEqual([line(1), line(4), line(5), line(6)]);
     expect((await readOnce(after.cursor)).lines).toEqual([]);
+  });
+
+  it('should not read the same file again at every start once it was read again', async () => {
+    for (const text of ['', 'x'.repeat(EXPORT_HEAD_BYTES)]) {
+      rmSync(live, { force: true });
+      append(line(1, text), line(2), line(3));
+      const { cursor } = await readOnce(undefined);
+      truncateSync(live, `${line(1, text)}\n`.length);
+      append(line(4), line(5));
+      const after = await readOnce(cursor);
+      expect(after.lines).toEqual([line(1, text), line(4), line(5)]);
+      expect((await readOnce(after.cursor)).lines).toEqual([]);
+    }
+  });
+
+  it('never loses a line that is there after power losses took the unsynced end of the export', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }),
+      fc.record({ do: fc.constant('rotate' as const) }),
+      fc.record({ do: fc.constant('read' as const), max: fc.integer({ min: 1, max: 9 }) }),
+      fc.record({
+        do: fc.constant('power' as const),
+        kept: fc.double({ min: 0, max: 1, noNaN: true }),
+        zeros: fc.double({ min: 0, max: 1, noNaN: true }),
+        rotates: fc.boolean(),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        rmSync(directory, { recursive: true, force: true });
+        directory = mkdtempSync(path.join(tmpdir(), 'export-'));
+        live = path.join(directory, 'events.log');
+        append(line(0));
+        let written = 0;
+        let stored: unknown;
+        const got = new Set<string>();
+        let reader = createExportReader({ path: live, cursor: stored, files: diskExport });
+        const take = async (max: number): Promise<number> => {
+          const batch = await reader.read(max);
+          for (const one of batch.lines) got.add(one);
+          stored = JSON.parse(JSON.stringify(batch.cursor));
+          return batch.lines.length;
+        };
+        for (const one of steps) {
+          if (one.do === 'append') {
+            for (let n = 0; n < one.count; n += 1) {
+              written += 1;
+              append(line(written, 'x'.repeat(EXPORT_HEAD_BYTES / 2)));
+            }
+          } else if (one.do === 'rotate') {
+            rotate();
+            append();
+          } else if (one.do === 'read') await take(one.max);
+          else {
+            await reader.close();
+            const whole = readFileSync(live);
+            const kept = Math.floor(whole.length * one.kept);
+            const zeros = Math.floor((whole.length - kept) * one.zeros);
+            writeFileSync(live, whole.subarray(0, kept));
+            // An engine that begins ends what was torn.
+            appendFileSync(live, Buffer.concat([Buffer.alloc(zeros), Buffer.from('\n')]));
+            if (one.rotates) {
+              rotate();
+              append();
+            }
+            reader = createExportReader({ path: live, cursor: stored, files: diskExport });
+          }
+        }
+        while ((await take(50)) > 0);
+        await reader.close();
+        const there = readdirSync(directory).flatMap((name) =>
+          readFileSync(path.join(directory, name), 'utf8').split('\n'),
+        );
+        expect(
+          there.filter((one) => one.startsWith('{') && one.endsWith('}') && !got.has(one)),
+        ).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('should skip and count what is no JSON object, and a line beyond the limit', async () => {

@@ -45,6 +45,7 @@ export function createExportReader(options: {
   let scanned = 0; // bytes after the offset already known to hold no newline
   let head = '';
   let headBytes = -1; // how many first bytes `head` covers
+  // None once its bytes are gone: a new end at the same place is another place.
   let cursor = parseExportCursor(options.cursor);
 
   async function leave(): Promise<void> {
@@ -77,6 +78,7 @@ export function createExportReader(options: {
     }
     if (!(await enter(files[0], 0))) return false;
     if (wanted !== undefined && wanted.offset > 0) tally.skipped += 1;
+    cursor = undefined;
     return true;
   }
 
@@ -84,7 +86,9 @@ export function createExportReader(options: {
   // read again; what was sent before is known by its event id.
   async function goBackIfCut({ offset, tail }: ExportCursor): Promise<void> {
     if (place === undefined || tail === undefined) return;
-    if ((await tailDigest(place.handle, offset)) !== tail) place.offset = 0;
+    if ((await tailDigest(place.handle, offset)) === tail) return;
+    place.offset = 0;
+    cursor = undefined;
   }
 
   /** At the end of a file that is no longer the live one: on to the next newer. False when this is the live file. */
