@@ -41,7 +41,7 @@ export const KEEPING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'move-not-recorded',
-    mistake: 'Every fifth move of an actor is not recorded.',
+    mistake: 'Every third move of an actor is not recorded.',
     foundBy: 'time-travel',
     options: { ...CALM, kinds: ['network.cut'], faultsPerHour: 120 },
     pinnedSeed: '1',
@@ -56,7 +56,7 @@ export const KEEPING_BUGS: readonly PlantedBug[] = [
               ports.events.insertTransitions(
                 rows.filter(() => {
                   moves += 1;
-                  return moves % 5 !== 0;
+                  return moves % 3 !== 0;
                 }),
               ),
           },

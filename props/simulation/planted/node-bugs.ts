@@ -5,6 +5,7 @@ import type { Files } from '../../../sensor/state-directory/file-port.ts';
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import type { Answer } from '../../../sensor/transport/answer.ts';
 import type { Transport } from '../../../sensor/transport/transport.ts';
+import type { FaultKind } from '../faults/kinds.ts';
 import type { NodeTampering } from '../world/node-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
@@ -74,6 +75,7 @@ function thinned(files: ExportFiles): ExportFiles {
   };
 }
 
+const ROTATIONS: readonly FaultKind[] = Array(5).fill('engine.rotate');
 const COUNTED = /"normalized":(\d+)/;
 
 export const NODE_BUGS: readonly PlantedBug[] = [
@@ -162,7 +164,7 @@ export const NODE_BUGS: readonly PlantedBug[] = [
       ...ONE,
       quietMs: 1_000,
       // Most accidents rotate the export, so that events exist in the journal alone.
-      kinds: [...Array<'engine.rotate'>(5).fill('engine.rotate'), 'network.cut', 'node.kill'],
+      kinds: [...ROTATIONS, 'network.cut', 'node.kill'],
       faultsPerHour: 1_200,
       spoolEventsMax: 100_000,
     },

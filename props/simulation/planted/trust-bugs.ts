@@ -52,7 +52,7 @@ function judgeLate(code: string, byMs: number): ConsoleTampering {
   });
 }
 
-/** The registry as a fleet's bug finds it: what is durable, changed behind the product's back. */
+/** Forgets in the durable state that a token was used, which no call of the registry could do. */
 function freeToken({ relational }: SimulatedStores, hash: Buffer): void {
   const name = hash.toString('hex');
   const token = relational.state.tokens.get(name);
@@ -215,7 +215,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'previous-renews',
     mistake: 'A replaced certificate may ask for a new one.',
     foundBy: 'certificate-window',
-    options: REPLAYED,
+    options: { ...REPLAYED, faultsPerHour: 400 },
     pinnedSeed: '3',
     console: (_world, stores) => renewForPrevious(stores),
   },
