@@ -3,6 +3,8 @@
 //   lost      the power took the unsynced end of the export, and the journal did not hold it
 //   wiped     its node was set up anew, or its identity was revoked and the node says so
 //   unread    it stands in the export behind the Sensor's cursor: written while the fleet was judged
+//   held      it stands in the journal: on its way while the fleet was judged by a status file that is seconds old. Whether
+//             it ever leaves the journal is a question of liveness, not of accounting
 //   dropped   the spool was full; the Sensor counted at least as many as are missing, and only older ones are missing
 //             than what it kept (told while no loss of power made it read its export again)
 // What was pruned just before the power went counts as lost when the journal does not hold it after all: the disk owed
@@ -97,7 +99,8 @@ export const accounting: CheckerKind = {
       if (missing.length === 0) return;
       const spool = spoolOf(node);
       const unread = unreadOf(node, parseExportCursor(spool?.cursor));
-      const gone = missing.filter((key) => !unread.has(key));
+      const held = new Set(spool?.keys);
+      const gone = missing.filter((key) => !unread.has(key) && !held.has(key));
       const own = ownOf(node.name);
       const now = Math.max(own.now, spool?.spool.discarded ?? 0);
       const counted = own.before + now + (spool?.damaged ?? 0);
