@@ -3,7 +3,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { coverageOf } from './simulation/coverage.ts';
+import { coverageLines } from './simulation/report.ts';
 import type { SoakOrder, SoakWord } from './simulation/soak-worker.ts';
+import { MACHINES, whyUnreachable } from './simulation/unreachable.ts';
 import type { SoakOptions } from './soak-options.ts';
 
 const EXIT = { held: 0, crash: 1, safety: 2, liveness: 3 } as const;
@@ -20,6 +23,7 @@ type Sum = {
   readonly faults: Map<string, number>;
   readonly failed: SoakWord[];
   readonly hashes: Map<string, string>;
+  readonly places: Set<string>;
 };
 
 /** Runs seeds of the profile; answers the exit code of the worst of them. */
@@ -35,6 +39,7 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
     faults: new Map(),
     failed: [],
     hashes: new Map(),
+    places: new Set(),
   };
   const endsMs = performance.now() + options.seconds * 1_000;
   const seedsMax = options.seeds ?? Number.POSITIVE_INFINITY;
@@ -63,6 +68,8 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
   say(describe(sum));
   const faults = [...sum.faults].sort().map(([kind, count]) => `${kind} ${count}`);
   say(`accidents: ${faults.join(', ') || 'none'}`);
+  for (const line of coverageLines(coverageOf(MACHINES, sum.places, whyUnreachable), true))
+    say(line);
   say(`log of all runs: ${hashOf(sum)}`);
   for (const word of sum.failed.slice(0, FAILURES_SHOWN_MAX)) say(lineOf(word, profile));
   return Math.min(...sum.failed.map((one) => EXIT[one.outcome]), Number.POSITIVE_INFINITY) || 0;
@@ -76,6 +83,7 @@ function add(sum: Sum, word: SoakWord): void {
   sum.observations += word.observations;
   sum.cpuSeconds += word.cpuSeconds;
   sum.hashes.set(word.seed, word.hash);
+  for (const place of word.newPlaces) sum.places.add(place);
   for (const [kind, count] of Object.entries(word.faults)) {
     sum.faults.set(kind, (sum.faults.get(kind) ?? 0) + count);
   }

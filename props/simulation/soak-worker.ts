@@ -1,7 +1,9 @@
 // One worker of a soak: runs the seeds it is given, one after the other, and tells what became of each.
 import { parentPort } from 'node:worker_threads';
+import { beginCoverage } from './coverage.ts';
 import { drawOptions, type Profile } from './options.ts';
 import { type Outcome, runSimulation } from './run.ts';
+import { MACHINES } from './unreachable.ts';
 
 export type SoakOrder = { readonly seed: string; readonly profile: Profile };
 export type SoakWord = {
@@ -15,6 +17,8 @@ export type SoakWord = {
   readonly observations: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly cpuSeconds: number;
+  /** Places of the machines that this worker had not visited before. */
+  readonly newPlaces: readonly string[];
 };
 
 if (parentPort !== null) {
@@ -24,13 +28,18 @@ if (parentPort !== null) {
   });
 }
 
+const visited = new Set<string>();
+
 async function run({ seed, profile }: SoakOrder): Promise<SoakWord> {
   const options = drawOptions(seed, profile);
   const began = process.threadCpuUsage();
+  const visits = beginCoverage(MACHINES);
   const result = await runSimulation(options);
   const { user, system } = process.threadCpuUsage(began);
   const [crash] = result.crashes;
   const [violation] = result.violations;
+  const newPlaces = [...visits].filter((place) => !visited.has(place));
+  for (const place of newPlaces) visited.add(place);
   const asleepMs = result.fleet.world.scheduler.sleptMs();
   return {
     seed,
@@ -43,5 +52,6 @@ async function run({ seed, profile }: SoakOrder): Promise<SoakWord> {
     observations: Object.values(result.observations).reduce((sum, count) => sum + count, 0),
     faults: result.faults,
     cpuSeconds: (user + system) / 1_000_000,
+    newPlaces,
   };
 }
