@@ -11,6 +11,7 @@ import {
   engineRegionOf,
   type HeartbeatReceived,
   lastSeenMs,
+  movedWithClock,
   type SensorContext,
   type SensorInput,
   trustStateAt,
@@ -85,9 +86,11 @@ export const sensorMachine = setup({
     // A jump of the wall clock is not silence: the last sign of life moves with it.
     moveLastSeen: assign(({ context }, params: { atMs: number; byMs: number }) => ({
       nowMs: params.atMs,
-      knownSinceMs: context.knownSinceMs + params.byMs,
+      knownSinceMs: movedWithClock(context.knownSinceMs, params),
       lastHeartbeatAtMs:
-        context.lastHeartbeatAtMs === null ? null : context.lastHeartbeatAtMs + params.byMs,
+        context.lastHeartbeatAtMs === null
+          ? null
+          : movedWithClock(context.lastHeartbeatAtMs, params),
     })),
   },
 }).createMachine({
@@ -113,10 +116,8 @@ export const sensorMachine = setup({
       on: {
         'sensor.revoked': {
           target: '.revoked',
-          actions: [
-            { type: 'noteTime', params: ({ event }) => event },
-            { type: 'noteRevocation', params: ({ event }) => event },
-          ],
+          // The instant may be one of another Console's clock: it says nothing about the time here.
+          actions: { type: 'noteRevocation', params: ({ event }) => event },
         },
         'certificate.changed': {
           target: '.assessing',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { CLOCK_CHECK_INTERVAL_MS } from '../limits.ts';
 import {
   engineRegionOf,
+  movedWithClock,
   type SensorContext,
   trustStateAt,
   untilStaleMs,
@@ -39,6 +41,23 @@ describe('sensor rules', () => {
     expect(untilStaleMs({ ...CONTEXT, lastHeartbeatAtMs: NOW_MS - 50 })).toBe(150);
     expect(untilStaleMs({ ...CONTEXT, knownSinceMs: NOW_MS - 20 })).toBe(180);
     expect(untilStaleMs(CONTEXT)).toBe(0);
+  });
+
+  it('should wait for no longer than the window, even when the last heartbeat is in the future', () => {
+    expect(untilStaleMs({ ...CONTEXT, lastHeartbeatAtMs: NOW_MS + 86_400_000 })).toBe(200);
+  });
+
+  it.each([
+    ['a heartbeat before a forward jump', -3_620_000, 3_600_000, 'moved'],
+    ['the last heartbeat before a forward jump', -3_600_500, 3_600_000, 'moved'],
+    ['a heartbeat between a forward jump and its notice', -500, 3_600_000, 'kept'],
+    ['a heartbeat before a backward jump', 3_590_000, -3_600_000, 'moved'],
+    ['an old heartbeat before a small backward jump', -CLOCK_CHECK_INTERVAL_MS, -2_000, 'moved'],
+    ['a heartbeat between a backward jump and its notice', -500, -3_600_000, 'kept'],
+  ])('should know %s', (_what, heardMs, byMs, expected) => {
+    const heardAtMs = NOW_MS + heardMs;
+    const moved = expected === 'moved' ? heardAtMs + byMs : heardAtMs;
+    expect(movedWithClock(heardAtMs, { atMs: NOW_MS, byMs })).toBe(moved);
   });
 
   it('should show an engine as unknown, running or down', () => {

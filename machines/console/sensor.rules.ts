@@ -1,6 +1,7 @@
 // The rules of the per-sensor machine: which trust state an expiry means, how long until the next look, what a report
 // says about engine and policy. All pure; time arrives as milliseconds.
 
+import { CLOCK_CHECK_INTERVAL_MS } from '../limits.ts';
 import { renewalWindow } from '../trust/certificate.rules.ts';
 import type { HealthFacts, TrustRegionState } from '../trust/health.rules.ts';
 import type { EngineState, WireTrustState } from '../wire/heartbeat.ts';
@@ -65,9 +66,24 @@ export function lastSeenMs(
   return context.lastHeartbeatAtMs ?? context.knownSinceMs;
 }
 
-/** Milliseconds until silence is staleness; never negative. */
+/** Milliseconds until silence is staleness; never negative, and never longer than the window, whatever the clock said. */
 export function untilStaleMs(context: SensorContext): number {
-  return Math.max(0, lastSeenMs(context) + context.windows.stalenessMs - context.nowMs);
+  const { stalenessMs } = context.windows;
+  const leftMs = lastSeenMs(context) + stalenessMs - context.nowMs;
+  return Math.min(stalenessMs, Math.max(0, leftMs));
+}
+
+/**
+ * A sign of life by the wall clock after its jump. What was heard between the jump and its notice bears the new time
+ * already: a forward jump would carry it into the future, and a backward one is held to be so when it is that young.
+ */
+export function movedWithClock(heardAtMs: number, jump: { atMs: number; byMs: number }): number {
+  const { atMs, byMs } = jump;
+  const isNew =
+    byMs > 0
+      ? heardAtMs + byMs > atMs
+      : heardAtMs <= atMs && heardAtMs > atMs - CLOCK_CHECK_INTERVAL_MS;
+  return isNew ? heardAtMs : heardAtMs + byMs;
 }
 
 /** What the engine region shows for a reported engine state. */
