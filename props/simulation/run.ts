@@ -1,5 +1,6 @@
 // One run: a fleet, its accidents, the healing, and the judgment. Everything follows from the options and the plan.
 import { WHEEL_TICK_MS } from '../../machines/limits.ts';
+import { STATE_FILES } from '../../sensor/state-directory/identity.ts';
 import { CHECKERS } from './checkers/all.ts';
 import type { FleetView, Violation } from './checkers/checker.ts';
 import { whatIsMissing } from './checkers/liveness.ts';
@@ -9,11 +10,12 @@ import { drawPlan } from './faults/plan.ts';
 import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
+import { readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
 import { createNetwork } from './world/network.ts';
-import { createNodeHost, type NodeHost } from './world/node-host.ts';
+import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
 import { createSimulatedStores } from './world/stores.ts';
 import { createWorld, type Logged, type World } from './world/world.ts';
@@ -217,14 +219,29 @@ async function untilWell(
   await scheduler.runUntil(scheduler.now() + WHEEL_TICK_MS);
 }
 
-/** What a person does when a node cannot go on by itself: a new token for one that lost or outlived its identity. */
-function help({ nodes, operators, stores }: Fleet): void {
+/**
+ * What a person does when a node cannot go on by itself: a new token for one that lost or outlived its identity. One whose
+ * certificate is not valid yet is stopped first, because a Sensor that runs takes no token.
+ */
+function help(fleet: Fleet): void {
+  const { nodes, operators, stores } = fleet;
   for (const node of nodes) {
-    if (node.state() === 'running') continue;
+    if (node.state() === 'running') {
+      if (isBeforeItsTime(fleet, node)) node.stop();
+      continue;
+    }
     const sensorId = operators.sensorOf(node);
     const sensor = sensorId === null ? undefined : stores.relational.state.sensors.get(sensorId);
     if (sensor === undefined) operators.enrol(node);
     else if (sensor.revokedAtMs !== null) operators.recreate(node);
     else operators.reenroll(node);
   }
+}
+
+/** Its certificate was made by a Console whose clock was ahead; now that the clock is right, every Console refuses it. */
+function isBeforeItsTime({ consoles }: Fleet, { disk }: NodeHost): boolean {
+  const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`);
+  const certificate = shown === null ? null : readCertificate(shown.toString());
+  if (certificate === null) return false;
+  return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
 }
