@@ -132,6 +132,7 @@ describe('renewal: renewing', () => {
     end(renewal);
     expect([value(renewal), told(renewal), isBusy(renewal)]).toEqual(['retrying', [said], false]);
     expect([renewal.snapshot().context.failures, renewal.nextTimerMs()]).toEqual([1, waitMs]);
+    expect(renewal.snapshot().context.retryAfterMs).toBe(said.endsWith('later') ? 900 : null);
     renewal.advance(waitMs);
     expect([value(renewal), told(renewal)]).toEqual(['renewing', ['tellRenewing']]);
   });
