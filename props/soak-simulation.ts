@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { coverageOf } from './simulation/coverage.ts';
+import { PLANTED } from './simulation/planted/all.ts';
+import { findFirst } from './simulation/planted/find.ts';
 import { coverageLines } from './simulation/report.ts';
 import type { SoakOrder, SoakWord } from './simulation/soak-worker.ts';
 import { MACHINES, whyUnreachable } from './simulation/unreachable.ts';
@@ -12,6 +14,7 @@ import type { SoakOptions } from './soak-options.ts';
 const EXIT = { held: 0, crash: 1, safety: 2, liveness: 3 } as const;
 const WORD_EVERY_MS = 10_000;
 const FAILURES_SHOWN_MAX = 20;
+const PLANTED_TRIES_MAX = 200;
 
 type Sum = {
   runs: number;
@@ -72,7 +75,21 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
     say(line);
   say(`log of all runs: ${hashOf(sum)}`);
   for (const word of sum.failed.slice(0, FAILURES_SHOWN_MAX)) say(lineOf(word, profile));
-  return Math.min(...sum.failed.map((one) => EXIT[one.outcome]), Number.POSITIVE_INFINITY) || 0;
+  const codes: number[] = sum.failed.map((one) => EXIT[one.outcome]);
+  if (profile === 'nightly' && !(await findPlanted(say))) codes.push(EXIT.safety);
+  return codes.length === 0 ? EXIT.held : Math.min(...codes);
+}
+
+/** Looks for every planted bug; false when one stayed unseen, which means that a checker sleeps. */
+async function findPlanted(say: (line: string) => void): Promise<boolean> {
+  let areAllFound = true;
+  for (const bug of PLANTED) {
+    const { first, tried } = await findFirst(bug, PLANTED_TRIES_MAX);
+    if (first === null) areAllFound = false;
+    const how = first === null ? `NOT FOUND in ${tried} seeds` : `found by seed ${first}`;
+    say(`planted ${bug.name}: ${how} (${bug.foundBy})`);
+  }
+  return areAllFound;
 }
 
 function add(sum: Sum, word: SoakWord): void {

@@ -5,8 +5,7 @@ import type { PlantedBug } from './planted-bug.ts';
 
 export type Found = {
   readonly tried: number;
-  /** Seeds whose first violation came from the named checker. */
-  readonly found: number;
+  /** The first seed whose run the named checker ended; null when there was none. */
   readonly first: string | null;
   /** What other seeds ended with, for one who tunes the options. */
   readonly others: Readonly<Record<string, number>>;
@@ -23,22 +22,22 @@ export function isFound(bug: PlantedBug, { outcome, violations }: RunResult): bo
   return outcome === kind && violations[0]?.checker === bug.foundBy;
 }
 
-/** Runs `count` seeds from the number `from` on. */
-export async function findSeeds(bug: PlantedBug, from: number, count: number): Promise<Found> {
+/** Runs seeds from the number 1 on until one finds the bug, at most `triesMax`. */
+export async function findFirst(bug: PlantedBug, triesMax: number): Promise<Found> {
   const others: Record<string, number> = {};
-  let found = 0;
+  let tried = 0;
   let first: string | null = null;
-  for (let at = from; at < from + count; at += 1) {
+  for (let at = 1; at <= triesMax && first === null; at += 1) {
+    tried = at;
     const seed = String(at);
     const result = await runSimulation(optionsFor(bug, seed), { bug });
     if (isFound(bug, result)) {
-      found += 1;
-      first ??= seed;
+      first = seed;
       continue;
     }
     const [violation] = result.violations;
     const name = violation === undefined ? result.outcome : `${violation.checker}`;
     others[name] = (others[name] ?? 0) + 1;
   }
-  return { tried: count, found, first, others };
+  return { tried, first, others };
 }
