@@ -102,7 +102,9 @@ export const sensorMachine = setup({
     knownSinceMs: input.knownSinceMs,
     notAfterMs: input.notAfterMs,
     revokedAtMs: input.revokedAtMs,
-    lastHeartbeatAtMs: input.lastHeartbeatAtMs,
+    // Kept by a clock that was ahead, it would hide any silence until the time it names.
+    lastHeartbeatAtMs:
+      input.lastHeartbeatAtMs === null ? null : Math.min(input.lastHeartbeatAtMs, input.nowMs),
     freshnessCheckAtMs: input.nowMs,
     streamOpen: false,
     reportedTrustState: input.reportedTrustState,

@@ -171,6 +171,13 @@ describe('sensor: freshness', () => {
     expect(JSON.stringify(actions)).toContain('60000');
   });
 
+  it('is stale after the window of silence although its last heartbeat was kept under a later date', () => {
+    const kept = begin({ lastHeartbeatAtMs: START_MS + 26 * HOUR_MS });
+    expect(kept.value.freshness).toBe('fresh');
+    expect(step(kept, fired).value.freshness).toBe('stale');
+    expect(healthOf(kept, START_MS + windows.stalenessMs).health).toBe('degraded');
+  });
+
   it('never goes stale while a stream is open, and at once when it closes after the window', () => {
     const open = step(begin(), { type: 'stream.opened', atMs: START_MS + 1 });
     const held = step(open, fired);
@@ -214,7 +221,11 @@ describe('sensor: health', () => {
     ).toBe('renewal_due');
     expect(
       healthOf(
-        begin({ lastTrustErrorAtMs: START_MS, lastHeartbeatAtMs: START_MS + 15 * 60_000 }),
+        step(begin(), {
+          ...sampleHeartbeat,
+          atMs: START_MS + 15 * 60_000,
+          lastTrustErrorAtMs: START_MS,
+        }),
         START_MS + 15 * 60_000,
       ).health,
     ).toBe('healthy');
