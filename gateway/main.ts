@@ -1,17 +1,16 @@
 // The Console's composition root: the only place, beside the command line, that builds concrete clients. The ten steps
 // of a start run in their order; whatever they opened is closed in reverse when a later one fails, or at the end.
 // decision: D4, D7, D17; invariant: I14
-import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
+import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
 import { hashOfSecret } from '../actors/trust/tokens.ts';
-import { newId } from '../actors/trust/uuid-v7.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
-import { formatSecret, SECRET_RANDOM_BYTES } from '../machines/trust/secret.rules.ts';
 import type { Analytics } from '../storage/analytics/analytics.ts';
+import { openAuditCheckpointKey } from '../storage/keys/audit-checkpoint-key.ts';
 import {
   type CertificateAuthority,
   newSerial,
@@ -26,8 +25,8 @@ import {
   type TlsAssets,
 } from '../storage/keys/tls-assets.ts';
 import type { Relational } from '../storage/relational/relational.ts';
+import { createAdminKey } from './access/admin-key.ts';
 import { createMemoryBudget } from './access/rate-budget.ts';
-import { ADMIN_SCOPES } from './access/scopes.ts';
 import { colonHex } from './assembly/addresses.ts';
 import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
 import { assembleFleet, type Fleet } from './assembly/fleet.ts';
@@ -114,6 +113,7 @@ export async function startConsole(
     clock,
     isDraining: () => isDraining,
     stores: createStoreView(processTime.now),
+    sealers: createStoreView(processTime.now, 'audit-sealer'),
   };
   const result = await runStartup({ clock, logger, steps: stepsOf(context) });
   if (!result.ok) {
@@ -130,6 +130,7 @@ type StepContext = ConsoleOptions & {
   readonly clock: ReturnType<typeof createWheelClock>;
   readonly isDraining: () => boolean;
   readonly stores: StoreView;
+  readonly sealers: StoreView;
 };
 
 function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'] {
@@ -142,7 +143,7 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
     routers: () => buildRouters(context),
     sensor_tls_assets: () => prepareTls(context),
     provisioning: () => Promise.resolve('not_configured'),
-    background_tasks: () => Promise.resolve('not_configured'),
+    background_tasks: () => startBackground(context),
     listener: () => bind(context),
   };
 }
@@ -233,6 +234,7 @@ async function buildRouters(context: StepContext) {
     events: analytics.events,
     tap,
     audit: relational.audit,
+    auditChain: relational.auditChain,
     apiKeys: relational.apiKeys,
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
@@ -242,6 +244,7 @@ async function buildRouters(context: StepContext) {
       { name: 'clickhouse', ping: () => analytics.events.ping() },
     ],
     stores: context.stores,
+    sealers: context.sealers,
     cursorKey: await openSecretFile({
       folder: keysFolder(config),
       name: 'page-links.key',
@@ -291,6 +294,18 @@ async function tlsAssets(
   });
   if (!prepared.ok) throw new Error(prepared.mistakes.join('; '));
   return prepared.assets;
+}
+
+async function startBackground({ config, built, closers, clock, logger, sealers }: StepContext) {
+  const opened = await openAuditCheckpointKey({ folder: keysFolder(config) });
+  if (!opened.ok) throw new Error(opened.reason);
+  const sealer = startAuditSealer({
+    chain: need(built, 'relational').relational.auditChain,
+    ...{ signer: opened.key, clock, logger, now: processTime.now },
+  });
+  sealers.add('audit', sealer);
+  closers.push(sealer.stop);
+  return 'done' as const;
 }
 
 async function bind({ config, built, closers }: StepContext) {
@@ -345,18 +360,8 @@ function consoleOf({ built, config }: StepContext, shut: () => Promise<void>): C
     port: built.port ?? config.port,
     caPem: tls.serverCaPem,
     caFingerprint: colonHex(tls.serverCaFingerprintSha256),
-    async createAdminKey(name) {
-      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
-      await relational.apiKeys.create({
-        keyId: newId(),
-        hash: hashOfSecret(secret),
-        name,
-        scopes: ADMIN_SCOPES,
-        nowMs: processTime.now(),
-        expiresAtMs: null,
-      });
-      return secret;
-    },
+    createAdminKey: (name) =>
+      createAdminKey(relational.apiKeys, { name, nowMs: processTime.now() }),
     createToken: async (note) =>
       (await sensorSide.tokens.create({ note, actor: 'quick-start' })).secret,
     isKnownSensor: async (sensorId) => (await relational.sensors.getSensor(sensorId)) !== null,

@@ -138,6 +138,17 @@ export const STORE_FIRST_STARTS_MAX = 3;
 export const STORE_RESTART_WINDOW_MS = 5 * MINUTE_MS;
 export const STARTUP_STEP_TIMEOUT_MS = 120 * SECOND_MS;
 
+// The audit trail.
+export const AUDIT_SEAL_INTERVAL_MS = 2 * SECOND_MS;
+export const AUDIT_SEAL_BATCH_ROWS = 1_000;
+export const AUDIT_SEAL_TIMEOUT_MS = 30 * SECOND_MS;
+export const AUDIT_SEAL_BACKOFF_MIN_MS = 1 * SECOND_MS;
+export const AUDIT_SEAL_BACKOFF_MAX_MS = 30 * SECOND_MS;
+export const AUDIT_CHECKPOINT_INTERVAL_MS = MINUTE_MS;
+export const AUDIT_CHECKPOINT_ROWS = 1_000;
+export const AUDIT_TEXT_MAX_CHARS = 512;
+export const AUDIT_FAULTS_TOLD_MAX = 100;
+
 // Sensor program.
 export const HEARTBEAT_TIMEOUT_MS = 10 * SECOND_MS;
 export const HEARTBEAT_EVENTS_MAX = 1_000;

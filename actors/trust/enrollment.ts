@@ -58,7 +58,8 @@ export function createEnrollment(deps: EnrollmentDeps): Enrollment {
   return async (request, from) => {
     const nowMs = deps.now();
     const prepared = await orUnavailable(() => prepare(deps, request, nowMs));
-    if (prepared.ok) return orUnavailable(() => complete(deps, prepared.input));
+    if (prepared.ok)
+      return orUnavailable(() => complete(deps, { ...prepared.input, from: from.address }));
     // From here on the registry keeps the trail itself, inside its transaction.
     await record(deps, {
       atMs: nowMs,
@@ -66,7 +67,8 @@ export function createEnrollment(deps: EnrollmentDeps): Enrollment {
       action: 'sensor.enroll',
       target: request.node_name,
       result: prepared.code,
-      detail: { address: from.address },
+      from: from.address,
+      detail: {},
     });
     return prepared;
   };

@@ -18,6 +18,7 @@ import type { SensorActors } from './sensor-actors.ts';
 export type Renewal = (input: {
   readonly identity: IdentityRecord;
   readonly csrPem: string;
+  readonly from?: string;
 }) => Promise<{ readonly ok: true; readonly response: RenewResponse } | Refusal>;
 
 /** Judges a certificate; a pending one is made current before the verdict is given. */
@@ -48,12 +49,13 @@ type Wish = {
   readonly identity: IdentityRecord;
   readonly csrPem: string;
   readonly nowMs: number;
+  readonly from: string | undefined;
 };
 
 /** Makes the action of the renewal route. */
 export function createRenewal(deps: RenewalDeps): Renewal {
-  return async ({ identity, csrPem }) => {
-    const wish = { identity, csrPem, nowMs: deps.now() };
+  return async ({ identity, csrPem, from }) => {
+    const wish = { identity, csrPem, from, nowMs: deps.now() };
     const csr = checkWish(deps, wish);
     if (csr.ok) return orUnavailable(() => renew(deps, wish, csr));
     // From here on the registry keeps the trail itself, inside its transaction.
@@ -63,6 +65,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       action: 'sensor.renew',
       target: identity.sensorId,
       result: csr.code,
+      from,
       detail: {},
     });
     return csr;
@@ -79,7 +82,7 @@ function checkWish(deps: RenewalDeps, { identity, csrPem }: Wish): CheckedCsr | 
 
 async function renew(
   deps: RenewalDeps,
-  { identity, nowMs }: Wish,
+  { identity, nowMs, from }: Wish,
   csr: CheckedCsr,
 ): Promise<{ readonly ok: true; readonly response: RenewResponse } | Refusal> {
   const certificate = await issueCertificate(deps.certificates, {
@@ -95,6 +98,7 @@ async function renew(
     byFingerprint: identity.fingerprint,
     nowMs,
     certificate,
+    from,
   });
   if (!done.ok) return refuse(done.code, REFUSED_BECAUSE[done.code]);
   deps.cache.apply(identity.sensorId, done.identities);

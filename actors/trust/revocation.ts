@@ -8,6 +8,7 @@ export type RevokeSensor = (input: {
   readonly sensorId: string;
   readonly reason: string;
   readonly actor: string;
+  readonly from?: string;
 }) => Promise<SensorRow | null>;
 
 /** Makes the action: null when there is no such sensor; throws StoreUnavailable when nothing was revoked. */
@@ -17,8 +18,8 @@ export function createRevocation(deps: {
   readonly sensors: SensorActors;
   readonly now: () => number;
 }): RevokeSensor {
-  return async ({ sensorId, reason, actor }) => {
-    const row = await deps.registry.revoke({ sensorId, reason, actor, nowMs: deps.now() });
+  return async ({ sensorId, reason, actor, from }) => {
+    const row = await deps.registry.revoke({ sensorId, reason, actor, from, nowMs: deps.now() });
     if (row === null) return null;
     if (row.revokedAtMs === null) throw new Error('a revoked sensor has no instant of revocation');
     deps.cache.markRevoked(sensorId, row.revokedAtMs);

@@ -18,12 +18,14 @@ export type TokenDesk = {
     readonly note: string;
     readonly ttlMs?: number;
     readonly actor: string;
+    readonly from?: string;
   }): Promise<IssuedToken>;
   createForSensor(input: {
     readonly sensorId: string;
     readonly note?: string;
     readonly ttlMs?: number;
     readonly actor: string;
+    readonly from?: string;
   }): Promise<({ readonly ok: true } & IssuedToken) | Refusal>;
   /** Newest first; `before` is a token id. */
   list(query: {
@@ -51,6 +53,7 @@ export function createTokenDesk(deps: {
     readonly note: string;
     readonly ttlMs: number;
     readonly actor: string;
+    readonly from?: string | undefined;
   }): Promise<({ readonly ok: true } & IssuedToken) | Refusal> {
     const secret = formatSecret(SECRET_KIND[input.kind], chance.randomBytes(SECRET_RANDOM_BYTES));
     const nowMs = deps.now();
@@ -66,6 +69,7 @@ export function createTokenDesk(deps: {
       hash: hashOfSecret(secret),
       nowMs,
       actor: input.actor,
+      from: input.from,
     });
     if (!made.ok) return refuse(made.code, REFUSED_BECAUSE[made.code]);
     const unused = { consumedAtMs: null, revokedAtMs: null, consumedKeyDigest: null };
@@ -73,13 +77,13 @@ export function createTokenDesk(deps: {
   }
 
   return {
-    async create({ note, ttlMs = deps.ttlMs, actor }) {
-      const made = await issue({ kind: 'enroll', sensorId: null, note, ttlMs, actor });
+    async create({ note, ttlMs = deps.ttlMs, actor, from }) {
+      const made = await issue({ kind: 'enroll', sensorId: null, note, ttlMs, actor, from });
       if (!made.ok) throw new Error(`an enrollment token was refused: ${made.code}`);
       return made;
     },
-    createForSensor: ({ sensorId, note = '', ttlMs = deps.ttlMs, actor }) =>
-      issue({ kind: 'reenroll', sensorId, note, ttlMs, actor }),
+    createForSensor: ({ sensorId, note = '', ttlMs = deps.ttlMs, actor, from }) =>
+      issue({ kind: 'reenroll', sensorId, note, ttlMs, actor, from }),
     list: (query) => deps.registry.listTokens(query),
     revoke: (input) => deps.registry.revokeToken({ ...input, nowMs: deps.now() }),
   };

@@ -7,6 +7,7 @@ export const SCOPES = [
   'events:read',
   'system:read',
   'metrics:read',
+  'audit:read',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 

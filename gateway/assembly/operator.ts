@@ -5,11 +5,13 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
+import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
 import { RATE_LIMIT_OPERATOR_PER_MINUTE } from '../../machines/limits.ts';
+import type { AuditChain } from '../../storage/ports/audit-chain.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
@@ -46,6 +48,7 @@ export type OperatorSideDeps = {
   readonly events: EventStore;
   readonly tap: EventTap;
   readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
   readonly apiKeys: ApiKeys;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
@@ -53,6 +56,7 @@ export type OperatorSideDeps = {
   readonly probes: readonly Probe[];
   /** The supervised databases. */
   readonly stores: DirectoryView;
+  readonly sealers: DirectoryView;
   /** Signs page links; kept with the data, so a link survives a restart. */
   readonly cursorKey: Buffer;
   readonly caPem: () => string;
@@ -83,14 +87,21 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     registry: deps.registry,
     events: deps.events,
     audit: deps.audit,
+    auditChain: deps.auditChain,
     fleet: fleet.picture,
     tokens: deps.tokens,
     revokeSensor: deps.revokeSensor,
     sensorActors: fleet.directory,
-    directories: [fleet.directory, deps.stores],
+    directories: [fleet.directory, deps.stores, deps.sealers],
     feed: fleet.feed,
     crashes: fleet.crashes,
-    machines: [sensorMachine, enrollmentTokenMachine, startupMachine, storeProcessMachine],
+    machines: [
+      sensorMachine,
+      enrollmentTokenMachine,
+      startupMachine,
+      storeProcessMachine,
+      auditSealerMachine,
+    ],
     probes: deps.probes,
     notReadyBecause: deps.notReadyBecause,
     metrics,

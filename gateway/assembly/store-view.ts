@@ -1,4 +1,5 @@
-// The supervised databases seen as a directory of actors, so that operators find them beside the sensors.
+// The Console's own actors (supervised databases, the audit sealer) seen as directories, so that operators find them
+// beside the sensors.
 import type { DirectoryView } from '../operator-plane/deps.ts';
 
 type Supervised = {
@@ -14,11 +15,11 @@ export type StoreView = DirectoryView & {
   add(name: string, store: Supervised): void;
 };
 
-/** Makes an empty view. `now` is the wall clock. */
-export function createStoreView(now: () => number): StoreView {
+/** Makes an empty view. `now` is the wall clock, `kind` the id of the machine. */
+export function createStoreView(now: () => number, kind = 'store-process'): StoreView {
   const held = new Map<string, Held>();
   return {
-    kind: 'store-process',
+    kind,
     ids: () => held.keys(),
     size: () => held.size,
     ask(id) {

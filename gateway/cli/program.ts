@@ -1,5 +1,6 @@
 // The command line `service-console`: which commands there are, and how each ends. Data on stdout, talk on stderr.
 import { Command, CommanderError } from 'commander';
+import { addAuditCommands } from './audit-commands.ts';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
 import { runDoctor } from './doctor.ts';
 import { addEventCommands } from './event-commands.ts';
@@ -59,6 +60,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addSensorCommands(program, io);
   addTokenCommands(program, io);
   addEventCommands(program, io);
+  addAuditCommands(program, io);
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

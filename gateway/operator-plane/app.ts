@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { isShallow } from '../../machines/wire/parse.ts';
 import { homeRoute } from '../home/home-route.ts';
+import { auditRoutes } from './audit.ts';
 import { auditRefusals } from './audit-refusals.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
@@ -60,6 +61,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         sensorHistoryRoutes,
         enrollmentTokenRoutes,
         eventRoutes,
+        auditRoutes,
         systemRoutes,
       ]) {
         await api.register(routes(deps));

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import { timeText } from './time-range.ts';
 
 const FORBIDDEN = 403;
 const REFUSED_FROM = 400;
@@ -22,14 +21,14 @@ export function auditRefusals(
     const { operator } = request;
     const isChange = !READING.has(request.method) && reply.statusCode >= REFUSED_FROM;
     if (operator === null || !(isChange || reply.statusCode === FORBIDDEN)) return;
-    const atMs = deps.now();
     const entry = {
-      atMs,
+      atMs: deps.now(),
       actor: operator.actor,
       action: `${request.method} ${request.routeOptions.url ?? ''}`,
       target: targetOf(request.params),
       result: String(reply.statusCode),
-      detail: { request_id: String(request.id), address: request.ip, at: timeText(atMs) },
+      from: request.ip,
+      detail: { request_id: String(request.id) },
     };
     try {
       await deps.audit.append([entry]);

@@ -6,6 +6,7 @@ import type { Logger } from '../../actors/runtime/logger.ts';
 import type { CrashLog } from '../../actors/runtime/supervisor.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
+import type { AuditChain } from '../../storage/ports/audit-chain.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
@@ -53,7 +54,8 @@ export type OperatorPlaneDeps = {
     'listSensors' | 'getSensor' | 'listTokens' | 'revokeToken'
   >;
   readonly events: Pick<EventStore, 'search' | 'transitionsOf'>;
-  readonly audit: Pick<AuditLog, 'append'>;
+  readonly audit: Pick<AuditLog, 'append' | 'search'>;
+  readonly auditChain: Pick<AuditChain, 'checkpoints'>;
   readonly fleet: FleetView;
   readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;

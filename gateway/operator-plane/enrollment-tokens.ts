@@ -76,6 +76,7 @@ export function enrollmentTokenRoutes(deps: OperatorPlaneDeps): FastifyPluginAsy
         const issued = await deps.tokens.create({
           note,
           actor: operatorOf(request).actor,
+          from: request.ip,
           ...(ttl === undefined ? {} : { ttlMs: ttl * 1_000 }),
         });
         reply.code(201);
@@ -125,6 +126,7 @@ export function enrollmentTokenRoutes(deps: OperatorPlaneDeps): FastifyPluginAsy
           tokenId: request.params.id,
           nowMs: deps.now(),
           actor: operatorOf(request).actor,
+          from: request.ip,
         });
         if (row === null) return sendRefusal(reply, refuse('not_found', 'There is no such token.'));
         return tokenView(row, deps.now());

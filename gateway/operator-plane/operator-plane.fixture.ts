@@ -11,6 +11,7 @@ import { refuse } from '../../machines/errors.ts';
 import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import { createMemoryAudit } from '../../storage/memory/audit-log.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
 import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
 import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
@@ -40,6 +41,7 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     searches: 0,
   };
   const now = () => state.nowMs;
+  const trail = createMemoryAudit();
   const clock = createWheelClock();
   const feed = createInspectionFeed();
   const crashes = createCrashLog(silentLogger);
@@ -103,7 +105,14 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
           .sort((a, b) => b.atMs - a.atMs)
           .slice(0, limit),
     },
-    audit: { append: async (entries) => void state.audit.push(...entries) },
+    audit: {
+      append: async (entries) => {
+        state.audit.push(...entries);
+        await trail.audit.append(entries);
+      },
+      search: (query) => trail.audit.search(query),
+    },
+    auditChain: trail.chain,
     fleet,
     tokens: {
       create: async ({ note, ttlMs = 900_000 }) => issue('enroll', null, note, ttlMs),
@@ -179,6 +188,7 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     app,
     deps,
     state,
+    trail,
     directory,
     fleet,
     feed,

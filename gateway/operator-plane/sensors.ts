@@ -108,6 +108,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
           sensorId: request.params.id,
           reason: request.body.reason,
           actor: operatorOf(request).actor,
+          from: request.ip,
         });
         return row === null ? sendRefusal(reply, NO_SENSOR) : detailOf(row, deps.fleet);
       },
@@ -127,6 +128,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         const issued = await deps.tokens.createForSensor({
           sensorId: request.params.id,
           actor: operatorOf(request).actor,
+          from: request.ip,
         });
         if (!issued.ok) return sendRefusal(reply, issued);
         reply.code(201);

@@ -16,7 +16,11 @@ export async function handleRenew(deps: SensorPlaneDeps, exchange: Exchange): Pr
   const request = parse(admitted.text);
   if (!request.ok) return answerRefusal(exchange, request);
   const { identity } = admitted;
-  const outcome = await deps.renew({ identity, csrPem: request.value.csr_pem });
+  const outcome = await deps.renew({
+    identity,
+    csrPem: request.value.csr_pem,
+    from: exchange.request.remoteAddress,
+  });
   if (!outcome.ok) return answerRefusal(exchange, outcome);
   respondJson(exchange, 200, outcome.response);
 }

@@ -44,6 +44,7 @@ export function openStreamConnection(
     readonly socket: StreamSocket;
     readonly identity: IdentityRecord;
     readonly instanceHeader: string | null;
+    readonly address: string;
   },
 ): StreamConnection {
   const { socket, identity } = input;
@@ -60,6 +61,7 @@ export function openStreamConnection(
   const peer: StreamPeer = {
     sensorId,
     fingerprint,
+    address: input.address,
     instanceId: () => hello?.instance_id ?? null,
     send: (frame: DownstreamFrame) => endedBecause === null && socket.send(JSON.stringify(frame)),
     end(closeCode, reason) {

@@ -25,6 +25,8 @@ export type CloseReason =
 export type StreamPeer = {
   readonly sensorId: string;
   readonly fingerprint: string;
+  /** Where the socket comes from; for the audit trail. */
+  readonly address: string;
   /** Null until its hello. */
   instanceId(): string | null;
   /** Sends a frame; false when the socket is closed or cannot take it. */
@@ -126,6 +128,7 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {
           action: 'sensor.stream',
           target: sensorId,
           result: 'identity_conflict',
+          from: peer.address,
           detail: {},
         },
       ])

@@ -18,6 +18,7 @@ import type { StreamDesk } from './stream-hub.ts';
 type SocketData = {
   readonly identity: IdentityRecord;
   readonly instanceHeader: string | null;
+  readonly address: string;
   connection: StreamConnection | null;
   isClosed: boolean;
 };
@@ -45,6 +46,7 @@ export function streamBehavior(
         socket: socketOf(ws, data),
         identity: data.identity,
         instanceHeader: data.instanceHeader,
+        address: data.address,
       });
     },
     message(ws: Socket, message: ArrayBuffer, isBinary: boolean) {
@@ -87,6 +89,7 @@ async function upgrade(
   const data: SocketData = {
     identity,
     instanceHeader: instance,
+    address: exchange.request.remoteAddress,
     connection: null,
     isClosed: false,
   };

@@ -78,7 +78,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const batches: EventBatch[] = [];
   tap.subscribe((batch) => batches.push(batch));
   const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
-  const { audit, facts, inventory, apiKeys } = relational;
+  const { audit, auditChain, facts, inventory, apiKeys } = relational;
 
   const fleet = await assembleFleet({ ...common, intervals });
   const sensorSide = await assembleSensorSide({
@@ -89,7 +89,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   });
   const operatorSide = await assembleOperatorSide({
     ...common,
-    ...{ fleet, tap, audit, apiKeys },
+    ...{ fleet, tap, audit, auditChain, apiKeys },
     version: '0.1.0',
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
@@ -98,6 +98,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
       { name: 'clickhouse', ping: () => events.events.ping() },
     ],
     stores: createStoreView(time.now),
+    sealers: createStoreView(time.now, 'audit-sealer'),
     cursorKey: randomBytes(32),
     caPem: () => tls.serverCaPem,
     caFingerprint: () => colonHex(tls.serverCaFingerprintSha256),

@@ -1,13 +1,23 @@
 // The promises of the audit log, and of the registry that writes into it: accepted and refused actions both leave a row.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry, AuditLog } from '../../storage/ports/relational.ts';
+import type {
+  ApiKeys,
+  AuditEntry,
+  AuditFilter,
+  AuditLog,
+  AuditRow,
+} from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 
 const RECENT = 1_000;
-type Ports = { readonly audit: AuditLog; readonly sensors: SensorRegistry };
+type Ports = {
+  readonly audit: AuditLog;
+  readonly apiKeys: ApiKeys;
+  readonly sensors: SensorRegistry;
+};
 
 export function auditLogContract(harness: Harness<Ports>): void {
   const { port } = harness;
@@ -31,10 +41,10 @@ export function auditLogContract(harness: Harness<Ports>): void {
       const entries = [entry(), entry({ atMs: 1 }), entry({ actor: 'a\0' })];
       await port().audit.append(entries);
       const wanted = [...entries.slice(0, 2), { ...entries[2], actor: 'a\uFFFD' }].reverse();
-      expect(await port().audit.recent(3)).toEqual(wanted);
-      expect(await port().audit.recent(1)).toEqual(wanted.slice(0, 1));
+      expect(await port().audit.recent(3)).toMatchObject(wanted);
+      expect(await port().audit.recent(1)).toMatchObject(wanted.slice(0, 1));
       await port().audit.append([]);
-      expect(await port().audit.recent(1)).toEqual(wanted.slice(0, 1));
+      expect(await port().audit.recent(1)).toMatchObject(wanted.slice(0, 1));
     });
 
     it('should not be changed by whoever holds an entry', async () => {
@@ -97,6 +107,83 @@ export function auditLogContract(harness: Harness<Ports>): void {
       const text = JSON.stringify(await port().audit.recent(RECENT));
       expect(text).not.toContain(secret);
       expect(text).not.toContain(hashOf(secret).toString('hex'));
+    });
+
+    it('should keep from where, before and after, and mask what is secret', async () => {
+      const secret = `svck_${hex(24)}`;
+      const [from, before, after] = ['2001:db8::1', { name: 'a' }, { password: 'b', n: 1 }];
+      const one = entry({ from, before, after, target: secret.repeat(40), detail: { secret } });
+      await port().audit.append([one, entry()]);
+      const [plain, full] = await port().audit.recent(2);
+      expect(plain).toMatchObject({ from: null, before: null, after: null });
+      const masked = { from, before, after: { password: '***', n: 1 }, detail: { secret: '***' } };
+      expect(full).toMatchObject(masked);
+      expect(full?.target).not.toContain(secret);
+    });
+
+    it('should tell what registry actions changed, and who asked from where', async () => {
+      const [tokenId, from, expiresAtMs] = [randomUUID(), '192.0.2.7', NOW_MS + 1_000];
+      const asked = { actor: 'op', from, nowMs: NOW_MS };
+      await port().sensors.createToken({
+        ...{ tokenId, hash: hashOf(hex(8)), kind: 'enroll', sensorId: null, note: 'n' },
+        ...{ ...asked, expiresAtMs },
+      });
+      await port().sensors.revokeToken({ tokenId, ...asked });
+      const [revoked, created] = await port().audit.recent(2);
+      const after = { kind: 'enroll', note: 'n', sensor_id: null, expires_at_ms: expiresAtMs };
+      expect(created).toMatchObject({ actor: 'op', from, before: null, after });
+      expect(revoked).toMatchObject({
+        ...{ from, before: { status: 'usable' }, after: { status: 'revoked' } },
+      });
+    });
+
+    it('should tell the life of an API key', async () => {
+      const [keyId, hash] = [randomUUID(), hashOf(hex(8))];
+      const { apiKeys } = port();
+      const key = { keyId, hash, name: 'k', scopes: ['audit:read'], expiresAtMs: null };
+      await apiKeys.create({ ...key, nowMs: NOW_MS, actor: 'op', from: '::1' });
+      const known = [];
+      for (const id of [keyId, keyId, 'no such key']) {
+        known.push(await apiKeys.revoke({ keyId: id, nowMs: NOW_MS, actor: 'op' }));
+      }
+      expect(known).toEqual([true, true, false]);
+      expect(await told(keyId, 'no such key')).toEqual([
+        ['op', 'api_key.create', 'ok'],
+        ['op', 'api_key.revoke', 'ok'],
+        ['op', 'api_key.revoke', 'unchanged'],
+        ['op', 'api_key.revoke', 'not_found'],
+      ]);
+      const text = JSON.stringify(await port().audit.recent(4));
+      expect(text).not.toContain(hash.toString('hex'));
+    });
+
+    it('should be searched by every field, exactly, in pages that meet without a gap', async () => {
+      const [actor, target] = [`a-${hex(8)}`, HOSTILE];
+      const times = [1, 2, 3, 4, 5, 6];
+      await port().audit.append(
+        times.map((atMs) => entry({ actor, target, atMs, result: atMs % 2 === 0 ? 'ok' : 'no' })),
+      );
+      const find = async (more: AuditFilter) => {
+        const asked = { order: 'newest', after: null, limit: 9, actor, ...more } as const;
+        return (await port().audit.search(asked)).map(({ atMs }) => atMs);
+      };
+      expect(await find({})).toEqual(times.toReversed());
+      expect(await find({ result: 'no' })).toEqual([5, 3, 1]);
+      expect(await find({ target, action: 'x', fromMs: 2, toMs: 5 })).toEqual([4, 3, 2]);
+      expect(await find({ target: 'DROP' })).toEqual([]);
+      for (const order of ['newest', 'chain'] as const) {
+        const found: number[] = [];
+        let after: AuditRow | null = null;
+        for (let pages = 0; pages < 9; pages += 1) {
+          const page: readonly AuditRow[] = await port().audit.search({
+            ...{ order, after, limit: 4, actor },
+          });
+          found.push(...page.map(({ atMs }) => atMs));
+          after = page.at(-1) ?? after;
+          if (page.length < 4) break;
+        }
+        expect(found).toEqual(order === 'newest' ? times.toReversed() : times);
+      }
     });
 
     it('should hold nothing of what was asked while the database was away', async () => {

@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyMigrations } from '../../storage/migrate.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
+import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
@@ -116,5 +117,6 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   apiKeysContract({ port: () => control.relational.apiKeys, setAway });
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
+  auditChainContract({ port: () => control.relational, setAway });
   migrationsContract(stores);
 });

@@ -13,7 +13,9 @@ import type {
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations } from '../../storage/migrate.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
+import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
+import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -48,7 +50,7 @@ beforeAll(async () => {
   control = await openRealRelational(postgres.endpoint.url);
   fleet = await openRealAnalytics(clickhouse.endpoint);
   const outcome = await applyMigrations(migrationStores());
-  expect(outcome).toMatchObject({ ok: true, steps: [{ number: 1 }, { number: 1 }] });
+  expect(outcome).toMatchObject({ ok: true, steps: [{ number: 1 }, { number: 2 }, { number: 1 }] });
 }, START_MS);
 
 afterAll(async () => {
@@ -78,6 +80,8 @@ describe('relational ports on PostgreSQL', () => {
   apiKeysContract({ port: () => control.relational.apiKeys, setAway });
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
+  auditChainContract({ port: () => control.relational, setAway });
+  auditTamperingContract(() => control.relational);
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

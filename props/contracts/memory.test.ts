@@ -4,6 +4,7 @@ import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
 import { createMemoryEvents, type MemoryMode } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
+import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -28,6 +29,7 @@ describe('relational ports in memory', () => {
   apiKeysContract({ port: () => memory.apiKeys, setAway });
   inventoryStoreContract({ port: () => memory.inventory, setAway });
   auditLogContract({ port: () => memory, setAway });
+  auditChainContract({ port: () => memory, setAway });
 });
 
 describe('event store in memory', () => {

@@ -7,6 +7,7 @@ import { createSimulatedStores } from '../simulation/world/stores.ts';
 import { EVERYBODY, type WayFaults } from '../simulation/world/stores-faults.ts';
 import { createWorld } from '../simulation/world/world.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
+import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -45,6 +46,7 @@ describe('relational ports of the simulated database', () => {
   apiKeysContract({ port: () => ports.apiKeys, setAway });
   inventoryStoreContract({ port: () => ports.inventory, setAway });
   auditLogContract({ port: () => ports, setAway });
+  auditChainContract({ port: () => ports, setAway });
 });
 
 describe('simulated event store', () => {

@@ -1,76 +1,18 @@
-// The Ed25519 key that signs policies, made at first start and kept in `policy-signing.ed25519` (PKCS#8, mode 600).
-// Signatures are made with @noble/curves and checked against `node:crypto` when the key is opened, so a damaged file
-// or a library that disagrees stops the start instead of signing what no sensor accepts. invariant: I7
-import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { join } from 'node:path';
-import { ed25519 } from '@noble/curves/ed25519.js';
-import { ensurePrivateFolder, keepPrivate, readIfPresent, writeFileDurably } from './key-files.ts';
+// The Ed25519 key that signs policies, in `policy-signing.ed25519`; its public half is handed to sensors at enrollment.
+// invariant: I7
+import { type OpenSigningKeyResult, openSigningKey, type SigningKey } from './signing-key.ts';
 
-const SELF_TEST = Buffer.from('service-policy-v1:self-test');
+export type PolicySigningKey = SigningKey;
 
-export type PolicySigningKey = {
-  /** SubjectPublicKeyInfo PEM, handed to sensors at enrollment. */
-  readonly publicKeyPem: string;
-  sign(bytes: Uint8Array): Uint8Array;
-};
-export type OpenSigningKeyResult =
-  | { readonly ok: true; readonly key: PolicySigningKey; readonly created: boolean }
-  | { readonly ok: false; readonly reason: string };
-
-/** Opens the signing key of a folder, and makes it at first start; a file that cannot be used is never replaced. */
-export async function openPolicySigningKey(options: {
+/** Opens the key of a folder, and makes it at first start; a file that cannot be used is never replaced. */
+export function openPolicySigningKey({
+  folder,
+}: {
   readonly folder: string;
 }): Promise<OpenSigningKeyResult> {
-  const file = join(options.folder, 'policy-signing.ed25519');
-  try {
-    await ensurePrivateFolder(options.folder);
-    const stored = await readIfPresent(file);
-    const pem = stored ?? (await makeKey(file));
-    await keepPrivate(file);
-    const privateKey = createPrivateKey(pem);
-    if (privateKey.asymmetricKeyType !== 'ed25519')
-      return { ok: false, reason: `${file} does not hold an Ed25519 key` };
-    const key = createSigner(privateKey);
-    if (!passesSelfTest(key.signer, key.publicKey, key.publicBytes))
-      return { ok: false, reason: `${file} holds a key whose signatures do not verify` };
-    return { ok: true, key: key.signer, created: stored === undefined };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, reason: `the policy signing key ${file} cannot be opened: ${why}` };
-  }
-}
-
-async function makeKey(file: string): Promise<string> {
-  const { secretKey, publicKey } = ed25519.keygen();
-  const privateKey = createPrivateKey({
-    key: {
-      kty: 'OKP',
-      crv: 'Ed25519',
-      d: Buffer.from(secretKey).toString('base64url'),
-      x: Buffer.from(publicKey).toString('base64url'),
-    },
-    format: 'jwk',
+  return openSigningKey({
+    folder,
+    name: 'policy-signing.ed25519',
+    what: 'the policy signing key',
   });
-  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  await writeFileDurably(file, pem);
-  return pem;
-}
-
-function createSigner(privateKey: KeyObject) {
-  const publicKey = createPublicKey(privateKey);
-  const seed = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url');
-  const publicBytes = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
-  const signer: PolicySigningKey = {
-    publicKeyPem: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-    sign: (bytes) => ed25519.sign(bytes, seed),
-  };
-  return { signer, publicKey, publicBytes };
-}
-
-function passesSelfTest(key: PolicySigningKey, publicKey: KeyObject, publicBytes: Buffer): boolean {
-  const signature = key.sign(SELF_TEST);
-  return (
-    verify(null, SELF_TEST, publicKey, signature) &&
-    ed25519.verify(signature, SELF_TEST, publicBytes, { zip215: false })
-  );
 }

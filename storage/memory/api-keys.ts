@@ -1,19 +1,21 @@
 // The reference store of API keys, by the hash of their secret. invariant: I11
-import type { ApiKeyRow, ApiKeys } from '../ports/relational.ts';
+import { auditOfKeyCreate, auditOfKeyRevoke } from '../ports/audit-entries.ts';
+import type { ApiKeyRow, ApiKeys, AuditEntry } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { createAwaySwitch } from './away-switch.ts';
 import { type Calls, portOf } from './unsafe-port-of.ts';
 
+type RecordEntry = (entry: AuditEntry) => void;
 export type MemoryApiKeys = { readonly apiKeys: ApiKeys; setAway(away: boolean): void };
 
 /** Makes an empty store on a switch. */
-export function createMemoryApiKeys(): MemoryApiKeys {
+export function createMemoryApiKeys(record?: RecordEntry): MemoryApiKeys {
   const { ask, setAway } = createAwaySwitch();
-  return { setAway, apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(), ask) };
+  return { setAway, apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record), ask) };
 }
 
 /** The calls on an empty store. */
-export function apiKeyCalls(): Calls<ApiKeys> {
+export function apiKeyCalls(record: RecordEntry = () => undefined): Calls<ApiKeys> {
   const byHash = new Map<string, ApiKeyRow>();
 
   function create(input: Parameters<ApiKeys['create']>[0]): void {
@@ -24,15 +26,20 @@ export function apiKeyCalls(): Calls<ApiKeys> {
     const [name, scopes] = [storableText(input.name), [...input.scopes]];
     const row = { keyId, name, scopes, createdAtMs: nowMs, expiresAtMs, revokedAtMs: null };
     byHash.set(hash, row);
+    record(auditOfKeyCreate(input));
   }
 
-  function revoke({ keyId, nowMs }: { readonly keyId: string; readonly nowMs: number }): boolean {
-    for (const [hash, row] of byHash) {
-      if (row.keyId !== keyId) continue;
-      byHash.set(hash, { ...row, revokedAtMs: row.revokedAtMs ?? nowMs });
-      return true;
-    }
-    return false;
+  function revoke(input: Parameters<ApiKeys['revoke']>[0]): boolean {
+    const { keyId, nowMs } = input;
+    const found = [...byHash].find(([, row]) => row.keyId === keyId);
+    const isOpen = found?.[1].revokedAtMs === null;
+    record(
+      auditOfKeyRevoke(input, found === undefined ? 'not_found' : isOpen ? 'ok' : 'unchanged'),
+    );
+    if (found === undefined) return false;
+    const [hash, row] = found;
+    byHash.set(hash, { ...row, revokedAtMs: row.revokedAtMs ?? nowMs });
+    return true;
   }
 
   return {

@@ -1,5 +1,6 @@
 // Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
 // fleet only.
+import type { AuditChain } from '../ports/audit-chain.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
@@ -13,6 +14,7 @@ export type MemoryRelational = {
   readonly apiKeys: ApiKeys;
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
   readonly health: RelationalHealth;
   /** Away: every port behaves as when the database is gone. */
   setAway(away: boolean): void;
@@ -22,7 +24,7 @@ export type MemoryRelational = {
 export function createMemoryRelational(): MemoryRelational {
   const log = createMemoryAudit();
   const registry = createMemoryRegistry(log);
-  const keys = createMemoryApiKeys();
+  const keys = createMemoryApiKeys(log.record);
   const sections = createMemoryInventory();
   let isAway = false;
   return {
@@ -31,6 +33,7 @@ export function createMemoryRelational(): MemoryRelational {
     apiKeys: keys.apiKeys,
     inventory: sections.inventory,
     audit: log.audit,
+    auditChain: log.chain,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;

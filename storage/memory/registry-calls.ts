@@ -1,5 +1,6 @@
 // Every call of the reference sensor registry, each running to its end at once: the same refusals in the same order as
 // the real one. Who may call and what stands between is the business of whoever makes a port of it.
+import { auditOfRevocation } from '../ports/audit-entries.ts';
 import type { HeartbeatFacts, SensorRegistry, SensorRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { enroll } from './registry-enroll.ts';
@@ -51,18 +52,13 @@ export function keepFacts(state: RegistryState, report: HeartbeatFacts): void {
 
 function revoke(
   state: RegistryState,
-  { sensorId, nowMs, reason, actor }: Parameters<SensorRegistry['revoke']>[0],
+  input: Parameters<SensorRegistry['revoke']>[0],
 ): SensorRow | null {
+  const { sensorId, nowMs, reason } = input;
   const sensor = state.sensors.get(sensorId);
   const isNew = sensor?.revokedAtMs === null;
-  state.record({
-    atMs: nowMs,
-    actor,
-    action: 'sensor.revoke',
-    target: sensorId,
-    result: isNew ? 'ok' : sensor === undefined ? 'not_found' : 'unchanged',
-    detail: { reason },
-  });
+  const result = isNew ? 'ok' : sensor === undefined ? 'not_found' : 'unchanged';
+  state.record(auditOfRevocation(input, result));
   if (sensor === undefined) return null;
   if (isNew) {
     const revokedReason = storableText(reason);

@@ -1,5 +1,6 @@
 // Enrolling by token in the reference registry: the same refusals in the same order as the real one. invariant: I2, I3;
 // decision: D12
+import { auditOfEnrollment } from '../ports/audit-entries.ts';
 import type { EnrollInput, EnrollOutcome, SensorRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import {
@@ -18,14 +19,8 @@ export function enroll(state: RegistryState, input: EnrollInput): EnrollOutcome 
   const token = state.tokens.get(input.tokenHash.toString('hex'));
   const outcome = decide(state, input, token);
   const tokenId = outcome.ok ? (token?.tokenId ?? null) : null;
-  state.record({
-    atMs: input.nowMs,
-    actor: tokenId === null ? 'anonymous' : `token:${tokenId}`,
-    action: 'sensor.enroll',
-    target: input.sensor.nodeName,
-    result: outcome.ok ? (outcome.repeated ? 'repeated' : 'ok') : outcome.code,
-    detail: tokenId === null ? {} : { sensor_id: input.sensor.sensorId },
-  });
+  const result = outcome.ok ? (outcome.repeated ? 'repeated' : 'ok') : outcome.code;
+  state.record(auditOfEnrollment(input, tokenId, result));
   return outcome;
 }
 

@@ -1,4 +1,5 @@
 // Renewal and activation in the reference registry. invariant: I4
+import { auditOfActivation, auditOfRenewal } from '../ports/audit-entries.ts';
 import type { IdentityRecord, RenewOutcome, SensorRegistry } from '../ports/sensor-registry.ts';
 import {
   addCertificate,
@@ -16,14 +17,9 @@ type RenewInput = Parameters<SensorRegistry['addPendingCertificate']>[0];
 export function renew(state: RegistryState, input: RenewInput): RenewOutcome {
   const outcome = decide(state, input);
   const sensorId = state.certificates.get(input.byFingerprint)?.sensorId;
-  state.record({
-    atMs: input.nowMs,
-    actor: outcome.ok ? `sensor:${sensorId}` : 'anonymous',
-    action: 'certificate.renew',
-    target: input.byFingerprint,
-    result: outcome.ok ? (outcome.repeated ? 'repeated' : 'ok') : outcome.code,
-    detail: {},
-  });
+  const actor = outcome.ok ? `sensor:${sensorId}` : 'anonymous';
+  const result = outcome.ok ? (outcome.repeated ? 'repeated' : 'ok') : outcome.code;
+  state.record(auditOfRenewal(input, actor, result));
   return outcome;
 }
 
@@ -70,9 +66,7 @@ export function activate(
     }
     setCertificate(state, fingerprint, { status: 'current' });
     state.tellChanged(sensorId);
-    const actor = `sensor:${sensorId}`;
-    const action = 'certificate.activate';
-    state.record({ atMs: nowMs, actor, action, target: fingerprint, result: 'ok', detail: {} });
+    state.record(auditOfActivation({ nowMs, fingerprint, sensorId }));
   }
   return identitiesOf(state, sensorId);
 }

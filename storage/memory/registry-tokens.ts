@@ -1,4 +1,5 @@
 // Tokens of the reference registry. invariant: I2, I11
+import { auditOfTokenCreate, auditOfTokenRevoke } from '../ports/audit-entries.ts';
 import type { SensorRegistry, TokenRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { type RegistryState, refused, type Token } from './registry-state.ts';
@@ -9,14 +10,7 @@ type CreateOutcome = Awaited<ReturnType<SensorRegistry['createToken']>>;
 /** Makes a token; see the port for the contract. */
 export function createToken(state: RegistryState, input: CreateInput): CreateOutcome {
   const outcome = addToken(state, input);
-  state.record({
-    atMs: input.nowMs,
-    actor: input.actor,
-    action: input.kind === 'enroll' ? 'token.create' : 'token.create_reenroll',
-    target: input.tokenId,
-    result: outcome.ok ? 'ok' : outcome.code,
-    detail: input.sensorId === null ? {} : { sensor_id: input.sensorId },
-  });
+  state.record(auditOfTokenCreate(input, outcome.ok ? 'ok' : outcome.code));
   return outcome;
 }
 
@@ -61,12 +55,13 @@ export function listTokens(
 
 export function revokeToken(
   state: RegistryState,
-  { tokenId, nowMs, actor }: Parameters<SensorRegistry['revokeToken']>[0],
+  input: Parameters<SensorRegistry['revokeToken']>[0],
 ): TokenRow | null {
+  const { tokenId, nowMs } = input;
   const token = [...state.tokens.values()].find((one) => one.tokenId === tokenId);
   const isOpen = token?.revokedAtMs === null && token.consumedAtMs === null;
   const result = token === undefined ? 'not_found' : isOpen ? 'ok' : 'unchanged';
-  state.record({ atMs: nowMs, actor, action: 'token.revoke', target: tokenId, result, detail: {} });
+  state.record(auditOfTokenRevoke(input, result));
   if (token === undefined) return null;
   const next = isOpen ? { ...token, revokedAtMs: nowMs } : token;
   state.tokens.set(token.hash, next);

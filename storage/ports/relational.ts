@@ -15,7 +15,7 @@ export type ApiKeyRow = {
   readonly revokedAtMs: number | null;
 };
 
-/** Keys are found by the SHA-256 of the secret; the secret itself is never stored. invariant: I11 */
+/** Keys are found by the SHA-256 of the secret; the secret itself is never stored. Changes are audited with them. invariant: I11 */
 export type ApiKeys = {
   create(input: {
     readonly keyId: string;
@@ -24,11 +24,18 @@ export type ApiKeys = {
     readonly scopes: readonly string[];
     readonly nowMs: number;
     readonly expiresAtMs: number | null;
+    readonly actor?: string | undefined;
+    readonly from?: string | undefined;
   }): Promise<void>;
   findByHash(hash: Buffer): Promise<ApiKeyRow | null>;
   list(): Promise<readonly ApiKeyRow[]>;
   /** Idempotent; false when there is no such key. */
-  revoke(input: { readonly keyId: string; readonly nowMs: number }): Promise<boolean>;
+  revoke(input: {
+    readonly keyId: string;
+    readonly nowMs: number;
+    readonly actor?: string | undefined;
+    readonly from?: string | undefined;
+  }): Promise<boolean>;
 };
 
 /** Stored inventory sections; a write replaces the section of one sensor whole. */
@@ -58,19 +65,62 @@ export type InventoryStore = {
   }): Promise<void>;
 };
 
+/** What one action changed: field names and values, secrets masked before they are stored. */
+export type AuditFacts = Readonly<Record<string, unknown>>;
+
 export type AuditEntry = {
   readonly atMs: number;
   readonly actor: string;
   readonly action: string;
   readonly target: string;
   readonly result: string;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: AuditFacts;
+  /** The address that asked; absent for what the Console did by itself. */
+  readonly from?: string | null | undefined;
+  /** What the action found and what it left, when it changed something. */
+  readonly before?: AuditFacts | null | undefined;
+  readonly after?: AuditFacts | null | undefined;
 };
 
-/** Append-only record of operator and trust actions, refused ones included. */
+/** An entry as stored. `sequence` and `hash` are its place in the chain; null until it is sealed. */
+export type AuditRow = {
+  readonly auditId: number;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly result: string;
+  readonly detail: AuditFacts;
+  readonly from: string | null;
+  readonly before: AuditFacts | null;
+  readonly after: AuditFacts | null;
+  readonly sequence: number | null;
+  readonly hash: string | null;
+};
+
+export type AuditFilter = {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly result?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+};
+export type AuditQuery = AuditFilter & {
+  /** `newest`: by id, descending. `chain`: sealed rows by sequence, then the open tail by id. */
+  readonly order: 'newest' | 'chain';
+  /** The last row of the page before. */
+  readonly after: Pick<AuditRow, 'auditId' | 'sequence'> | null;
+  readonly limit: number;
+};
+
+/** Append-only record of operator and trust actions, refused ones included. Writers never wait for each other. */
 export type AuditLog = {
   append(entries: readonly AuditEntry[]): Promise<void>;
-  recent(limit: number): Promise<readonly AuditEntry[]>;
+  /** Newest first. */
+  recent(limit: number): Promise<readonly AuditRow[]>;
+  /** One page; exact matches, `fromMs` included and `toMs` not. */
+  search(query: AuditQuery): Promise<readonly AuditRow[]>;
 };
 
 export type RelationalHealth = { ping(): Promise<boolean> };

@@ -94,6 +94,7 @@ export type EnrollInput = {
   readonly certificate: CertificateRow;
   /** Nodes the license allows for new identities; null = no limit. */
   readonly nodesAllowed: number | null;
+  readonly from?: string | undefined;
 };
 
 export type EnrollOutcome =
@@ -144,6 +145,7 @@ export type SensorRegistry = {
     readonly nowMs: number;
     readonly expiresAtMs: number;
     readonly actor: string;
+    readonly from?: string | undefined;
   }): Promise<
     { readonly ok: true } | { readonly ok: false; readonly code: 'not_found' | 'sensor_is_revoked' }
   >;
@@ -159,6 +161,7 @@ export type SensorRegistry = {
     readonly tokenId: string;
     readonly nowMs: number;
     readonly actor: string;
+    readonly from?: string | undefined;
   }): Promise<TokenRow | null>;
 
   /** One transaction: consume the token by a conditional update, then sensor and certificate. Same token and key = the same certificate. */
@@ -168,6 +171,7 @@ export type SensorRegistry = {
     readonly byFingerprint: string;
     readonly nowMs: number;
     readonly certificate: CertificateRow;
+    readonly from?: string | undefined;
   }): Promise<RenewOutcome>;
   /** At the first authenticated request: pending -> current, current -> previous (superseded at nowMs), older previous -> ended. Idempotent; returns the sensor's identities now. */
   activateCertificate(input: {
@@ -180,6 +184,7 @@ export type SensorRegistry = {
     readonly nowMs: number;
     readonly reason: string;
     readonly actor: string;
+    readonly from?: string | undefined;
   }): Promise<SensorRow | null>;
 
   loadIdentities(): Promise<readonly IdentityRecord[]>;

@@ -1,7 +1,9 @@
 // API keys by the hash of their secret. invariant: I11
 import type { Kysely, Selectable } from 'kysely';
+import { auditOfKeyCreate, auditOfKeyRevoke } from '../ports/audit-entries.ts';
 import type { ApiKeyRow, ApiKeys } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
+import { appendAudit } from './audit-log.ts';
 import type { ApiKeysTable, Database } from './tables.ts';
 import { orUnavailable } from './unavailable.ts';
 
@@ -10,18 +12,21 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
   return {
     async create(input) {
       await orUnavailable(() =>
-        db
-          .insertInto('api_keys')
-          .values({
-            key_id: input.keyId,
-            hash: input.hash,
-            name: storableText(input.name),
-            scopes: JSON.stringify(input.scopes),
-            created_at_ms: input.nowMs,
-            expires_at_ms: input.expiresAtMs,
-            revoked_at_ms: null,
-          })
-          .execute(),
+        db.transaction().execute(async (trx) => {
+          await trx
+            .insertInto('api_keys')
+            .values({
+              key_id: input.keyId,
+              hash: input.hash,
+              name: storableText(input.name),
+              scopes: JSON.stringify(input.scopes),
+              created_at_ms: input.nowMs,
+              expires_at_ms: input.expiresAtMs,
+              revoked_at_ms: null,
+            })
+            .execute();
+          await appendAudit(trx, [auditOfKeyCreate(input)]);
+        }),
       );
     },
     async findByHash(hash) {
@@ -36,18 +41,33 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
       );
       return rows.map(keyOf);
     },
-    async revoke(input) {
-      const row = await orUnavailable(() =>
-        db
-          .updateTable('api_keys')
-          .set((eb) => ({ revoked_at_ms: eb.fn.coalesce('revoked_at_ms', eb.val(input.nowMs)) }))
-          .where('key_id', '=', storableText(input.keyId))
-          .returning('key_id')
-          .executeTakeFirst(),
-      );
-      return row !== undefined;
-    },
+    revoke: (input) => revoke(db, input),
   };
+}
+
+function revoke(db: Kysely<Database>, input: Parameters<ApiKeys['revoke']>[0]): Promise<boolean> {
+  const keyId = storableText(input.keyId);
+  return orUnavailable(() =>
+    db.transaction().execute(async (trx) => {
+      const changed = await trx
+        .updateTable('api_keys')
+        .set({ revoked_at_ms: input.nowMs })
+        .where('key_id', '=', keyId)
+        .where('revoked_at_ms', 'is', null)
+        .returning('key_id')
+        .executeTakeFirst();
+      const known =
+        changed ??
+        (await trx
+          .selectFrom('api_keys')
+          .select('key_id')
+          .where('key_id', '=', keyId)
+          .executeTakeFirst());
+      const result = changed !== undefined ? 'ok' : known === undefined ? 'not_found' : 'unchanged';
+      await appendAudit(trx, [auditOfKeyRevoke(input, result)]);
+      return known !== undefined;
+    }),
+  );
 }
 
 function keyOf(row: Selectable<ApiKeysTable>): ApiKeyRow {

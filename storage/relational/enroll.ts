@@ -1,7 +1,7 @@
 // Enrollment and re-enrollment: ONE conditional update consumes the token, and everything else happens in its
 // transaction. Whoever comes second finds the token consumed. invariant: I2, I3; decision: D12
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { AuditEntry } from '../ports/relational.ts';
+import { auditOfEnrollment } from '../ports/audit-entries.ts';
 import type { EnrollInput, EnrollOutcome } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { appendAudit } from './audit-log.ts';
@@ -32,7 +32,7 @@ export function enroll(db: Kysely<Database>, input: EnrollInput): Promise<Enroll
         status: 'current',
         nowMs: input.nowMs,
       });
-      await appendAudit(trx, [auditOf(input, token.token_id, 'ok')]);
+      await appendAudit(trx, [auditOfEnrollment(input, token.token_id, 'ok')]);
       await notifyIdentities(trx, sensorId);
       const identities = await readIdentities(trx, sensorId);
       return {
@@ -43,7 +43,7 @@ export function enroll(db: Kysely<Database>, input: EnrollInput): Promise<Enroll
         identities,
       };
     },
-    (outcome) => auditOf(input, null, outcome.ok ? 'ok' : outcome.code),
+    (outcome) => auditOfEnrollment(input, null, outcome.ok ? 'ok' : outcome.code),
   );
 }
 
@@ -89,7 +89,7 @@ async function repeatOrRefuse(
     .executeTakeFirstOrThrow();
   if (row.revoked_at_ms !== null) return refused('sensor_is_revoked');
   if (row.status === 'ended') return refused('token_consumed');
-  await appendAudit(trx, [auditOf(input, token.token_id, 'repeated')]);
+  await appendAudit(trx, [auditOfEnrollment(input, token.token_id, 'repeated')]);
   const identities = await readIdentities(trx, row.sensor_id);
   return {
     ok: true,
@@ -170,15 +170,4 @@ function reportedOf({ sensor }: EnrollInput) {
 
 function refused(code: Refusal['code']): Refusal {
   return { ok: false, code };
-}
-
-function auditOf(input: EnrollInput, tokenId: string | null, result: string): AuditEntry {
-  return {
-    atMs: input.nowMs,
-    actor: tokenId === null ? 'anonymous' : `token:${tokenId}`,
-    action: 'sensor.enroll',
-    target: input.sensor.nodeName,
-    result,
-    detail: tokenId === null ? {} : { sensor_id: input.sensor.sensorId },
-  };
 }

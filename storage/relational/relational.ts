@@ -3,11 +3,13 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
+import type { AuditChain } from '../ports/audit-chain.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createApiKeys } from './api-keys.ts';
+import { createAuditChain } from './audit-chain.ts';
 import { createAuditLog } from './audit-log.ts';
 import { writeFactRows } from './fact-rows.ts';
 import { createFactWriter } from './fact-writer.ts';
@@ -25,6 +27,7 @@ export type Relational = {
   readonly apiKeys: ApiKeys;
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
   readonly health: RelationalHealth;
   /** Writes what the fact writer holds, then closes every connection; bounded even when the server is silent. */
   close(): Promise<void>;
@@ -57,6 +60,7 @@ export function createRelational(options: RelationalOptions): Relational {
     apiKeys: createApiKeys(db),
     inventory: createInventoryStore(db),
     audit: createAuditLog(db),
+    auditChain: createAuditChain(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, sockets, timers }),
   };

@@ -1,6 +1,6 @@
 // Renewal: a pending certificate beside the current one, and its activation at first use. invariant: I4
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { AuditEntry } from '../ports/relational.ts';
+import { auditOfActivation, auditOfRenewal } from '../ports/audit-entries.ts';
 import type { CertificateRow, IdentityRecord, RenewOutcome } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { appendAudit } from './audit-log.ts';
@@ -13,6 +13,7 @@ type RenewInput = {
   readonly byFingerprint: string;
   readonly nowMs: number;
   readonly certificate: CertificateRow;
+  readonly from?: string | undefined;
 };
 
 /** Adds or replaces the pending certificate; see the port for the contract. */
@@ -23,7 +24,7 @@ export function addPendingCertificate(
   return transact<RenewOutcome>(
     db,
     (trx) => renew(trx, input),
-    (outcome) => auditOf(input, 'anonymous', outcome.ok ? 'ok' : outcome.code),
+    (outcome) => auditOfRenewal(input, 'anonymous', outcome.ok ? 'ok' : outcome.code),
   );
 }
 
@@ -41,7 +42,7 @@ async function renew(trx: Transaction<Database>, input: RenewInput): Promise<Ren
     .execute();
   const pending = sameKey.find((one) => one.status === 'pending');
   if (pending !== undefined) {
-    await appendAudit(trx, [auditOf(input, `sensor:${sensorId}`, 'repeated')]);
+    await appendAudit(trx, [auditOfRenewal(input, `sensor:${sensorId}`, 'repeated')]);
     return {
       ok: true,
       repeated: true,
@@ -61,7 +62,7 @@ async function renew(trx: Transaction<Database>, input: RenewInput): Promise<Ren
     status: 'pending',
     nowMs: input.nowMs,
   });
-  await appendAudit(trx, [auditOf(input, `sensor:${sensorId}`, 'ok')]);
+  await appendAudit(trx, [auditOfRenewal(input, `sensor:${sensorId}`, 'ok')]);
   await notifyIdentities(trx, sensorId);
   return {
     ok: true,
@@ -84,16 +85,7 @@ export function activateCertificate(
       if (presented.status === 'pending' && presented.revoked_at_ms === null) {
         await rotate(trx, { ...input, sensorId });
         await notifyIdentities(trx, sensorId);
-        await appendAudit(trx, [
-          {
-            atMs: input.nowMs,
-            actor: `sensor:${sensorId}`,
-            action: 'certificate.activate',
-            target: input.fingerprint,
-            result: 'ok',
-            detail: {},
-          },
-        ]);
+        await appendAudit(trx, [auditOfActivation({ ...input, sensorId })]);
       }
       return readIdentities(trx, sensorId);
     }),
@@ -127,15 +119,4 @@ async function lockPresented(trx: Transaction<Database>, fingerprint: string) {
     .select(['c.sensor_id', 'c.status', 's.revoked_at_ms'])
     .where('c.fingerprint', '=', wanted)
     .executeTakeFirst();
-}
-
-function auditOf(input: RenewInput, actor: string, result: string): AuditEntry {
-  return {
-    atMs: input.nowMs,
-    actor,
-    action: 'certificate.renew',
-    target: input.byFingerprint,
-    result,
-    detail: {},
-  };
 }

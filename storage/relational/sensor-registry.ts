@@ -1,5 +1,6 @@
 // The registry of sensors, certificates and tokens on PostgreSQL. invariant: I2, I3, I15
 import type { Kysely } from 'kysely';
+import { auditOfRevocation } from '../ports/audit-entries.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SensorRegistry, SensorRow } from '../ports/sensor-registry.ts';
@@ -93,16 +94,8 @@ function revoke(
         .returning('sensor_id')
         .executeTakeFirst();
       const sensor = await getSensor(trx, sensorId);
-      await appendAudit(trx, [
-        {
-          atMs: input.nowMs,
-          actor: input.actor,
-          action: 'sensor.revoke',
-          target: input.sensorId,
-          result: changed !== undefined ? 'ok' : sensor === null ? 'not_found' : 'unchanged',
-          detail: { reason: input.reason },
-        },
-      ]);
+      const result = changed !== undefined ? 'ok' : sensor === null ? 'not_found' : 'unchanged';
+      await appendAudit(trx, [auditOfRevocation(input, result)]);
       // A repeat notifies as well: it costs little and heals a replica that missed the first.
       if (sensor !== null) await notifyIdentities(trx, sensorId);
       return sensor;

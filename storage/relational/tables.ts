@@ -3,6 +3,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { InventoryItem, InventorySectionName } from '../../machines/wire/inventory.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
+import type { AuditFacts } from '../ports/relational.ts';
 import type { CertificateStatus, SensorFacts, TokenKind } from '../ports/sensor-registry.ts';
 
 /** Read as a value, written as JSON text: a bare array would become a PostgreSQL array. */
@@ -78,7 +79,20 @@ export type AuditTable = {
   action: string;
   target: string;
   result: string;
-  detail: Json<Readonly<Record<string, unknown>>>;
+  detail: Json<AuditFacts>;
+  from_address: string | null;
+  before: Json<AuditFacts> | null;
+  after: Json<AuditFacts> | null;
+  sequence: number | null;
+  hash: string | null;
+};
+
+export type AuditCheckpointsTable = {
+  sequence: number;
+  hash: string;
+  at_ms: number;
+  public_key_pem: string;
+  signature: string;
 };
 
 export type Database = {
@@ -88,4 +102,5 @@ export type Database = {
   api_keys: ApiKeysTable;
   inventory_sections: InventoryTable;
   audit_records: AuditTable;
+  audit_checkpoints: AuditCheckpointsTable;
 };

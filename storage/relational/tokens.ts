@@ -1,5 +1,6 @@
 // Enrollment and re-enrollment tokens, found by the hash of their secret. invariant: I2, I11
 import type { Kysely } from 'kysely';
+import { auditOfTokenCreate, auditOfTokenRevoke } from '../ports/audit-entries.ts';
 import type { SensorRegistry, TokenRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { appendAudit } from './audit-log.ts';
@@ -38,13 +39,6 @@ function createToken(
   db: Kysely<Database>,
   input: Parameters<SensorRegistry['createToken']>[0],
 ): Promise<CreateOutcome> {
-  const audit = {
-    atMs: input.nowMs,
-    actor: input.actor,
-    action: input.kind === 'enroll' ? 'token.create' : 'token.create_reenroll',
-    target: input.tokenId,
-    detail: input.sensorId === null ? {} : { sensor_id: input.sensorId },
-  };
   return transact<CreateOutcome>(
     db,
     async (trx) => {
@@ -73,10 +67,10 @@ function createToken(
           revoked_at_ms: null,
         })
         .execute();
-      await appendAudit(trx, [{ ...audit, result: 'ok' }]);
+      await appendAudit(trx, [auditOfTokenCreate(input, 'ok')]);
       return { ok: true };
     },
-    (outcome) => ({ ...audit, result: outcome.ok ? 'ok' : outcome.code }),
+    (outcome) => auditOfTokenCreate(input, outcome.ok ? 'ok' : outcome.code),
   );
 }
 
@@ -102,16 +96,8 @@ function revokeToken(
           .selectAll()
           .where('token_id', '=', tokenId)
           .executeTakeFirst());
-      await appendAudit(trx, [
-        {
-          atMs: input.nowMs,
-          actor: input.actor,
-          action: 'token.revoke',
-          target: input.tokenId,
-          result: changed !== undefined ? 'ok' : row === undefined ? 'not_found' : 'unchanged',
-          detail: {},
-        },
-      ]);
+      const result = changed !== undefined ? 'ok' : row === undefined ? 'not_found' : 'unchanged';
+      await appendAudit(trx, [auditOfTokenRevoke(input, result)]);
       return row === undefined ? null : tokenOf(row);
     }),
   );

@@ -13,6 +13,7 @@ import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/registry-state.ts';
 import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
+import type { AuditChain } from '../../../storage/ports/audit-chain.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
 import {
   type ApiKeys,
@@ -42,6 +43,7 @@ export type SimulatedRelationalPorts = {
   readonly apiKeys: ApiKeys;
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
+  readonly auditChain: AuditChain;
   readonly health: RelationalHealth;
   /** Writes what the fact writer holds, then refuses more facts. */
   close(): Promise<void>;
@@ -74,7 +76,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const audit = auditCalls();
   const state = emptyRegistry(audit.record, notifications.notify);
   const registry = observedRegistry(state, world.observe);
-  const [keys, sections] = [apiKeyCalls(), inventoryCalls()];
+  const [keys, sections] = [apiKeyCalls(audit.record), inventoryCalls()];
   const frozen = createFrozen(world.scheduler, faults);
 
   function portsFor(life: Life, time: Time): SimulatedRelationalPorts {
@@ -116,6 +118,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       apiKeys: portOf<ApiKeys>('api_keys', keys, ask),
       inventory: portOf<InventoryStore>('inventory', sections, ask),
       audit: portOf<AuditLog>('audit', audit.calls, ask),
+      auditChain: portOf<AuditChain>('audit_chain', audit.chain, ask),
       health: {
         ping: () => way.ask('health.ping', () => true).catch(() => false),
       },
