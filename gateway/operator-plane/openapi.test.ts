@@ -75,6 +75,8 @@ describe('the API description', () => {
 
     expect(listed).toEqual([
       'DELETE /api/v2/enrollment-tokens/{id}',
+      'GET /api/v2/audit',
+      'GET /api/v2/audit/checkpoints',
       'GET /api/v2/enrollment-tokens',
       'GET /api/v2/events',
       'GET /api/v2/sensors',

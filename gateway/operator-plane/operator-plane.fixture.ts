@@ -11,7 +11,6 @@ import { refuse } from '../../machines/errors.ts';
 import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import { createMemoryAudit } from '../../storage/memory/audit-log.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
 import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
 import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
@@ -41,7 +40,6 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     searches: 0,
   };
   const now = () => state.nowMs;
-  const trail = createMemoryAudit();
   const clock = createWheelClock();
   const feed = createInspectionFeed();
   const crashes = createCrashLog(silentLogger);
@@ -106,13 +104,10 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
           .slice(0, limit),
     },
     audit: {
-      append: async (entries) => {
-        state.audit.push(...entries);
-        await trail.audit.append(entries);
-      },
-      search: (query) => trail.audit.search(query),
+      append: async (entries) => void state.audit.push(...entries),
+      search: async () => [],
     },
-    auditChain: trail.chain,
+    auditChain: { checkpoints: async () => [] },
     fleet,
     tokens: {
       create: async ({ note, ttlMs = 900_000 }) => issue('enroll', null, note, ttlMs),
@@ -188,7 +183,6 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     app,
     deps,
     state,
-    trail,
     directory,
     fleet,
     feed,

@@ -85,7 +85,9 @@ function walk<R extends Row>(sealed: readonly (R & Sealed)[], hashOf: Hash<R>) {
   const placed = new Map<number, R & Sealed>();
   let head: Place = { sequence: 0, hash: GENESIS_HASH };
   let shift = 0;
-  for (const [at, row] of sealed.entries()) {
+  for (let at = 0; at < sealed.length; at += 1) {
+    const row = sealed[at];
+    if (row === undefined) break;
     const next = sealed[at + 1];
     const wanted = head.sequence + 1;
     const sequence = row.sequence + shift;
@@ -100,6 +102,17 @@ function walk<R extends Row>(sealed: readonly (R & Sealed)[], hashOf: Hash<R>) {
     } else if (hashOf(row, place) === row.hash) {
       head = { sequence, hash: row.hash };
     } else if (next !== undefined && hashOf(next, place) === next.hash) {
+      const behind = { sequence: wanted + 1, hash: next.hash };
+      if (hashOf(row, behind) === row.hash) {
+        // The two are whole and stand in each other's place.
+        faults.push({ kind: 'reordered', ...fault });
+        faults.push({ kind: 'reordered', sequence: next.sequence, auditId: next.auditId });
+        placed.set(wanted, next);
+        head = { sequence: wanted + 1, hash: row.hash };
+        placed.set(head.sequence, row);
+        at += 1;
+        continue;
+      }
       // The next row belongs here, so this one stands in its way.
       faults.push({ kind: 'inserted', ...fault });
       shift = wanted - next.sequence;
