@@ -13,6 +13,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
@@ -116,5 +117,6 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   apiKeysContract({ port: () => control.relational.apiKeys, setAway });
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
+  licenseStoreContract({ port: () => control.relational, setAway });
   migrationsContract(stores);
 });

@@ -18,6 +18,7 @@ import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import {
   silentLogger as logger,
@@ -48,7 +49,7 @@ beforeAll(async () => {
   control = await openRealRelational(postgres.endpoint.url);
   fleet = await openRealAnalytics(clickhouse.endpoint);
   const outcome = await applyMigrations(migrationStores());
-  expect(outcome).toMatchObject({ ok: true, steps: [{ number: 1 }, { number: 1 }] });
+  expect(outcome).toMatchObject({ ok: true, steps: [{ number: 1 }, { number: 2 }, { number: 1 }] });
 }, START_MS);
 
 afterAll(async () => {
@@ -78,6 +79,7 @@ describe('relational ports on PostgreSQL', () => {
   apiKeysContract({ port: () => control.relational.apiKeys, setAway });
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
+  licenseStoreContract({ port: () => control.relational, setAway });
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

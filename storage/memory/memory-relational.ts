@@ -1,10 +1,12 @@
 // Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
 // fleet only.
+import type { LicenseStore } from '../ports/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryAudit } from './audit-log.ts';
 import { createMemoryInventory } from './inventory-store.ts';
+import { createMemoryLicense } from './license-store.ts';
 import { createMemoryRegistry } from './memory-registry.ts';
 
 export type MemoryRelational = {
@@ -13,6 +15,7 @@ export type MemoryRelational = {
   readonly apiKeys: ApiKeys;
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
+  readonly license: LicenseStore;
   readonly health: RelationalHealth;
   /** Away: every port behaves as when the database is gone. */
   setAway(away: boolean): void;
@@ -24,6 +27,7 @@ export function createMemoryRelational(): MemoryRelational {
   const registry = createMemoryRegistry(log);
   const keys = createMemoryApiKeys();
   const sections = createMemoryInventory();
+  const licenses = createMemoryLicense(log);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -31,10 +35,11 @@ export function createMemoryRelational(): MemoryRelational {
     apiKeys: keys.apiKeys,
     inventory: sections.inventory,
     audit: log.audit,
+    license: licenses.license,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections]) one.setAway(away);
+      for (const one of [log, registry, keys, sections, licenses]) one.setAway(away);
     },
   };
 }

@@ -81,6 +81,16 @@ export type AuditTable = {
   detail: Json<Readonly<Record<string, unknown>>>;
 };
 
+export type LicenseStateTable = {
+  /** Always 1: there is one row. */
+  id: number;
+  revision: number;
+  envelope: string | null;
+  imported_at_ms: number | null;
+  imported_by: string | null;
+  seen_ms: number;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -88,4 +98,5 @@ export type Database = {
   api_keys: ApiKeysTable;
   inventory_sections: InventoryTable;
   audit_records: AuditTable;
+  license_state: LicenseStateTable;
 };
