@@ -1,16 +1,13 @@
 // The Console's composition root: the only place, beside the command line, that builds concrete clients. The ten steps
 // of a start run in their order; whatever they opened is closed in reverse when a later one fails, or at the end.
 // decision: D4, D7, D17; invariant: I14
-import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type LicenseDesk, openLicenseDesk } from '../actors/license/license-desk.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
-import { hashOfSecret } from '../actors/trust/tokens.ts';
-import { newId } from '../actors/trust/uuid-v7.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
-import { formatSecret, SECRET_RANDOM_BYTES } from '../machines/trust/secret.rules.ts';
 import type { Analytics } from '../storage/analytics/analytics.ts';
 import {
   type CertificateAuthority,
@@ -27,10 +24,11 @@ import {
 } from '../storage/keys/tls-assets.ts';
 import type { Relational } from '../storage/relational/relational.ts';
 import { createMemoryBudget } from './access/rate-budget.ts';
-import { ADMIN_SCOPES } from './access/scopes.ts';
 import { colonHex } from './assembly/addresses.ts';
+import { createAdminKeys } from './assembly/admin-keys.ts';
 import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
 import { assembleFleet, type Fleet } from './assembly/fleet.ts';
+import { licenseAnchorOf } from './assembly/license.ts';
 import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
 import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
 import { serverNames } from './assembly/server-names.ts';
@@ -69,12 +67,15 @@ export type ConsoleOptions = {
   readonly config: ConsoleConfig;
   readonly version: string;
   readonly logger: Logger;
+  /** Quick start heeds the license trust anchor of the environment. */
+  readonly isQuickStart?: boolean;
 };
 
 /** What the steps build, one after the other. */
 type Built = {
   signing?: PolicySigningKey;
   relational?: Relational;
+  license?: LicenseDesk;
   analytics?: Analytics;
   fleet?: Fleet;
   sensorSide?: SensorSide;
@@ -137,7 +138,7 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
     configuration: () => prepareDataDir(context),
     policy_signing_key: () => openSigningKey(context),
     relational_database: () => openRelational(context),
-    license_trust_anchor: () => Promise.resolve('not_configured'),
+    license_trust_anchor: () => openLicense(context),
     analytics_and_sink: () => openAnalytics(context),
     routers: () => buildRouters(context),
     sensor_tls_assets: () => prepareTls(context),
@@ -169,6 +170,22 @@ async function openRelational(context: StepContext) {
   return 'done' as const;
 }
 
+async function openLicense(context: StepContext) {
+  const { config, built, closers, clock, logger, isQuickStart = false } = context;
+  const override = config.licenseTrustAnchor;
+  const desk = await openLicenseDesk({
+    store: need(built, 'relational').relational.license,
+    anchor: licenseAnchorOf({ override, isQuickStart, logger }),
+    clock,
+    now: processTime.now,
+    monotonicNow: processTime.monotonicNow,
+    logger,
+  });
+  closers.push(() => desk.close());
+  built.license = desk;
+  return 'done' as const;
+}
+
 async function openAnalytics(context: StepContext) {
   const { relational } = need(context.built, 'relational');
   const analytics = await openAnalyticsStore(storesOf(context));
@@ -192,6 +209,7 @@ async function buildRouters(context: StepContext) {
   const { relational } = need(built, 'relational');
   const { analytics } = need(built, 'analytics');
   const { signing } = need(built, 'signing');
+  const { license } = need(built, 'license');
   const fleet = await assembleFleet({
     registry: relational.sensors,
     events: analytics.events,
@@ -219,6 +237,7 @@ async function buildRouters(context: StepContext) {
     sink: tap.sink,
     certificates: certificatesOf(built),
     policyPublicKeyPem: signing.publicKeyPem,
+    license: license.gate,
     addressBudget,
     peers,
   });
@@ -236,6 +255,7 @@ async function buildRouters(context: StepContext) {
     apiKeys: relational.apiKeys,
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
+    license,
     addressBudget,
     probes: [
       { name: 'postgresql', ping: () => relational.health.ping() },
@@ -343,27 +363,12 @@ function consoleOf({ built, config }: StepContext, shut: () => Promise<void>): C
   const { tls } = need(built, 'tls');
   return {
     port: built.port ?? config.port,
+    ...createAdminKeys(relational.apiKeys, processTime.now),
     caPem: tls.serverCaPem,
     caFingerprint: colonHex(tls.serverCaFingerprintSha256),
-    async createAdminKey(name) {
-      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
-      await relational.apiKeys.create({
-        keyId: newId(),
-        hash: hashOfSecret(secret),
-        name,
-        scopes: ADMIN_SCOPES,
-        nowMs: processTime.now(),
-        expiresAtMs: null,
-      });
-      return secret;
-    },
     createToken: async (note) =>
       (await sensorSide.tokens.create({ note, actor: 'quick-start' })).secret,
     isKnownSensor: async (sensorId) => (await relational.sensors.getSensor(sensorId)) !== null,
-    async isGoodKey(secret) {
-      const row = await relational.apiKeys.findByHash(hashOfSecret(secret));
-      return row !== null && row.revokedAtMs === null;
-    },
     stop: shut,
   };
 }

@@ -7,6 +7,8 @@ export const SCOPES = [
   'events:read',
   'system:read',
   'metrics:read',
+  'license:read',
+  'license:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 

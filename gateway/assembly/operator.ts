@@ -2,10 +2,12 @@
 // listener. decision: D15, D16
 
 import type { TemplatedApp } from 'uWebSockets.js';
+import type { LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
@@ -26,6 +28,7 @@ import { createCursorSigner } from '../operator-plane/cursor.ts';
 import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
 import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
 import type { Fleet } from './fleet.ts';
+import { licenseDirectory } from './license.ts';
 import type { Time } from './time.ts';
 
 export type OperatorSide = {
@@ -49,6 +52,7 @@ export type OperatorSideDeps = {
   readonly apiKeys: ApiKeys;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
+  readonly license: LicenseDesk;
   readonly addressBudget: RateBudget;
   readonly probes: readonly Probe[];
   /** The supervised databases. */
@@ -86,11 +90,18 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     fleet: fleet.picture,
     tokens: deps.tokens,
     revokeSensor: deps.revokeSensor,
+    license: deps.license,
     sensorActors: fleet.directory,
-    directories: [fleet.directory, deps.stores],
+    directories: [fleet.directory, deps.stores, licenseDirectory(deps.license)],
     feed: fleet.feed,
     crashes: fleet.crashes,
-    machines: [sensorMachine, enrollmentTokenMachine, startupMachine, storeProcessMachine],
+    machines: [
+      sensorMachine,
+      enrollmentTokenMachine,
+      startupMachine,
+      storeProcessMachine,
+      licenseMachine,
+    ],
     probes: deps.probes,
     notReadyBecause: deps.notReadyBecause,
     metrics,

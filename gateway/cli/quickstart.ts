@@ -27,7 +27,12 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   // Quick start is for people: below a warning the log stays quiet unless somebody asks for it.
   const logger = createLogger(env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'warn');
   process.stderr.write('Starting the databases and the Console...\n');
-  const started = await startConsole({ config, version: programVersion(), logger });
+  const started = await startConsole({
+    config,
+    version: programVersion(),
+    logger,
+    isQuickStart: true,
+  });
   if (!started.ok) {
     throw new CommandFailure(
       EXIT.failed,

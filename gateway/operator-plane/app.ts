@@ -13,6 +13,7 @@ import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
 import { installGuard } from './guard.ts';
 import { healthRoutes } from './health.ts';
+import { licenseRoutes } from './license.ts';
 import { describeApi } from './openapi.ts';
 import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
@@ -60,6 +61,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         sensorHistoryRoutes,
         enrollmentTokenRoutes,
         eventRoutes,
+        licenseRoutes,
         systemRoutes,
       ]) {
         await api.register(routes(deps));

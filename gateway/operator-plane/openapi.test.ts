@@ -77,6 +77,7 @@ describe('the API description', () => {
       'DELETE /api/v2/enrollment-tokens/{id}',
       'GET /api/v2/enrollment-tokens',
       'GET /api/v2/events',
+      'GET /api/v2/license',
       'GET /api/v2/sensors',
       'GET /api/v2/sensors/{id}',
       'GET /api/v2/sensors/{id}/actor',
@@ -90,6 +91,7 @@ describe('the API description', () => {
       'GET /readyz',
       'GET /version',
       'POST /api/v2/enrollment-tokens',
+      'POST /api/v2/license',
       'POST /api/v2/sensors/{id}/reenroll',
       'POST /api/v2/sensors/{id}/revoke',
     ]);

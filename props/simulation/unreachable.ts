@@ -2,6 +2,7 @@
 // that turns out wrong is reported like a place that nobody can explain: this list may not rot in either direction.
 import type { AnyStateMachine } from 'xstate';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
@@ -19,6 +20,7 @@ export const MACHINES: readonly AnyStateMachine[] = [
   enrollmentTokenMachine,
   startupMachine,
   storeProcessMachine,
+  licenseMachine,
   nodeMachine,
   enrollmentMachine,
   heartbeatMachine,
@@ -41,6 +43,8 @@ const NO_TOKEN_ACTOR =
 const NO_STARTUP =
   'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
+const NO_LICENSE =
+  'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
 const NOBODY_SENDS = 'no part of the Sensor sends this event';
@@ -64,6 +68,7 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
   { place: 'startup/*', reason: NO_STARTUP },
   { place: 'store-process/*', reason: NO_SERVER },
+  { place: 'license/*', reason: NO_LICENSE },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   {
     place: 'engine.stopping error:stopEngine 0',

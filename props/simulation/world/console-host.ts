@@ -122,6 +122,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       sink: ports.analytics.sink,
       certificates: worldCertificates(own, drawn),
       policyPublicKeyPem: 'world policy key',
+      license: { nodesAllowed: () => null },
       addressBudget: budgetOf(time.monotonicNow),
       peers: createPeerFingerprints(),
       chance: chanceOf(drawn, clock.wallNow),
