@@ -3,7 +3,7 @@
 // decision: D4, D7, D17; invariant: I14
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LicenseDesk, openLicenseDesk } from '../actors/license/license-desk.ts';
+import type { LicenseDesk } from '../actors/license/license-desk.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
@@ -28,13 +28,13 @@ import { colonHex } from './assembly/addresses.ts';
 import { createAdminKeys } from './assembly/admin-keys.ts';
 import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
 import { assembleFleet, type Fleet } from './assembly/fleet.ts';
-import { licenseAnchorOf } from './assembly/license.ts';
 import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
 import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
 import { serverNames } from './assembly/server-names.ts';
 import { createStoreView, type StoreView } from './assembly/store-view.ts';
 import { processTime } from './assembly/time.ts';
 import { lockDataDir } from './cli/data-dir-lock.ts';
+import { openConsoleLicense } from './cli/license/open-license.ts';
 import {
   migrateAnalytics,
   migrateRelational,
@@ -172,13 +172,12 @@ async function openRelational(context: StepContext) {
 
 async function openLicense(context: StepContext) {
   const { config, built, closers, clock, logger, isQuickStart = false } = context;
-  const override = config.licenseTrustAnchor;
-  const desk = await openLicenseDesk({
+  const desk = await openConsoleLicense({
     store: need(built, 'relational').relational.license,
-    anchor: licenseAnchorOf({ override, isQuickStart, logger }),
+    keysFolder: keysFolder(config),
+    anchorPath: config.licenseTrustAnchor,
+    isQuickStart,
     clock,
-    now: processTime.now,
-    monotonicNow: processTime.monotonicNow,
     logger,
   });
   closers.push(() => desk.close());

@@ -6,7 +6,7 @@ import { createIssuer, licensePayload } from '../../props/attacks/license-issuer
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
-import { type LicenseDesk, openLicenseDesk } from './license-desk.ts';
+import { type LicenseDesk, type LicenseDeskDeps, openLicenseDesk } from './license-desk.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -49,11 +49,11 @@ function deployment() {
       time.monotonicMs = untilMs;
       await settle();
     },
-    async open(anchor = issuer.anchor): Promise<LicenseDesk> {
+    async open(anchors: LicenseDeskDeps['anchors'] = [issuer.anchor]): Promise<LicenseDesk> {
       const clock = createWheelClock({ time: wheelTime });
       const desk = await openLicenseDesk({
         store: relational.license,
-        anchor,
+        anchors,
         clock,
         now: () => time.wallMs,
         monotonicNow: () => time.monotonicMs,
@@ -144,6 +144,23 @@ describe('the license desk', () => {
     expect(await importing(desk, payload)).toMatchObject({ code: 'license_ended' });
     expect(desk.view().license?.licenseId).toBe('license-1');
     expect((await own.relational.audit.recent(10)).length).toBe(1);
+  });
+
+  it('should trust every key it was given, and say whose license is in force', async () => {
+    const own = deployment();
+    const vendor = createIssuer();
+    const anchors: LicenseDeskDeps['anchors'] = [
+      issuer.anchor,
+      { source: 'embedded', publicKey: vendor.publicKey },
+    ];
+    const desk = await own.open(anchors);
+    await importing(desk);
+    expect(desk.view().anchor).toBe('evaluation');
+    const bought = vendor.sign(licensePayload(NOW_MS, { license_id: 'bought' }));
+    expect(await desk.import({ envelope: bought, actor: 'op' })).toMatchObject({ ok: true });
+    expect(desk.view()).toMatchObject({ anchor: 'embedded', license: { licenseId: 'bought' } });
+    expect((await own.open(anchors)).view()).toMatchObject({ anchor: 'embedded', phase: 'valid' });
+    expect((await own.open()).view()).toMatchObject({ phase: 'absent', isStoredRefused: true });
   });
 
   it('should change nothing when the license in force is imported again', async () => {

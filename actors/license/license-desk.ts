@@ -3,7 +3,7 @@
 // more counts as none and is named in the log. Enrollment asks the gate and nobody else does. invariant: I16;
 // decision: D32, D33
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import { LICENSE_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
+import { LICENSE_LOOK_INTERVAL_MS, RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
 import {
   bannersOfLicense,
   isClockBehind,
@@ -22,10 +22,10 @@ import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
 import type { LicenseGate } from '../trust/license-gate.ts';
 import { orUnavailable } from '../trust/outage.ts';
-import { openEnvelope, openEnvelopeText } from './envelope-signature.ts';
+import { type OpenedLicense, openEnvelope, openEnvelopeText } from './envelope-signature.ts';
 import { type LicenseActor, startLicenseActor } from './license.actor.ts';
 
-/** The public key licenses are checked with, and where it comes from. */
+/** A public key licenses are checked with, and where it comes from. */
 export type LicenseAnchor = {
   readonly source: 'embedded' | 'evaluation';
   readonly publicKey: Uint8Array;
@@ -61,29 +61,42 @@ export type LicenseDesk = {
 
 export type LicenseDeskDeps = {
   readonly store: LicenseStore;
-  readonly anchor: LicenseAnchor;
+  /** Tried in this order; the first is shown while there is no license. */
+  readonly anchors: readonly [LicenseAnchor, ...LicenseAnchor[]];
   readonly clock: WheelClock;
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly logger: Logger;
 };
 
-type Desk = LicenseDeskDeps & { readonly actor: LicenseActor; row: LicenseRow };
+type Desk = LicenseDeskDeps & {
+  readonly actor: LicenseActor;
+  row: LicenseRow;
+  /** Whose key the license in force verified with. */
+  source: LicenseAnchor['source'];
+};
+type Opened = OpenedLicense & { readonly source: LicenseAnchor['source'] };
 
 /** Opens the desk from what is stored. Rejects with StoreUnavailable. */
 export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDesk> {
   const row = await deps.store.observe({ nowMs: deps.now(), seenMs: 0, revision: 0 });
-  const license = factsOfStored(deps, row.license);
+  const stored = openStored(deps, row.license);
+  const license = stored?.facts ?? null;
   const actor = startLicenseActor({ ...deps, license, seenMs: row.seenMs });
-  const desk: Desk = { ...deps, actor, row };
+  const desk: Desk = { ...deps, actor, row, source: stored?.source ?? deps.anchors[0].source };
   tellBehind(desk);
   const stopLooking = lookRegularly(desk);
+  let isSaid = false;
   return {
     actor,
     gate: {
       nodesAllowed(nowMs) {
         actor.tellTime(nowMs);
         const { license: facts, seenMs } = actor.ref.getSnapshot().context;
+        if (facts === null && !isSaid) {
+          isSaid = true;
+          deps.logger.warn('no license is in force: enrollment has no limit');
+        }
         return nodesAllowedBy(facts, Math.max(nowMs, seenMs));
       },
     },
@@ -101,7 +114,7 @@ async function importLicense(
   desk: Desk,
   input: { readonly envelope: unknown; readonly actor: string },
 ): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal> {
-  const opened = openEnvelope(input.envelope, desk.anchor.publicKey);
+  const opened = openByAny(desk, (publicKey) => openEnvelope(input.envelope, publicKey));
   if (!opened.ok) return opened;
   // What another Console imported meanwhile is known before it is judged or replaced.
   await look(desk);
@@ -123,9 +136,12 @@ async function importLicense(
     detail: { before: before === null ? null : summaryOf(before), after: summaryOf(facts) },
   });
   if (row === null) {
-    return refuse('store_unavailable', 'Another import came first; try again.');
+    return refuse('store_unavailable', 'Another import came first; try again.', {
+      retryAfterMs: RETRY_AFTER_STORE_MS,
+    });
   }
   desk.row = row;
+  desk.source = opened.source;
   desk.actor.tellImported(facts, row.seenMs);
   return { ok: true, isChanged: true };
 }
@@ -141,8 +157,10 @@ async function look(desk: Desk): Promise<void> {
   const isNew = row.revision > desk.row.revision;
   desk.row = row;
   if (!isNew) return desk.actor.tellTime(row.seenMs);
-  const facts = factsOfStored(desk, row.license);
-  if (facts !== null) desk.actor.tellImported(facts, row.seenMs);
+  const stored = openStored(desk, row.license);
+  if (stored === null) return;
+  desk.source = stored.source;
+  desk.actor.tellImported(stored.facts, row.seenMs);
 }
 
 function lookRegularly(desk: Desk): () => void {
@@ -170,13 +188,13 @@ function lookRegularly(desk: Desk): () => void {
   };
 }
 
-function viewOf({ actor, anchor, row, now }: Desk): LicenseView {
+function viewOf({ actor, source, row, now }: Desk): LicenseView {
   const nowMs = now();
   const { license, seenMs } = actor.ref.getSnapshot().context;
   const atMs = Math.max(nowMs, seenMs);
   return {
     phase: phaseOfLicense(license, atMs),
-    anchor: anchor.source,
+    anchor: source,
     license,
     stored: license === null ? null : row.license,
     isStoredRefused: license === null && row.license !== null,
@@ -189,15 +207,29 @@ function viewOf({ actor, anchor, row, now }: Desk): LicenseView {
   };
 }
 
-function factsOfStored(
-  deps: Pick<LicenseDeskDeps, 'anchor' | 'logger'>,
+/** Opens with the first key that signed it; otherwise the refusal of the last. */
+function openByAny(
+  { anchors }: Pick<LicenseDeskDeps, 'anchors'>,
+  open: (publicKey: Uint8Array) => OpenedLicense | Refusal,
+): Opened | Refusal {
+  let refused: Refusal = refuse('license_refused', 'No key is trusted.');
+  for (const { publicKey, source } of anchors) {
+    const opened = open(publicKey);
+    if (opened.ok) return { ...opened, source };
+    refused = opened;
+  }
+  return refused;
+}
+
+function openStored(
+  deps: Pick<LicenseDeskDeps, 'anchors' | 'logger'>,
   stored: StoredLicense | null,
-): LicenseFacts | null {
+): Opened | null {
   if (stored === null) return null;
-  const opened = openEnvelopeText(stored.envelope, deps.anchor.publicKey);
-  if (opened.ok) return opened.facts;
+  const opened = openByAny(deps, (publicKey) => openEnvelopeText(stored.envelope, publicKey));
+  if (opened.ok) return opened;
   const { code, detail } = opened;
-  deps.logger.error({ code, detail, anchor: deps.anchor.source }, 'the stored license is refused');
+  deps.logger.error({ code, detail }, 'the stored license is refused and counts as none');
   return null;
 }
 

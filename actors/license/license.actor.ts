@@ -65,10 +65,8 @@ export function startLicenseActor(deps: {
 }
 
 function tellLog(logger: Logger, phase: LicensePhase, license: LicenseFacts | null): void {
-  if (license === null) {
-    logger.warn('no license was imported: enrollment has no limit');
-    return;
-  }
+  // Said by the gate, when it first matters.
+  if (license === null) return;
   const fields = {
     licenseId: license.licenseId,
     phase,

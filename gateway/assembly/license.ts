@@ -17,13 +17,13 @@ export function licenseAnchorOf(options: {
   readonly logger: Logger;
 }): LicenseAnchor {
   const { override, isQuickStart, logger } = options;
-  if (override === null) return embedded();
+  if (override === null) return embeddedAnchor();
   if (!isQuickStart) {
     logger.warn(
       { path: override },
       'SERVICE_LICENSE_TRUST_ANCHOR is for a quick start only and is not heeded: licenses are checked with the embedded key',
     );
-    return embedded();
+    return embeddedAnchor();
   }
   try {
     const publicKey = ed25519KeyOf(readFileSync(override, 'utf8'));
@@ -57,6 +57,7 @@ export function licenseDirectory({ actor }: Pick<LicenseDesk, 'actor'>): Directo
   };
 }
 
-function embedded(): LicenseAnchor {
+/** The key that is part of the program. */
+export function embeddedAnchor(): LicenseAnchor {
   return { source: 'embedded', publicKey: ed25519KeyOf(EMBEDDED_LICENSE_ANCHOR_PEM) };
 }

@@ -69,7 +69,7 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
   };
   const license = await openLicenseDesk({
     store: licenseStore(),
-    anchor: { source: 'evaluation', publicKey: ed25519.getPublicKey(LICENSE_KEY) },
+    anchors: [{ source: 'evaluation', publicKey: ed25519.getPublicKey(LICENSE_KEY) }],
     clock,
     now,
     monotonicNow: () => state.nowMs,

@@ -86,7 +86,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
 
   const issuer = options.issuer ?? createIssuer();
   const license = await openLicenseDesk({
-    ...{ clock, logger, anchor: issuer.anchor, store: relational.license },
+    ...{ clock, logger, anchors: [issuer.anchor], store: relational.license },
     ...{ now: time.now, monotonicNow: time.monotonicNow },
   });
   const fleet = await assembleFleet({ ...common, intervals });
