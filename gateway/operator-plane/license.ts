@@ -74,7 +74,7 @@ export function licenseAnswer(
     banners: view.banners.map((banner) => ({
       level: banner.level,
       reason: banner.reason,
-      text: textOf(banner, view.license),
+      text: textOf(banner, view),
       days_left: banner.daysLeft,
     })),
     enrollment: { nodes_allowed: view.nodesAllowed, protected_nodes: protectedNodes },
@@ -140,11 +140,13 @@ function shownLicense(
   };
 }
 
-function textOf(banner: LicenseBanner, license: LicenseFacts | null): string {
-  const nodes = license?.maxProtectedNodes ?? 0;
+function textOf(banner: LicenseBanner, view: LicenseView): string {
+  const nodes = view.license?.maxProtectedNodes ?? 0;
   switch (banner.reason) {
     case 'absent':
-      return 'No license was imported; enrollment has no limit.';
+      return view.isStoredRefused
+        ? 'The license that was imported is not signed by the key this Console trusts and counts as none; enrollment has no limit.'
+        : 'No license was imported; enrollment has no limit.';
     case 'pending':
       return 'The license is not valid yet; enrollment has no limit.';
     case 'ending_soon':

@@ -50,8 +50,7 @@ export const staleness: CheckerKind = {
       const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
       if (steadySince(host) > seenMs) return;
       const earlyMs = seenMs + windowMs - nowMs;
-      if (earlyMs > WHEEL_TICK_MS + SLACK_MS)
-        report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
+      if (earlyMs > WHEEL_TICK_MS + SLACK_MS) report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
       const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
       const lateMs = nowMs - dueMs - WHEEL_TICK_MS;
       if (lateMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
