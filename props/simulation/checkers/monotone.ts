@@ -2,7 +2,7 @@
 // of dropped events within one stream of the spool, and the numbers of new batches, which a Console closes its gaps
 // around. Excuses: a new life counts from zero; a status file may still be the one of the life before until the new life
 // has written its own. A channel may keep gaps only while a fault is on: when the fleet is well, what has a number is
-// stored. invariant: I6
+// stored. Several Consoles each close the gaps of what came to them, so one of them knows the highest number. invariant: I6
 import type { CheckerKind } from './checker.ts';
 import { statusOf } from './node-files.ts';
 
@@ -49,14 +49,14 @@ export const monotone: CheckerKind = {
         }
       },
       finish() {
-        const [host, ...others] = fleet.consoles;
-        const ingest = host?.running()?.side.ingest;
-        if (ingest === undefined || others.length > 0) return;
+        const ledgers = fleet.consoles.flatMap((host) => host.running()?.side.ingest.ledgers ?? []);
+        if (ledgers.length < fleet.consoles.length) return;
         for (const sensorId of fleet.stores.relational.state.sensors.keys()) {
           for (const [name, sequence] of highest) {
             const [streamId = '', channel] = name.split('/');
             if (channel !== 'stream' && channel !== 'heartbeat' && channel !== 'batch') continue;
-            const known = ingest.ledgers.highest({ sensorId, streamId, channel });
+            const batch = { sensorId, streamId, channel } as const;
+            const known = Math.max(...ledgers.map((one) => one.highest(batch)));
             if (known > 0 && known < sequence) {
               report(`${name} went back from ${sequence} to ${known}`);
             }

@@ -2,10 +2,11 @@
 // later at most, and never while its stream is open. Silence is counted by the Console's own clock.
 // Excuses: a clock that jumped (or a world that slept) since the last sign of life is noticed within a second, so such
 // a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
-// tick from then on. invariant: I8
+// tick from then on. A step of the clock too small to be a jump is followed silently, so the checks that are counted on
+// from one begun before it are off by as much, less than CLOCK_JUMP_MS. invariant: I8
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../../../actors/runtime/directory.ts';
 import type { FeedMove } from '../../../actors/runtime/inspection-feed.ts';
-import { CLOCK_CHECK_INTERVAL_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
+import { CLOCK_CHECK_INTERVAL_MS, CLOCK_JUMP_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
 import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
 import type { CheckerKind } from './checker.ts';
 
@@ -15,6 +16,8 @@ const SLACK_MS = 5;
 type Watched = {
   /** By the Console's clock: since when a sensor had another reason to be fresh. */
   readonly freshUntil: Map<string, number>;
+  /** By the Console's clock: since when one check follows from another. */
+  readonly countedSince: Map<string, number>;
   readonly sinceMs: number;
 };
 
@@ -36,12 +39,19 @@ export const staleness: CheckerKind = {
       return sinceMs;
     }
 
+    /** How far a step that was no jump may have put the checks of a sensor off. */
+    function stepSlackMs(host: ConsoleHost, own: Watched, id: string): number {
+      return steadySince(host) > (own.countedSince.get(id) ?? own.sinceMs) ? CLOCK_JUMP_MS : 0;
+    }
+
     function hear(host: ConsoleHost, console: RunningConsole, own: Watched, move: FeedMove): void {
       if (move.kind !== 'sensor') return;
       const nowMs = host.clock.wallNow();
       const isBuilt = move.event === ACTOR_OPENED || move.event === ACTOR_REBUILT;
       const isClosing = move.region === 'stream' && move.to === 'closed';
       if (isBuilt || isClosing) own.freshUntil.set(move.id, nowMs);
+      const isFreshAgain = move.region === 'freshness' && move.to === 'fresh';
+      if (isBuilt || isClosing || isFreshAgain) own.countedSince.set(move.id, nowMs);
       if (move.region !== 'freshness' || move.to !== 'stale' || isBuilt) return;
       const view = console.fleet.directory.ask(move.id);
       if (view === 'absent') return;
@@ -49,17 +59,23 @@ export const staleness: CheckerKind = {
       if (context.streamOpen) report(`${host.name}: ${move.id} is stale with its stream open`);
       const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
       if (steadySince(host) > seenMs) return;
+      const slackMs = SLACK_MS + stepSlackMs(host, own, move.id);
       const earlyMs = seenMs + windowMs - nowMs;
-      if (earlyMs > WHEEL_TICK_MS + SLACK_MS) report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
+      if (earlyMs > WHEEL_TICK_MS + slackMs)
+        report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
       const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
       const lateMs = nowMs - dueMs - WHEEL_TICK_MS;
-      if (lateMs > SLACK_MS) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
+      if (lateMs > slackMs) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
     }
 
     function watch(host: ConsoleHost, console: RunningConsole): Watched {
       const known = watched.get(console);
       if (known !== undefined) return known;
-      const own: Watched = { freshUntil: new Map(), sinceMs: host.clock.wallNow() };
+      const own: Watched = {
+        freshUntil: new Map(),
+        countedSince: new Map(),
+        sinceMs: host.clock.wallNow(),
+      };
       watched.set(console, own);
       console.fleet.feed.subscribe((move) => hear(host, console, own, move));
       return own;
@@ -77,7 +93,8 @@ export const staleness: CheckerKind = {
         steadySince(host) + CLOCK_CHECK_INTERVAL_MS,
       );
       const lateMs = host.clock.wallNow() - dueMs - 2 * WHEEL_TICK_MS;
-      if (lateMs > SLACK_MS) report(`${host.name}: ${id} is not stale, ${lateMs} ms too late`);
+      if (lateMs > SLACK_MS + stepSlackMs(host, own, id))
+        report(`${host.name}: ${id} is not stale, ${lateMs} ms too late`);
     }
 
     return {
