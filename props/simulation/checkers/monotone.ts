@@ -21,12 +21,20 @@ export const monotone: CheckerKind = {
   promise: 'Counters of a life never fall, and numbers of a channel leave no gap behind (I6).',
   make(fleet, report) {
     const seen = new Map<string, Readonly<Record<string, number>>>();
+    /** The status file that the last life of a node left. */
+    const left = new Map<string, string>();
     const highest = new Map<string, number>();
+
+    function noteLeft(host: string): void {
+      seen.delete(host);
+      const node = fleet.nodes.find(({ name }) => name === host);
+      if (node !== undefined) left.set(host, JSON.stringify(statusOf(node)));
+    }
 
     return {
       observe(observation) {
         if (observation.kind === 'process.started' || observation.kind === 'process.ended') {
-          seen.delete(observation.host);
+          noteLeft(observation.host);
         }
         if (observation.kind !== 'batch.acknowledged') return;
         const { stream, channel, sequence } = observation.batch;
@@ -38,6 +46,7 @@ export const monotone: CheckerKind = {
           const status = node.isUp() ? statusOf(node) : null;
           // A life shows its own file once it says something other than what the last life left.
           if (status === null || status.state === 'stopped') continue;
+          if (left.get(node.name) === JSON.stringify(status)) continue;
           const before = seen.get(node.name);
           seen.set(node.name, { ...status.pipeline, read: status.pipeline['read'] ?? 0 });
           if (before === undefined) continue;
