@@ -3,8 +3,8 @@
 // Excuses: a clock that jumped (or a world that slept) since the last sign of life is noticed within a second, so such
 // a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
 // tick from then on. A step of the clock too small to be a jump is followed silently, so the checks that are counted on
-// from one begun before it are off by as much, less than CLOCK_JUMP_MS. A sensor never heard here may be dated by a Console whose clock is
-// ahead: it is waited for one window from when it became known here, and no longer. invariant: I8
+// from one begun before it are off by as much, less than CLOCK_JUMP_MS. A sensor never heard here may be dated by a
+// Console whose clock is ahead: it is waited for one window from when it became known here, and no longer. invariant: I8
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../../../actors/runtime/directory.ts';
 import type { FeedMove } from '../../../actors/runtime/inspection-feed.ts';
 import { CLOCK_CHECK_INTERVAL_MS, CLOCK_JUMP_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
