@@ -38,6 +38,14 @@ type Ranges = {
   /** How much shorter than in production certificates live. */
   readonly lifetimes: readonly number[];
 };
+/** A part of the nights is short and rough: renewals, starts and accidents meet that seldom do. */
+const ROUGH_CHANCE = 0.4;
+const ROUGH: Ranges = {
+  sensors: [1, 2],
+  hours: [0.1, 0.4],
+  faultsPerHour: [20, 150],
+  lifetimes: [1, 0.0005, 0.0005, 0.0002],
+};
 const RANGES: Readonly<Record<Profile, Ranges>> = {
   smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
   nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.8], lifetimes: [1, 1, 0.02] },
@@ -52,7 +60,8 @@ export function drawOptions(
   given: Partial<Omit<Options, 'seed' | 'profile' | 'intervals'>> = {},
 ): Options {
   const random = createRandom(`${seed}/options`);
-  const ranges = RANGES[profile];
+  const isRough = profile === 'nightly' && random.fork('rough').chance(ROUGH_CHANCE);
+  const ranges = isRough ? ROUGH : RANGES[profile];
   const spread = ([least, most]: readonly [number, number]): number =>
     least * (most / least) ** random.next();
   const drawn = {

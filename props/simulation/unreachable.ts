@@ -43,7 +43,6 @@ const NO_STARTUP =
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
-const NOBODY_SENDS = 'no part of the Sensor sends this event';
 
 export const UNREACHABLE: readonly Unreachable[] = [
   ...['pending', 'in_force', 'rejected', 'failed'].map((state) => ({
@@ -72,8 +71,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'renewal.looking error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'node.running error:startCollecting 0', reason: STARTS_AT_ONCE },
   { place: 'node.awaiting_reenrollment error:startCollecting 0', reason: STARTS_AT_ONCE },
-  { place: 'enrollment.waiting retry.requested 0', reason: NOBODY_SENDS },
-  { place: 'renewal certificate.installed 0', reason: NOBODY_SENDS },
 ];
 
 const EXACT = new Map<string, string>();

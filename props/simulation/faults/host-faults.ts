@@ -4,6 +4,7 @@ import type { DiskFault } from '../world/disk-faults.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
+import { startFaults } from './start-faults.ts';
 
 type HostKind = Extract<
   FaultKind,
@@ -44,6 +45,7 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'node.kill': downFor('killed'),
     'node.power_loss': downFor('power_lost'),
     'node.stop': downFor('stopped'),
+    ...startFaults(fleet),
     'node.kill_at_call': onNode((node, fault) => {
       const calls = 1 + (Math.floor(fault.target * 7_919 * CALLS_MAX) % CALLS_MAX);
       const when = fault.severity < 0.5 ? 'before' : 'after';
@@ -58,6 +60,8 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'disk.read_only': disk('readOnly'),
     'disk.fail_sync': disk('failSync'),
     'disk.slow': disk('slow'),
+    'disk.hang': disk('hang'),
+    'disk.unreadable': disk('unreadable'),
     'engine.crash': onNode((node, fault) => {
       node.engine.crash(Math.floor(fault.severity * 3));
       return overAtOnce;
@@ -81,6 +85,10 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'engine.refuse': onNode((node) => {
       node.engine.setRefusal(true);
       return () => node.engine.setRefusal(false);
+    }),
+    'engine.unkillable': onNode((node) => {
+      node.engine.setUnkillable(true);
+      return () => node.engine.setUnkillable(false);
     }),
     'console.kill': consoleDownFor('killed'),
     'console.power_loss': consoleDownFor('power_lost'),
