@@ -11,6 +11,7 @@ type HostKind = Extract<
   `node.${string}` | `disk.${string}` | `engine.${string}` | `console.${string}`
 >;
 const CALLS_MAX = 400;
+const RESTART_AFTER_MS = 15_000;
 const JUMPS_MS = [1_500, 60_000, 3_600_000, 26 * 3_600_000] as const;
 
 /** The effects by kind. */
@@ -82,9 +83,15 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
       node.engine.rotate();
       return overAtOnce;
     }),
-    'engine.refuse': onNode((node) => {
+    'engine.refuse': onNode((node, { severity }) => {
       node.engine.setRefusal(true);
-      return () => node.engine.setRefusal(false);
+      return () => {
+        node.engine.setRefusal(false);
+        // Some people restart the whole Sensor for it.
+        if (severity > 0.5 || !node.isUp()) return;
+        node.stop();
+        fleet.world.scheduler.after(RESTART_AFTER_MS, node.start);
+      };
     }),
     'engine.unkillable': onNode((node) => {
       node.engine.setUnkillable(true);

@@ -13,6 +13,8 @@ export const FAULT_KINDS = [
   'node.stop',
   'node.stop_at_start',
   'node.bad_start',
+  'node.start_ahead',
+  'node.stop_stuck',
   'node.clock_jump',
   'disk.full',
   'disk.read_only',

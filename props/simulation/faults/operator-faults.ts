@@ -13,8 +13,13 @@ export function operatorFaults(fleet: FleetParts): Readonly<Record<OperatorKind,
     'operator.revoke': (fault) => {
       const node = targetOf(nodes, fault);
       operators.revoke(node);
+      const isEngineStuck = fault.severity < 0.3;
+      if (isEngineStuck) node.engine.setUnkillable(true);
       // The machine is set up anew some time later; as a new sensor, since revocation is final.
-      return () => operators.recreate(node);
+      return () => {
+        if (isEngineStuck) node.engine.setUnkillable(false);
+        operators.recreate(node);
+      };
     },
     'operator.revoke_twice': (fault) => {
       const node = targetOf(nodes, fault);
