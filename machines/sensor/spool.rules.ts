@@ -5,7 +5,10 @@ import type { Channel } from '../wire/scalars.ts';
 
 /** Indices from `from` up to, not including, `to`. */
 export type IndexRange = { readonly from: number; readonly to: number };
-/** A numbered batch; it keeps number and content until it is acknowledged. */
+/**
+ * A numbered batch; it keeps number and content until it is acknowledged. A batch that loses an event, to the cap or to
+ * damage, is closed: what is left of it goes out under another number, since the Console may hold the whole of it.
+ */
 export type SpoolClaim = IndexRange & { readonly channel: Channel; readonly sequence: number };
 
 export type SpoolState = {
@@ -112,7 +115,7 @@ export function applyChange(state: SpoolState, change: SpoolChange): SpoolState 
     case 'renumber':
       return renumber(state, change);
     case 'forget':
-      return markDone(state, change);
+      return markDone(closeOverlapping(state, change), change);
   }
 }
 
@@ -135,6 +138,11 @@ function findClaim(
 
 function closeClaim(state: SpoolState, claim: SpoolClaim): SpoolState {
   return { ...state, claims: state.claims.filter((other) => other !== claim) };
+}
+
+function closeOverlapping(state: SpoolState, range: IndexRange): SpoolState {
+  const isHit = (claim: SpoolClaim): boolean => claim.from < range.to && range.from < claim.to;
+  return { ...state, claims: state.claims.filter((claim) => !isHit(claim)) };
 }
 
 function openClaimOf(state: SpoolState, claim: SpoolClaim): SpoolState {
@@ -190,13 +198,12 @@ function markDone(state: SpoolState, range: IndexRange): SpoolState {
   return advanceHead({ ...state, done: merged }, state.head);
 }
 
-// Moves the head, over done ranges it reaches, and cuts claims and ranges that lie below it.
+// Moves the head, over done ranges it reaches; ranges below it are cut, and claims it cuts into are closed.
 function advanceHead(state: SpoolState, to: number): SpoolState {
   let head = to;
   for (const range of state.done) if (range.from <= head) head = Math.max(head, range.to);
-  const cut = <R extends IndexRange>(ranges: readonly R[]): readonly R[] =>
-    ranges
-      .filter((range) => range.to > head)
-      .map((range) => (range.from < head ? { ...range, from: head } : range));
-  return { ...state, head, done: cut(state.done), claims: cut(state.claims) };
+  const done = state.done
+    .filter((range) => range.to > head)
+    .map((range) => (range.from < head ? { ...range, from: head } : range));
+  return { ...state, head, done, claims: state.claims.filter((claim) => claim.from >= head) };
 }
