@@ -115,7 +115,7 @@ export function applyChange(state: SpoolState, change: SpoolChange): SpoolState 
     case 'renumber':
       return renumber(state, change);
     case 'forget':
-      return markDone(closeOverlapping(state, change), change);
+      return markDone(state, change);
   }
 }
 
@@ -138,11 +138,6 @@ function findClaim(
 
 function closeClaim(state: SpoolState, claim: SpoolClaim): SpoolState {
   return { ...state, claims: state.claims.filter((other) => other !== claim) };
-}
-
-function closeOverlapping(state: SpoolState, range: IndexRange): SpoolState {
-  const isHit = (claim: SpoolClaim): boolean => claim.from < range.to && range.from < claim.to;
-  return { ...state, claims: state.claims.filter((claim) => !isHit(claim)) };
 }
 
 function openClaimOf(state: SpoolState, claim: SpoolClaim): SpoolState {
@@ -184,6 +179,7 @@ function dropOldest(state: SpoolState, count: number): SpoolState {
   return advanceHead({ ...state, discarded: state.discarded + dropped }, head + left);
 }
 
+// Marks what is held of a range as done; a claim that loses an event to it is closed.
 function markDone(state: SpoolState, range: IndexRange): SpoolState {
   const from = Math.max(range.from, state.head);
   const to = Math.min(range.to, state.tail);
@@ -195,7 +191,8 @@ function markDone(state: SpoolState, range: IndexRange): SpoolState {
     if (last === undefined || next.from > last.to) merged.push(next);
     else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, next.to) };
   }
-  return advanceHead({ ...state, done: merged }, state.head);
+  const claims = state.claims.filter((claim) => claim.to <= from || to <= claim.from);
+  return advanceHead({ ...state, done: merged, claims }, state.head);
 }
 
 // Moves the head, over done ranges it reaches; ranges below it are cut, and claims it cuts into are closed.
