@@ -44,14 +44,14 @@ type Ranges = {
 const ROUGH_CHANCE = 0.4;
 const ROUGH: Ranges = {
   sensors: [1, 2],
-  hours: [0.1, 0.4],
+  hours: [0.08, 0.3],
   faultsPerHour: [20, 150],
   lifetimes: [1, 0.0005, 0.0005, 0.0002],
   eager: 0.5,
 };
 const RANGES: Readonly<Record<Profile, Ranges>> = {
   smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
-  nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.8], lifetimes: [1, 1, 0.02] },
+  nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.5], lifetimes: [1, 1, 0.02] },
   storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [100, 600], lifetimes: [0.001] },
   long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
 };

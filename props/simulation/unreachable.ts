@@ -42,6 +42,18 @@ const NO_STARTUP =
   'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
+const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
+const LAUNCHER =
+  'the port of the engine answers a start that fails with a run that has ended; it never rejects';
+const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
+const NOTHING_UNDER_WAY =
+  'nothing is sent in this state; only the answer of another request could say it, judged after a revocation that came in the moment in which the certificate expired';
+const SPOOL_ANSWERS =
+  'the spool answers what the disk refuses with a value, so that opening and settling cannot fail';
+const NO_REFUSAL =
+  'the Console refuses a batch for other events under its number, or for its content: a journal keeps what has a number, and every event a Sensor makes fits';
+const ONE_ANSWER = 'the Console asks for a pause only as the answer to a batch that is in flight';
+const NO_TIME = 'reading the clock takes no time in which something else could come';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
 
 export const UNREACHABLE: readonly Unreachable[] = [
@@ -64,6 +76,19 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'startup/*', reason: NO_STARTUP },
   { place: 'store-process/*', reason: NO_SERVER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
+  { place: 'engine.lost stop.requested 0', reason: NO_TIME },
+  { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
+  { place: 'renewal.trying error:tryCertificate 0', reason: CLIENT_ANSWERS },
+  { place: 'node.awaiting_reenrollment sensor.revoked 0', reason: NOTHING_UNDER_WAY },
+  { place: 'stream.opening error:openSocket 0', reason: SPOOL_ANSWERS },
+  {
+    place: 'stream.open.delivery.settling.acknowledged error:settleAcknowledged 0',
+    reason: SPOOL_ANSWERS,
+  },
+  { place: 'stream.open.delivery.settling.refused/*', reason: NO_REFUSAL },
+  { place: 'stream.open.delivery.sent batch.refused 0', reason: NO_REFUSAL },
+  { place: 'stream.open.delivery.resting pause.requested 0', reason: ONE_ANSWER },
+  { place: 'node.awaiting_reenrollment.looking error:lookForToken 0', reason: TOKEN_OR_NONE },
   {
     place: 'engine.stopping error:stopEngine 0',
     reason: 'stopping waits for the end of the process, which cannot fail',

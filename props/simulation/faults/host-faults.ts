@@ -5,6 +5,7 @@ import type { NodeHost } from '../world/node-host.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
 import { startFaults } from './start-faults.ts';
+import { timedFaults } from './timed-faults.ts';
 
 type HostKind = Extract<
   FaultKind,
@@ -12,7 +13,7 @@ type HostKind = Extract<
 >;
 const CALLS_MAX = 400;
 const RESTART_AFTER_MS = 15_000;
-const JUMPS_MS = [1_500, 60_000, 3_600_000, 26 * 3_600_000] as const;
+const JUMPS_MS = [1_500, 60_000, 200_000, 3_600_000, 26 * 3_600_000] as const;
 
 /** The effects by kind. */
 export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEffect>> {
@@ -47,6 +48,7 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'node.power_loss': downFor('power_lost'),
     'node.stop': downFor('stopped'),
     ...startFaults(fleet),
+    ...timedFaults(fleet),
     'node.kill_at_call': onNode((node, fault) => {
       const calls = 1 + (Math.floor(fault.target * 7_919 * CALLS_MAX) % CALLS_MAX);
       const when = fault.severity < 0.5 ? 'before' : 'after';

@@ -55,6 +55,7 @@ export function startFaults(fleet: FleetParts): Readonly<Record<StartKind, Fault
       node.start();
       const { operators } = fleet;
       const { faults } = node.disk;
+      let isOver = false;
       const troubles = [
         () => undefined,
         () => operators.giveWrongToken(node, 0),
@@ -63,12 +64,15 @@ export function startFaults(fleet: FleetParts): Readonly<Record<StartKind, Fault
         () => {
           faults.turnOn('slow');
           operators.reenroll(node);
-          scheduler.after(fault.target * DYING_WITHIN_MS, () => faults.turnOn('unreadable'));
+          scheduler.after(fault.target * DYING_WITHIN_MS, () => {
+            if (!isOver) faults.turnOn('unreadable');
+          });
         },
       ];
       const trouble = troubles[Math.floor(fault.severity * troubles.length)];
-      if (trouble !== undefined) scheduler.after(TROUBLE_AFTER_MS, trouble);
+      scheduler.after(TROUBLE_AFTER_MS, () => isOver || trouble?.());
       return () => {
+        isOver = true;
         faults.turnOff('slow');
         faults.turnOff('unreadable');
         node.clock.jump(-node.clock.errorMs());
@@ -152,13 +156,17 @@ function withStuckLock(node: NodeHost): () => () => void {
 /** The journal cannot be read, and by the time that shows, nothing can be written. */
 function withFailingLock({ world }: FleetParts, node: NodeHost): () => () => void {
   return () => {
+    let isOver = false;
     const ends = [
       without(node, 'unreadable', JOURNAL)(),
       without(node, 'hang', JOURNAL)(),
       () => node.disk.faults.turnOff('readOnly'),
     ];
-    world.scheduler.after(SOON_MS, () => node.disk.faults.turnOn('readOnly'));
+    world.scheduler.after(SOON_MS, () => {
+      if (!isOver) node.disk.faults.turnOn('readOnly');
+    });
     return () => {
+      isOver = true;
       for (const end of ends) end();
     };
   };
@@ -171,8 +179,12 @@ function onDyingDisk({ world, operators }: FleetParts, node: NodeHost): () => ()
     operators.recreate(node);
     faults.turnOn('slow');
     const dyingMs = world.random.fork(`dying ${world.scheduler.now()}`).next() * DYING_WITHIN_MS;
-    world.scheduler.after(dyingMs, () => faults.turnOn('unreadable'));
+    let isOver = false;
+    world.scheduler.after(dyingMs, () => {
+      if (!isOver) faults.turnOn('unreadable');
+    });
     return () => {
+      isOver = true;
       faults.turnOff('slow');
       faults.turnOff('unreadable');
     };

@@ -161,7 +161,8 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         lastExit = exit;
         finish(own, exit.exitCode === 0 ? 'stopped' : 'failed', exit.reason ?? '');
         // A service manager starts again what failed.
-        if (exit.exitCode !== 0 && isWanted) scheduler.after(RESTART_MS, () => isWanted && start());
+        if (exit.exitCode === 0) return;
+        scheduler.after(RESTART_MS, () => isWanted && life === own && start());
       },
       (error: unknown) => world.crashed(name, error),
     );
