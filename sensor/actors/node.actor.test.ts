@@ -177,8 +177,8 @@ describe('node', () => {
       on,
       timeoutMs,
     ) => {
-      const onClosed: typeof on.onClosed = (reason) => {
-        on.onClosed(reason);
+      const onClosed: typeof on.onClosed = (...told) => {
+        on.onClosed(...told);
         setImmediate(() => ended.resolve());
       };
       const opened = await ports.transport.openStream(
