@@ -27,6 +27,8 @@ import { diskFiles } from '../../sensor/state-directory/file-port.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const CAP = 12;
+// Every append waits for a real sync, hundreds of them a test, on a disk that others use too.
+const DISK_TIMEOUT_MS = 90_000;
 const WHOLE = { maxEvents: 1_000, maxBytes: 1_000_000 };
 const channel = fc.constantFrom(...CHANNELS);
 const change = fc.oneof(
@@ -218,7 +220,7 @@ describe('spool rules', () => {
   });
 });
 
-describe('spool on the disk', () => {
+describe('spool on the disk', { timeout: DISK_TIMEOUT_MS }, () => {
   let root: string;
   let clock: WheelClock;
   let made = 0;
