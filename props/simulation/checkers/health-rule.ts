@@ -50,7 +50,8 @@ export const healthRule: CheckerKind = {
       const offset = clock.wallNow() - clock.monotonicNow();
       const before = offsets.get(name);
       offsets.set(name, offset);
-      return before !== undefined && Math.abs(offset - before) <= 2;
+      const isNoticed = fleet.world.scheduler.now() - clock.jumpedAtMs() > EDGE_MS;
+      return isNoticed && before !== undefined && Math.abs(offset - before) <= 2;
     }
 
     function look(host: ConsoleHost, console: RunningConsole, id: string): void {

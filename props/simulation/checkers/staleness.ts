@@ -34,7 +34,12 @@ export const staleness: CheckerKind = {
     function steadySince({ name, clock }: ConsoleHost): number {
       const value = clock.wallNow() - clock.monotonicNow();
       const known = offsets.get(name);
-      if (known !== undefined && Math.abs(known.value - value) <= 2) return known.sinceMs;
+      // A jump there and back leaves no offset behind.
+      const sinceJumpMs = fleet.world.scheduler.now() - clock.jumpedAtMs();
+      const jumpedMs = clock.wallNow() - sinceJumpMs;
+      if (known !== undefined && Math.abs(known.value - value) <= 2 && jumpedMs <= known.sinceMs) {
+        return known.sinceMs;
+      }
       const sinceMs = clock.wallNow();
       offsets.set(name, { value, sinceMs });
       return sinceMs;
@@ -59,7 +64,9 @@ export const staleness: CheckerKind = {
       const { context } = view.snapshot;
       if (context.streamOpen) report(`${host.name}: ${move.id} is stale with its stream open`);
       const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
-      if (steadySince(host) > seenMs) return;
+      // A clock that was set back leaves signs of life in the future; a window with a jump in it is not measured.
+      const sinceJumpMs = fleet.world.scheduler.now() - host.clock.jumpedAtMs();
+      if (steadySince(host) > seenMs || sinceJumpMs <= windowMs + CLOCK_CHECK_INTERVAL_MS) return;
       const slackMs = SLACK_MS + stepSlackMs(host, own, move.id);
       const earlyMs = seenMs + windowMs - nowMs;
       const knownForMs = nowMs - (own.countedSince.get(move.id) ?? own.sinceMs);
