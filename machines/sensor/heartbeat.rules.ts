@@ -14,6 +14,7 @@ export type HeartbeatOutcome =
       /** What the Console set; null = unchanged. */
       readonly intervalMs: number | null;
       readonly needsDrain: boolean;
+      /** Set while the Console cannot store events: until the next heartbeat at its interval nothing more is sent. */
       readonly retryAfterMs: number | null;
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null };
