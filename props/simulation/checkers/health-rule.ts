@@ -45,12 +45,15 @@ export const healthRule: CheckerKind = {
     const { sensors, certificates } = fleet.stores.relational.state;
     const offsets = new Map<string, number>();
 
+    // A check of silence that was armed while the clock was wrong for a moment comes a window late.
+    const unsureMs = fleet.intervals.STALENESS_WINDOW_MS + EDGE_MS;
+
     /** False while the clock has jumped since the last look. */
     function isSteady({ name, clock }: ConsoleHost): boolean {
       const offset = clock.wallNow() - clock.monotonicNow();
       const before = offsets.get(name);
       offsets.set(name, offset);
-      const isNoticed = fleet.world.scheduler.now() - clock.jumpedAtMs() > EDGE_MS;
+      const isNoticed = fleet.world.scheduler.now() - clock.jumpedAtMs() > unsureMs;
       return isNoticed && before !== undefined && Math.abs(offset - before) <= 2;
     }
 

@@ -64,7 +64,9 @@ export const staleness: CheckerKind = {
       const { context } = view.snapshot;
       if (context.streamOpen) report(`${host.name}: ${move.id} is stale with its stream open`);
       const seenMs = context.lastHeartbeatAtMs ?? context.knownSinceMs;
-      // A clock that was set back leaves signs of life in the future; a window with a jump in it is not measured.
+      // A clock that was set back leaves signs of life in the future; a window with a jump in it is not measured, and
+      // neither is one that begins in the future because another Console's clock is or was ahead.
+      if (seenMs > nowMs) return;
       const sinceJumpMs = fleet.world.scheduler.now() - host.clock.jumpedAtMs();
       if (steadySince(host) > seenMs || sinceJumpMs <= windowMs + CLOCK_CHECK_INTERVAL_MS) return;
       const slackMs = SLACK_MS + stepSlackMs(host, own, move.id);
@@ -101,7 +103,8 @@ export const staleness: CheckerKind = {
       const dueMs = Math.max(
         seenMs + windowMs,
         own.freshUntil.get(id) ?? own.sinceMs,
-        steadySince(host) + CLOCK_CHECK_INTERVAL_MS,
+        // A check that was armed while the clock was wrong, and right again before anybody noticed, comes a window late.
+        steadySince(host) + windowMs + CLOCK_CHECK_INTERVAL_MS,
       );
       const lateMs = host.clock.wallNow() - dueMs - 2 * WHEEL_TICK_MS;
       if (lateMs > SLACK_MS + stepSlackMs(host, own, id))
