@@ -53,8 +53,8 @@ export type Spool = {
     from?: ExportCursor,
   ): Promise<AppendResult>;
   /**
-   * The channel's open batch, the same again until it is acknowledged, else a new one of the oldest unclaimed events,
-   * durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).
+   * The channel's open batch, the same again until it is acknowledged or the cap drops into it, else a new one of the
+   * oldest unclaimed events, durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).
    */
   claim(channel: Channel, options: ClaimOptions): Promise<ClaimedBatch | null>;
   /** The name of the channel's open batch. */

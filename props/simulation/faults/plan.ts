@@ -7,6 +7,10 @@ import type { PlannedFault } from './kinds.ts';
 const HOUR_MS = 3_600_000;
 /** Accidents come when the fleet has had a moment to enrol. */
 const FIRST_AT_MS = 20_000;
+/** Misfortunes seldom come singly: some bring others to the same host within a minute. */
+const CLUSTER_CHANCE = 0.35;
+const CLUSTER_MOST = 4;
+const CLUSTER_WITHIN_MS = 60_000;
 
 /** Draws the plan. */
 export function drawPlan(options: Options): readonly PlannedFault[] {
@@ -14,8 +18,7 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
   const plan: PlannedFault[] = [];
   if (options.kinds.length === 0) return plan;
   const meanMs = HOUR_MS / options.faultsPerHour;
-  let atMs = FIRST_AT_MS + random.exponential(meanMs);
-  while (atMs < lengthMs(options)) {
+  const add = (atMs: number, target: number): void => {
     // Most accidents are short; some outlast every time-out there is.
     const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
     plan.push({
@@ -23,10 +26,20 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
       kind: random.pick(options.kinds),
       atMs: Math.round(atMs),
       durationMs: Math.round(random.exponential(meanLengthMs)),
-      target: random.next(),
+      target,
       severity: random.next(),
     });
+  };
+  let atMs = FIRST_AT_MS + random.exponential(meanMs);
+  while (atMs < lengthMs(options)) {
+    const target = random.next();
+    add(atMs, target);
+    if (random.chance(CLUSTER_CHANCE)) {
+      const others = random.between(1, CLUSTER_MOST - 1);
+      const withinMs = random.pick([10, 1_000, CLUSTER_WITHIN_MS]);
+      for (let other = 0; other < others; other += 1) add(atMs + random.next() * withinMs, target);
+    }
     atMs += random.exponential(meanMs);
   }
-  return plan;
+  return plan.filter((one) => one.atMs < lengthMs(options)).sort((a, b) => a.atMs - b.atMs);
 }
