@@ -45,7 +45,19 @@ function naiveSpool() {
   let held: { id: string; by: string | null }[] = [];
   let made = 0;
   const claims = new Map<string, Claim>();
+  /** Batches under way that the cap cut into: the Console may still confirm them whole. */
+  const cut = new Map<string, Claim>();
   const next: Record<string, number> = {};
+  // What is left of a cut batch goes with its confirmation, unless another batch has taken a part of it.
+  function endCut(on: string): number | null {
+    const own = cut.get(on);
+    if (own === undefined) return null;
+    const left = held.filter(({ id }) => own.ids.includes(id));
+    if (left.some(({ by }) => by !== null)) return null;
+    cut.delete(on);
+    held = held.filter((one) => !left.includes(one));
+    return own.sequence;
+  }
   return {
     next: () => made,
     append(count: number): number {
@@ -54,6 +66,8 @@ function naiveSpool() {
       // A batch the cap drops into is closed: the Console may hold the whole of it, so the rest gets another number.
       for (const on of new Set(dropped.map(({ by }) => by))) {
         if (on === null) continue;
+        const own = claims.get(on);
+        if (own !== undefined) cut.set(on, own);
         claims.delete(on);
         for (const one of held) if (one.by === on) one.by = null;
       }
@@ -73,16 +87,19 @@ function naiveSpool() {
       for (const one of taken) one.by = on;
       const claim = { sequence, ids: taken.map((one) => one.id) };
       claims.set(on, claim);
+      cut.delete(on);
       return { ...claim };
     },
     end(on: string, kind: 'acknowledge' | 'release'): number | null {
       const open = claims.get(on);
-      if (open === undefined) return null;
+      if (open === undefined) return kind === 'acknowledge' ? endCut(on) : null;
       claims.delete(on);
       if (kind === 'acknowledge') held = held.filter((one) => one.by !== on);
       for (const one of held) if (one.by === on) one.by = null;
       return open.sequence;
     },
+    /** The number to name when nothing is open: of the batch that was cut, if there is one. */
+    named: (on: string) => cut.get(on)?.sequence ?? 1,
     depth: () => held.length,
   };
 }
@@ -141,8 +158,9 @@ describe('spool', () => {
             wanted,
           );
         } else {
+          const named = model.named(one.channel);
           const sequence = model.end(one.channel, one.kind);
-          expect(await spool[one.kind](one.channel, sequence ?? 1)).toBe(sequence !== null);
+          expect(await spool[one.kind](one.channel, sequence ?? named)).toBe(sequence !== null);
         }
       }
       const making = all.map((one) => begun(scheduler, one.kind, () => make(one)));
