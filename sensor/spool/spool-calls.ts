@@ -69,7 +69,8 @@ export function createSpoolCalls(
     recent = { from: before.tail, jsons };
     shell.changed([appended, { kind: 'drop', count: drop }]);
     for (const one of before.claims) {
-      if (openClaim(shell.state(), one.channel) === null) cut.set(one.channel, one);
+      const now = openClaim(shell.state(), one.channel);
+      if (now?.sequence !== one.sequence) cut.set(one.channel, one);
     }
     await compact();
     return { ok: true, dropped: drop };
@@ -82,7 +83,7 @@ export function createSpoolCalls(
       const isNew = openClaim(shell.state(), channel) === null;
       const taken = isNew ? withinBytes(planned, options.maxBytes) : planned;
       if (isNew && !(await persist({ kind: 'claim', ...taken }, true))) return null;
-      if (isNew) cut.delete(channel);
+      cut.delete(channel);
       const lines = await linesOf(taken);
       if (lines.length > 0) return batchOf(taken, lines);
       // Every line of the batch is damaged: nothing can be sent, so it is closed and the next one is made.
@@ -94,26 +95,20 @@ export function createSpoolCalls(
   async function acknowledge(channel: Channel, sequence: number): Promise<boolean> {
     const claimed = openClaim(shell.state(), channel);
     if (!shell.serves()) return false;
-    if (claimed?.sequence !== sequence) return forgetCut(channel, sequence);
+    if (claimed?.sequence !== sequence) return acknowledgeCut(channel, sequence);
     if (!(await persist({ kind: 'ack', channel, sequence }, false))) return false;
     store.index().release(claimed.from, claimed.to);
     await compact();
     return true;
   }
 
-  // What is left of a batch that was cut while it was under way is delivered all the same. Without this a full spool
-  // that grows with every round trip would send for ever and never shrink.
-  async function forgetCut(channel: Channel, sequence: number): Promise<boolean> {
-    const one = cut.get(channel);
-    if (one?.sequence !== sequence) return false;
-    const from = Math.max(one.from, shell.state().head);
-    const { to } = one;
-    if (shell.state().claims.some((other) => other.from < to && from < other.to)) return false;
-    if (from < to && !(await persist({ kind: 'forget', from, to }, false))) return false;
+  // What is left of a batch that was cut while it was under way is delivered with it. Without this a full spool that
+  // grows with every round trip would send for ever and never shrink.
+  async function acknowledgeCut(channel: Channel, sequence: number): Promise<boolean> {
+    if (cut.get(channel)?.sequence !== sequence) return false;
     cut.delete(channel);
-    store.index().release(from, to);
-    await compact();
-    return true;
+    const left = openClaim(shell.state(), channel);
+    return left === null || (await acknowledge(channel, left.sequence));
   }
 
   async function release(channel: Channel, sequence: number): Promise<boolean> {
