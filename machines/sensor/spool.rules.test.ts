@@ -147,13 +147,17 @@ describe('spool rules: what goes', () => {
   });
 
   // The Console may hold the whole batch although its answer was lost; what is left must not go out under its number.
-  it('should close a claim the cap drops into, and number what is left of it anew', () => {
+  it('should give the next number to what is left of a claim the cap drops into, in its channel', () => {
     const batch = { channel: 'batch', sequence: 1, from: 4, to: 6 } as const;
     const state = spool(append(9), claim(0, 4), claim(4, 6, 1, 'batch'));
-    for (const count of [1, 3, 4]) {
-      expect(applyChange(state, drop(count)).claims).toEqual([batch]);
+    for (const count of [1, 3]) {
+      const left = { ...held, sequence: 2, from: count, to: 4 };
+      expect(applyChange(state, drop(count)).claims).toEqual([left, batch]);
     }
-    expect(applyChange(state, drop(5)).claims).toEqual([]);
+    expect(applyChange(state, drop(4)).claims).toEqual([batch]);
+    const both = applyChange(state, drop(5));
+    expect(both.claims).toEqual([{ ...batch, sequence: 2, from: 5 }]);
+    expect(both.next).toMatchObject({ stream: 2, batch: 3 });
     expect(applyChange(state, drop(0)).claims).toEqual(state.claims);
     const dropped = applyChange(state, drop(3));
     expect(planClaim(dropped, 'stream', 9)).toEqual({ ...held, sequence: 2, from: 3, to: 4 });

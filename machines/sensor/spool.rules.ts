@@ -6,8 +6,8 @@ import type { Channel } from '../wire/scalars.ts';
 /** Indices from `from` up to, not including, `to`. */
 export type IndexRange = { readonly from: number; readonly to: number };
 /**
- * A numbered batch; it keeps number and content until it is acknowledged. A batch that loses an event, to the cap or to
- * damage, is closed: what is left of it goes out under another number, since the Console may hold the whole of it.
+ * A numbered batch; it keeps number and content until it is acknowledged. What is left of one that the cap cut into goes
+ * on in its channel under the next number, since the Console may hold the whole of it; one that damage hit is closed.
  */
 export type SpoolClaim = IndexRange & { readonly channel: Channel; readonly sequence: number };
 
@@ -195,12 +195,21 @@ function markDone(state: SpoolState, range: IndexRange): SpoolState {
   return advanceHead({ ...state, done: merged, claims }, state.head);
 }
 
-// Moves the head, over done ranges it reaches; ranges below it are cut, and claims it cuts into are closed.
+// Moves the head, over done ranges it reaches; ranges below it are cut, and a claim it cuts into gets the next number.
 function advanceHead(state: SpoolState, to: number): SpoolState {
   let head = to;
   for (const range of state.done) if (range.from <= head) head = Math.max(head, range.to);
   const done = state.done
     .filter((range) => range.to > head)
     .map((range) => (range.from < head ? { ...range, from: head } : range));
-  return { ...state, head, done, claims: state.claims.filter((claim) => claim.from >= head) };
+  let { next } = state;
+  const claims = state.claims
+    .filter((claim) => claim.to > head)
+    .map((claim) => {
+      if (claim.from >= head) return claim;
+      const sequence = next[claim.channel];
+      next = { ...next, [claim.channel]: sequence + 1 };
+      return { ...claim, from: head, sequence };
+    });
+  return { ...state, head, done, claims, next };
 }

@@ -96,10 +96,22 @@ function check(model: Model, real: Real): void {
   );
 }
 
-// A batch that lost an event is no batch any more: what is left of it belongs to nobody.
+// A batch that damage hit is no batch any more: what is left of it belongs to nobody.
 function free(model: Model, gone: Model['held']): void {
   const hit = new Set(gone.map((event) => event.by));
   for (const event of model.held) if (hit.has(event.by)) event.by = null;
+}
+
+// What is left of a batch the cap cut into goes on in its channel under the next number.
+function renumberCut(model: Model, given: Set<string>, gone: Model['held']): void {
+  for (const name of new Set(gone.map((event) => event.by))) {
+    const left = model.held.filter((event) => name !== null && event.by === name);
+    const [on = ''] = (name ?? '').split('/');
+    const used = [...given].filter((one) => one.startsWith(`${on}/`));
+    const next = `${on}/${1 + Math.max(0, ...used.map((one) => Number(one.split('/')[1])))}`;
+    if (left.length > 0) given.add(next);
+    for (const event of left) event.by = next;
+  }
 }
 
 const append = fc.nat(6).map(
@@ -110,7 +122,7 @@ const append = fc.nat(6).map(
         model.held.push({ index: model.tail++, by: null });
       const gone = model.held.splice(0, Math.max(0, model.held.length - CAP));
       model.dropped += gone.length;
-      free(model, gone);
+      renumberCut(model, real.given, gone);
       real.state = applyChange(real.state, { kind: 'append', count });
       real.state = applyChange(real.state, { kind: 'drop', count: overflow(real.state, CAP) });
       check(model, real);

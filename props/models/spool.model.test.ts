@@ -34,7 +34,7 @@ function change(model: Model, real: Real, ...changes: SpoolChange[]): void {
   real.send({ type: 'journal.changed', changes } as never);
   model.failures = 0;
 }
-// A batch that lost an event is closed: the Console may hold the whole of it, so the rest waits for another number.
+// A batch that damage hit is closed: the Console may hold the whole of it, so the rest waits for another number.
 function free(model: Model, gone: Model['held']): void {
   const hit = new Set(gone.map((event) => event.by));
   for (const event of model.held) if (hit.has(event.by)) event.by = null;
@@ -43,6 +43,18 @@ function fail(model: Model): void {
   model.at = 'failing';
   model.failures += 1;
   model.elapsedMs = 0;
+}
+
+// What is left of a batch the cap cut into goes on in its channel under the next number.
+function renumberCut(model: Model, given: Set<string>, gone: Model['held']): void {
+  for (const name of new Set(gone.map((event) => event.by))) {
+    const left = model.held.filter((event) => name !== null && event.by === name);
+    const [on = ''] = (name ?? '').split('/');
+    const used = [...given].filter((one) => one.startsWith(`${on}/`));
+    const next = `${on}/${1 + Math.max(0, ...used.map((one) => Number(one.split('/')[1])))}`;
+    if (left.length > 0) given.add(next);
+    for (const event of left) event.by = next;
+  }
 }
 
 const append = fc.nat(6).map(
@@ -55,7 +67,7 @@ const append = fc.nat(6).map(
       for (let at = 0; at < count; at += 1) model.held.push({ index: model.tail++, by: null });
       const gone = model.held.splice(0, Math.max(0, model.held.length - CAP));
       model.dropped += gone.length;
-      free(model, gone);
+      renumberCut(model, model.given, gone);
     },
   }),
 );

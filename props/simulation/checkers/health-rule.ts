@@ -45,8 +45,8 @@ export const healthRule: CheckerKind = {
     const { sensors, certificates } = fleet.stores.relational.state;
     const offsets = new Map<string, number>();
 
-    // A check of silence that was armed while the clock was wrong for a moment comes a window late.
-    const unsureMs = fleet.intervals.STALENESS_WINDOW_MS + EDGE_MS;
+    // A check of silence that was armed while the clock was wrong for a moment comes up to two windows late.
+    const unsureMs = 2 * fleet.intervals.STALENESS_WINDOW_MS + EDGE_MS;
 
     /** False while the clock has jumped since the last look. */
     function isSteady({ name, clock }: ConsoleHost): boolean {

@@ -103,8 +103,8 @@ export const staleness: CheckerKind = {
       const dueMs = Math.max(
         seenMs + windowMs,
         own.freshUntil.get(id) ?? own.sinceMs,
-        // A check that was armed while the clock was wrong, and right again before anybody noticed, comes a window late.
-        steadySince(host) + windowMs + CLOCK_CHECK_INTERVAL_MS,
+        // A check that was armed while the clock was wrong, and right again before anybody noticed, comes up to two windows late.
+        steadySince(host) + 2 * windowMs + CLOCK_CHECK_INTERVAL_MS,
       );
       const lateMs = host.clock.wallNow() - dueMs - 2 * WHEEL_TICK_MS;
       if (lateMs > SLACK_MS + stepSlackMs(host, own, id))

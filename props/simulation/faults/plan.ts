@@ -1,4 +1,5 @@
 // The plan of a run: which accident happens when, to whom, for how long.
+import { CLOCK_CHECK_INTERVAL_MS } from '../../../machines/limits.ts';
 import type { Options } from '../options.ts';
 import { lengthMs } from '../options.ts';
 import { createRandom } from '../world/random.ts';
@@ -11,6 +12,8 @@ const FIRST_AT_MS = 20_000;
 const CLUSTER_CHANCE = 0.35;
 const CLUSTER_MOST = 4;
 const CLUSTER_WITHIN_MS = 60_000;
+/** A Console's clock that jumps is wrong for at least so long: a shorter jump it cannot notice, nor promise anything. */
+const NOTICED_MS = 2 * CLOCK_CHECK_INTERVAL_MS;
 
 /** Draws the plan. */
 export function drawPlan(options: Options): readonly PlannedFault[] {
@@ -21,11 +24,13 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
   const add = (atMs: number, target: number): void => {
     // Most accidents are short; some outlast every time-out there is.
     const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
+    const kind = random.pick(options.kinds);
+    const leastMs = kind === 'console.clock_jump' ? NOTICED_MS : 0;
     plan.push({
       id: plan.length,
-      kind: random.pick(options.kinds),
+      kind,
       atMs: Math.round(atMs),
-      durationMs: Math.round(random.exponential(meanLengthMs)),
+      durationMs: Math.max(leastMs, Math.round(random.exponential(meanLengthMs))),
       target,
       severity: random.next(),
     });
