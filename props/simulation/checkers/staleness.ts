@@ -1,5 +1,7 @@
 // Staleness is exact to the tick: a sensor turns stale when the window of silence is over, one tick of the timers earlier or
-// later at most, and never while its stream is open. Silence is counted by the Console's own clock.
+// later at most, and never while its stream is open. A second tick passes when the newest sign of life falls due in the very
+// tick whose check found it: that check looks again in the next tick, because no timer runs twice in a turn of the wheel.
+// Silence is counted by the Console's own clock.
 // Excuses: a clock that jumped (or a world that slept) since the last sign of life is noticed within a second, so such
 // a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
 // tick from then on. A step of the clock too small to be a jump is followed silently, so the checks that are counted on
@@ -24,7 +26,7 @@ type Watched = {
 
 export const staleness: CheckerKind = {
   name: 'staleness',
-  promise: 'A silent sensor turns stale when its window is over, to the tick.',
+  promise: 'A silent sensor turns stale when its window is over, to the tick of its check.',
   make(fleet, report) {
     const windowMs = fleet.intervals.STALENESS_WINDOW_MS;
     const watched = new WeakMap<RunningConsole, Watched>();
@@ -77,7 +79,7 @@ export const staleness: CheckerKind = {
       if (earlyMs > WHEEL_TICK_MS + slackMs)
         report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
       const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
-      const lateMs = nowMs - dueMs - WHEEL_TICK_MS;
+      const lateMs = nowMs - dueMs - 2 * WHEEL_TICK_MS;
       if (lateMs > slackMs) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
     }
 
