@@ -3,86 +3,45 @@
 // decision: D4, D7, D17; invariant: I14
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../actors/runtime/logger.ts';
+
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
 import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
-import { hashOfSecret } from '../actors/trust/tokens.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
-import type { Analytics } from '../storage/analytics/analytics.ts';
 import { openAuditCheckpointKey } from '../storage/keys/audit-checkpoint-key.ts';
-import {
-  type CertificateAuthority,
-  newSerial,
-  openCertificateAuthority,
-} from '../storage/keys/certificate-authority.ts';
+import { type CertificateAuthority, newSerial } from '../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../storage/keys/csr.ts';
-import { openPolicySigningKey, type PolicySigningKey } from '../storage/keys/policy-signing-key.ts';
+import { openPolicySigningKey } from '../storage/keys/policy-signing-key.ts';
 import { openSecretFile } from '../storage/keys/secret-file.ts';
-import {
-  isServerRenewalDue,
-  prepareTlsAssets,
-  type TlsAssets,
-} from '../storage/keys/tls-assets.ts';
-import type { Relational } from '../storage/relational/relational.ts';
-import { createAdminKey } from './access/admin-key.ts';
 import { createMemoryBudget } from './access/rate-budget.ts';
 import { colonHex } from './assembly/addresses.ts';
-import { keepServerCertificateFresh } from './assembly/certificate-renewal.ts';
-import { assembleFleet, type Fleet } from './assembly/fleet.ts';
-import { assembleOperatorSide, type OperatorSide } from './assembly/operator.ts';
-import { assembleSensorSide, type SensorSide } from './assembly/sensor.ts';
-import { serverNames } from './assembly/server-names.ts';
-import { createStoreView, type StoreView } from './assembly/store-view.ts';
+import { createAdminKeys } from './assembly/admin-keys.ts';
+import { assembleFleet } from './assembly/fleet.ts';
+import { assembleOperatorSide } from './assembly/operator.ts';
+import { assembleSensorSide } from './assembly/sensor.ts';
+import {
+  type Built,
+  type Console,
+  type ConsoleOptions,
+  keysFolder,
+  need,
+  type StepContext,
+} from './assembly/start-context.ts';
+import { createStoreView } from './assembly/store-view.ts';
 import { processTime } from './assembly/time.ts';
+import { prepareTls, startRenewal } from './assembly/tls-step.ts';
 import { lockDataDir } from './cli/data-dir-lock.ts';
+import { openConsoleLicense } from './cli/license/open-license.ts';
 import {
   migrateAnalytics,
   migrateRelational,
   openAnalyticsStore,
   openRelationalStore,
 } from './cli/open-stores.ts';
-import type { ConsoleConfig } from './config/config.ts';
-import { createListener, type Listener } from './listener/listener.ts';
+import { createListener } from './listener/listener.ts';
 import { createPeerFingerprints } from './listener/peer-fingerprints.ts';
 import { loadUws } from './listener/uws-loader.ts';
 import { tapSink } from './live/event-tap.ts';
-
-export type Console = {
-  readonly port: number;
-  readonly caPem: string;
-  /** SHA-256 of the CA certificate, colon-separated upper-case hex. */
-  readonly caFingerprint: string;
-  /** Makes an admin API key; the secret is told once. invariant: I11 */
-  createAdminKey(name: string): Promise<string>;
-  /** Makes a one-time enrollment token. */
-  createToken(note: string): Promise<string>;
-  isKnownSensor(sensorId: string): Promise<boolean>;
-  /** Whether an API key still works. */
-  isGoodKey(secret: string): Promise<boolean>;
-  /** Refuses newcomers, ends streams, writes what is queued, stops the embedded stores. */
-  stop(): Promise<void>;
-};
-
-export type ConsoleOptions = {
-  readonly config: ConsoleConfig;
-  readonly version: string;
-  readonly logger: Logger;
-};
-
-/** What the steps build, one after the other. */
-type Built = {
-  signing?: PolicySigningKey;
-  relational?: Relational;
-  analytics?: Analytics;
-  fleet?: Fleet;
-  sensorSide?: SensorSide;
-  operatorSide?: OperatorSide;
-  authority?: CertificateAuthority;
-  tls?: TlsAssets;
-  listener?: Listener;
-  port?: number;
-};
 
 /** Starts a Console; a step that fails is named with its reason, and nothing keeps running. */
 export async function startConsole(
@@ -124,21 +83,12 @@ export async function startConsole(
   return { ok: true, console: consoleOf(context, shut) };
 }
 
-type StepContext = ConsoleOptions & {
-  readonly built: Built;
-  readonly closers: (() => Promise<void> | void)[];
-  readonly clock: ReturnType<typeof createWheelClock>;
-  readonly isDraining: () => boolean;
-  readonly stores: StoreView;
-  readonly sealers: StoreView;
-};
-
 function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'] {
   return {
     configuration: () => prepareDataDir(context),
     policy_signing_key: () => openSigningKey(context),
     relational_database: () => openRelational(context),
-    license_trust_anchor: () => Promise.resolve('not_configured'),
+    license_trust_anchor: () => openLicense(context),
     analytics_and_sink: () => openAnalytics(context),
     routers: () => buildRouters(context),
     sensor_tls_assets: () => prepareTls(context),
@@ -170,6 +120,21 @@ async function openRelational(context: StepContext) {
   return 'done' as const;
 }
 
+async function openLicense(context: StepContext) {
+  const { config, built, closers, clock, logger, isQuickStart = false } = context;
+  const desk = await openConsoleLicense({
+    store: need(built, 'relational').relational.license,
+    keysFolder: keysFolder(config),
+    anchorPath: config.licenseTrustAnchor,
+    isQuickStart,
+    clock,
+    logger,
+  });
+  closers.push(() => desk.close());
+  built.license = desk;
+  return 'done' as const;
+}
+
 async function openAnalytics(context: StepContext) {
   const { relational } = need(context.built, 'relational');
   const analytics = await openAnalyticsStore(storesOf(context));
@@ -193,6 +158,7 @@ async function buildRouters(context: StepContext) {
   const { relational } = need(built, 'relational');
   const { analytics } = need(built, 'analytics');
   const { signing } = need(built, 'signing');
+  const { license } = need(built, 'license');
   const fleet = await assembleFleet({
     registry: relational.sensors,
     events: analytics.events,
@@ -220,6 +186,7 @@ async function buildRouters(context: StepContext) {
     sink: tap.sink,
     certificates: certificatesOf(built),
     policyPublicKeyPem: signing.publicKeyPem,
+    license: license.gate,
     addressBudget,
     peers,
   });
@@ -238,6 +205,7 @@ async function buildRouters(context: StepContext) {
     apiKeys: relational.apiKeys,
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
+    license,
     addressBudget,
     probes: [
       { name: 'postgresql', ping: () => relational.health.ping() },
@@ -263,37 +231,6 @@ async function buildRouters(context: StepContext) {
     },
   });
   return 'done' as const;
-}
-
-async function prepareTls({ config, built, logger }: StepContext) {
-  const nowMs = processTime.now();
-  const opened = await openCertificateAuthority({ folder: keysFolder(config), nowMs });
-  if (!opened.ok) throw new Error(opened.reason);
-  built.authority = opened.authority;
-  built.tls = await tlsAssets(config, opened.authority);
-  logger.info(
-    { source: built.tls.source, caFingerprint: built.tls.serverCaFingerprintSha256 },
-    'TLS assets are ready',
-  );
-  return 'done' as const;
-}
-
-async function tlsAssets(
-  config: ConsoleConfig,
-  authority: CertificateAuthority,
-): Promise<TlsAssets> {
-  const { tls } = config;
-  const prepared = await prepareTlsAssets({
-    folder: keysFolder(config),
-    authority,
-    names: serverNames(config.baseUrl),
-    nowMs: processTime.now(),
-    ...(tls === null
-      ? {}
-      : { operator: { certPath: tls.cert, keyPath: tls.key, caPath: tls.ca ?? tls.cert } }),
-  });
-  if (!prepared.ok) throw new Error(prepared.mistakes.join('; '));
-  return prepared.assets;
 }
 
 async function startBackground({ config, built, closers, clock, logger, sealers }: StepContext) {
@@ -337,38 +274,18 @@ async function bind({ config, built, closers }: StepContext) {
   return 'done' as const;
 }
 
-function startRenewal({ config, built, closers, clock, logger }: StepContext): void {
-  const stop = keepServerCertificateFresh({
-    clock,
-    logger,
-    isDue: () => isServerRenewalDue(need(built, 'tls').tls, processTime.now()),
-    async renew() {
-      built.tls = await tlsAssets(config, need(built, 'authority').authority);
-      const swapped = need(built, 'listener').listener.swap(built.tls);
-      if (!swapped.ok) throw new Error(swapped.reason);
-      logger.info('the server certificate was renewed');
-    },
-  });
-  closers.push(stop);
-}
-
 function consoleOf({ built, config }: StepContext, shut: () => Promise<void>): Console {
   const { relational } = need(built, 'relational');
   const { sensorSide } = need(built, 'sensorSide');
   const { tls } = need(built, 'tls');
   return {
     port: built.port ?? config.port,
+    ...createAdminKeys(relational.apiKeys, processTime.now),
     caPem: tls.serverCaPem,
     caFingerprint: colonHex(tls.serverCaFingerprintSha256),
-    createAdminKey: (name) =>
-      createAdminKey(relational.apiKeys, { name, nowMs: processTime.now() }),
     createToken: async (note) =>
       (await sensorSide.tokens.create({ note, actor: 'quick-start' })).secret,
     isKnownSensor: async (sensorId) => (await relational.sensors.getSensor(sensorId)) !== null,
-    async isGoodKey(secret) {
-      const row = await relational.apiKeys.findByHash(hashOfSecret(secret));
-      return row !== null && row.revokedAtMs === null;
-    },
     stop: shut,
   };
 }
@@ -385,14 +302,4 @@ function certificatesOf(built: Built) {
       return need(built, 'tls').tls.serverCaPem;
     },
   };
-}
-
-function keysFolder(config: ConsoleConfig): string {
-  return join(config.dataDir, 'keys');
-}
-
-// A step that needs what an earlier one builds; the order of steps makes it a programmer error when it is not there.
-function need<Name extends keyof Built>(built: Built, name: Name): Required<Pick<Built, Name>> {
-  if (built[name] === undefined) throw new Error(`start-up order: ${name} is not built yet`);
-  return built as Required<Pick<Built, Name>>;
 }

@@ -104,6 +104,11 @@ export const ERRORS = {
     title: 'Two nodes use one identity',
     action: 'Enroll each node with its own token.',
   },
+  license_ended: {
+    status: 409,
+    title: 'The license has ended',
+    action: 'Import a license whose grace period lasts.',
+  },
   token_expired: {
     status: 410,
     title: 'The enrollment token has expired',
@@ -124,6 +129,11 @@ export const ERRORS = {
     status: 422,
     title: 'The body does not fit its schema',
     action: 'Correct the named fields.',
+  },
+  license_refused: {
+    status: 422,
+    title: 'The license is not genuine',
+    action: 'Import the file unchanged, as it was issued for this Console.',
   },
   rate_limited: {
     status: 429,

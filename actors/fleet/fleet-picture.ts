@@ -75,7 +75,7 @@ export function createFleetPicture(options: {
     }
     const after = entryOf(snapshot, options.now());
     entries.set(id, after);
-    if (hasAgingFacts(snapshot)) unsettled.add(id);
+    if (hasAgingFacts(snapshot, after)) unsettled.add(id);
     else unsettled.delete(id);
     if (before !== undefined && isSame(before, after)) return;
     counts.trigger.moved({ from: before, to: after });
@@ -146,14 +146,16 @@ function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot
   );
 }
 
-// Expiry moves the machine itself; reported errors age without a timer, and the timer of staleness may be a tick ahead of
-// the wall clock that health is judged by.
-function hasAgingFacts(snapshot: SensorSnapshot): boolean {
+// Expiry moves the machine itself; reported errors age without a timer, and the timers of staleness and of the renewal
+// windows may be a tick ahead of the wall clock that health is judged by.
+function hasAgingFacts(snapshot: SensorSnapshot, shown: FleetEntry): boolean {
   const { lastTrustErrorAtMs, lastConnectionErrorAtMs } = snapshot.context;
+  const { trust } = regionsOfSensor(snapshot);
   return (
+    (trust === 'renewal_recommended' && shown.trust_health !== 'renewal_recommended') ||
     lastTrustErrorAtMs !== null ||
     lastConnectionErrorAtMs !== null ||
-    regionsOfSensor(snapshot).trust === 'renewal_due' ||
+    trust === 'renewal_due' ||
     regionsOfSensor(snapshot).freshness === 'stale'
   );
 }

@@ -1,5 +1,5 @@
 // The hash of an audit row at its place, and the signature over a checkpoint. Both are over canonical JSON (RFC 8785),
-// so the same row gives the same bytes wherever it was read. decision: D40; invariant: I20
+// so the same row gives the same bytes wherever it was read. decision: D35; invariant: I17
 import { createPublicKey, hash, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { AuditCheckpoint, ChainHead } from '../../storage/ports/audit-chain.ts';

@@ -1,5 +1,5 @@
 // Runs the sealer of the audit log: rounds over the chain's port, checkpoints signed with the Console's audit key and
-// logged, so that who cuts off the end of the log has to change the log files too. decision: D40; invariant: I20
+// logged, so that who cuts off the end of the log has to change the log files too. decision: D35; invariant: I17
 import { createActor, fromPromise } from 'xstate';
 import {
   type AuditSealerActorRef,

@@ -147,14 +147,17 @@ function tellActor(
   done: { readonly sensorId: string; readonly certificate: { readonly notAfterMs: number } },
 ): void {
   const { notAfterMs } = done.certificate;
-  const atMs = input.nowMs;
-  // An identity that lives already keeps its actor and only gets new dates.
-  const told = deps.sensors.tell(done.sensorId, { type: 'certificate.changed', atMs, notAfterMs });
+  // An identity that lives already keeps its actor and only gets new dates, counted from the present.
+  const told = deps.sensors.tell(done.sensorId, {
+    type: 'certificate.changed',
+    atMs: deps.now(),
+    notAfterMs,
+  });
   if (told === 'told') return;
   const row = {
     ...input.sensor,
     sensorId: done.sensorId,
-    enrolledAtMs: atMs,
+    enrolledAtMs: input.nowMs,
     revokedAtMs: null,
     revokedReason: null,
     lastHeartbeatAtMs: null,

@@ -138,7 +138,8 @@ export function createAuthenticate(
     const { notAfterMs } = verdict.identity;
     deps.sensors.tell(identity.sensorId, {
       type: 'certificate.changed',
-      atMs: nowMs,
+      // The answer may have taken long: what the actor counts from is the present.
+      atMs: deps.now(),
       notAfterMs,
     });
     return verdict;

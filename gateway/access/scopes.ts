@@ -8,6 +8,8 @@ export const SCOPES = [
   'system:read',
   'metrics:read',
   'audit:read',
+  'license:read',
+  'license:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 

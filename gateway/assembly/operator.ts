@@ -2,11 +2,13 @@
 // listener. decision: D15, D16
 
 import type { TemplatedApp } from 'uWebSockets.js';
+import type { LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
@@ -28,6 +30,7 @@ import { createCursorSigner } from '../operator-plane/cursor.ts';
 import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
 import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
 import type { Fleet } from './fleet.ts';
+import { licenseDirectory } from './license.ts';
 import type { Time } from './time.ts';
 
 export type OperatorSide = {
@@ -52,6 +55,7 @@ export type OperatorSideDeps = {
   readonly apiKeys: ApiKeys;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
+  readonly license: LicenseDesk;
   readonly addressBudget: RateBudget;
   readonly probes: readonly Probe[];
   /** The supervised databases. */
@@ -91,8 +95,9 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     fleet: fleet.picture,
     tokens: deps.tokens,
     revokeSensor: deps.revokeSensor,
+    license: deps.license,
     sensorActors: fleet.directory,
-    directories: [fleet.directory, deps.stores, deps.sealers],
+    directories: [fleet.directory, deps.stores, deps.sealers, licenseDirectory(deps.license)],
     feed: fleet.feed,
     crashes: fleet.crashes,
     machines: [
@@ -101,6 +106,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
       startupMachine,
       storeProcessMachine,
       auditSealerMachine,
+      licenseMachine,
     ],
     probes: deps.probes,
     notReadyBecause: deps.notReadyBecause,

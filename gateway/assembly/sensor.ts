@@ -8,7 +8,7 @@ import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SensorCertificates } from '../../actors/trust/certificate-port.ts';
 import type { Chance } from '../../actors/trust/chance.ts';
 import { createEnrollment } from '../../actors/trust/enrollment.ts';
-import { createOpenLicenseGate } from '../../actors/trust/license-gate.ts';
+import type { LicenseGate } from '../../actors/trust/license-gate.ts';
 import { createAuthenticate, createRenewal } from '../../actors/trust/renewal.ts';
 import { createRevocation, type RevokeSensor } from '../../actors/trust/revocation.ts';
 import { createTokenDesk, type TokenDesk } from '../../actors/trust/tokens.ts';
@@ -43,6 +43,7 @@ export type SensorSideDeps = {
   readonly sink: EventSink;
   readonly certificates: SensorCertificates;
   readonly policyPublicKeyPem: string;
+  readonly license: LicenseGate;
   readonly addressBudget: RateBudget;
   readonly peers: PeerFingerprints;
   /** Absent: the system's. */
@@ -82,7 +83,7 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
     authenticate: createAuthenticate(shared),
     enroll: createEnrollment({
       ...shared,
-      license: createOpenLicenseGate(logger),
+      license: deps.license,
       platform,
       policyPublicKeyPem: deps.policyPublicKeyPem,
     }),

@@ -1,5 +1,5 @@
 // `service-console audit verify`: the chain is computed again here, from a file or from the operator API, so neither the
-// Console nor its database is believed. decision: D40; invariant: I20
+// Console nor its database is believed. decision: D35; invariant: I17
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fingerprintOfKey, hashOfRow, isSignedCheckpoint } from '../../actors/trust/audit-hash.ts';

@@ -1,15 +1,22 @@
 // The command line by example, in this process against the real listener: what is printed where, and how it ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pc from 'picocolors';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { signLicense } from '../../actors/license/envelope-signature.ts';
+import { licensePayload } from '../../props/attacks/license-issuer.ts';
 import { type Listening, listenWithFixture } from '../operator-plane/listening.fixture.ts';
-import { NOW_MS, sensorIdOf, storedEvent } from '../operator-plane/operator-plane.fixture.ts';
+import {
+  LICENSE_KEY,
+  NOW_MS,
+  sensorIdOf,
+  storedEvent,
+} from '../operator-plane/operator-plane.fixture.ts';
 import { saveContext } from './context-file.ts';
 import { runProgram } from './program.ts';
 
@@ -325,5 +332,37 @@ describe('a command', () => {
 
     expect(code).toBe(2);
     expect(said).toMatch(/^error: no Console is known/);
+  });
+});
+
+describe('license', () => {
+  const bundle = (more: Parameters<typeof licensePayload>[1] = {}) => {
+    const signed = signLicense(licensePayload(NOW_MS, more), LICENSE_KEY);
+    if (!signed.ok) throw new Error(signed.detail);
+    const file = join(home, 'license.json');
+    writeFileSync(file, JSON.stringify(signed.envelope));
+    return file;
+  };
+
+  it('should be imported from a file and shown with its timeline', async () => {
+    expect((await run('license show')).err).toContain('No license was imported');
+
+    const { code, out, err } = await run(`license import ${bundle()}`);
+
+    expect({ code, err }).toEqual({ code: 0, err: 'The license was verified and is in force.' });
+    expect(out[0]).toMatch(/^PHASE +valid$/);
+    expect(out.join('\n')).toMatch(/^VALID +2026-02-28T.+ to 2026-03-31T.+ {2}<- now$/m);
+    const shown = await run('license show -o json');
+    expect(JSON.parse(shown.out.join('\n'))).toMatchObject({ phase: 'valid' });
+  });
+
+  it('should say what is refused', async () => {
+    const bent = bundle({ plan: 'x' });
+    writeFileSync(bent, readFileSync(bent, 'utf8').replace('"plan":"x"', '"plan":"y"'));
+
+    expect(await run(`license import ${bent}`)).toMatchObject({ code: 2, out: [] });
+    writeFileSync(bent, 'no JSON');
+    expect((await run(`license import ${bent}`)).err).toContain('is not JSON');
+    expect((await run(`license import ${join(home, 'absent')}`)).code).toBe(2);
   });
 });

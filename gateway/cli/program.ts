@@ -5,6 +5,7 @@ import { type CommandIo, type SharedOptions, withTimeout } from './command-run.t
 import { runDoctor } from './doctor.ts';
 import { addEventCommands } from './event-commands.ts';
 import { CommandFailure, EXIT } from './exit.ts';
+import { addLicenseCommands } from './license-commands.ts';
 import { json } from './output.ts';
 import { programVersion } from './program-version.ts';
 import { addSensorCommands } from './sensor-commands.ts';
@@ -61,6 +62,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addTokenCommands(program, io);
   addEventCommands(program, io);
   addAuditCommands(program, io);
+  addLicenseCommands(program, io);
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

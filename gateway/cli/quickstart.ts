@@ -7,8 +7,9 @@ import { parse } from 'yaml';
 import { createLogger } from '../../actors/runtime/json-log.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { SIGNAL_REPEAT_MS } from '../../machines/limits.ts';
+import type { Console } from '../assembly/start-context.ts';
 import { type ConsoleConfig, loadConfig } from '../config/config.ts';
-import { type Console, startConsole } from '../main.ts';
+import { startConsole } from '../main.ts';
 import { bannerOf } from './banner.ts';
 import { contextFilePath, saveContext } from './context-file.ts';
 import { CommandFailure, EXIT } from './exit.ts';
@@ -27,7 +28,12 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   // Quick start is for people: below a warning the log stays quiet unless somebody asks for it.
   const logger = createLogger(env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'warn');
   process.stderr.write('Starting the databases and the Console...\n');
-  const started = await startConsole({ config, version: programVersion(), logger });
+  const started = await startConsole({
+    config,
+    version: programVersion(),
+    logger,
+    isQuickStart: true,
+  });
   if (!started.ok) {
     throw new CommandFailure(
       EXIT.failed,

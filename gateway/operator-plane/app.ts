@@ -14,6 +14,7 @@ import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
 import { installGuard } from './guard.ts';
 import { healthRoutes } from './health.ts';
+import { licenseRoutes } from './license.ts';
 import { describeApi } from './openapi.ts';
 import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
@@ -62,6 +63,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         enrollmentTokenRoutes,
         eventRoutes,
         auditRoutes,
+        licenseRoutes,
         systemRoutes,
       ]) {
         await api.register(routes(deps));

@@ -1,5 +1,5 @@
 // The resource `audit`: who did what, and the signed checkpoints that make the trail verifiable elsewhere. Taking the
-// trail out of the Console is itself audited. decision: D40; invariant: I20
+// trail out of the Console is itself audited. decision: D35; invariant: I17
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,7 @@
 // What the operator plane is given. Ports are narrow on purpose: each names only what these routes use.
 import type { AnyStateMachine } from 'xstate';
 import type { FleetPicture } from '../../actors/fleet/fleet-picture.ts';
+import type { LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { CrashLog } from '../../actors/runtime/supervisor.ts';
@@ -59,6 +60,7 @@ export type OperatorPlaneDeps = {
   readonly fleet: FleetView;
   readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;
+  readonly license: Pick<LicenseDesk, 'view' | 'import'>;
   readonly sensorActors: DirectoryView;
   /** Every directory, the sensors' included. */
   readonly directories: readonly DirectoryView[];

@@ -79,6 +79,7 @@ describe('the API description', () => {
       'GET /api/v2/audit/checkpoints',
       'GET /api/v2/enrollment-tokens',
       'GET /api/v2/events',
+      'GET /api/v2/license',
       'GET /api/v2/sensors',
       'GET /api/v2/sensors/{id}',
       'GET /api/v2/sensors/{id}/actor',
@@ -92,6 +93,7 @@ describe('the API description', () => {
       'GET /readyz',
       'GET /version',
       'POST /api/v2/enrollment-tokens',
+      'POST /api/v2/license',
       'POST /api/v2/sensors/{id}/reenroll',
       'POST /api/v2/sensors/{id}/revoke',
     ]);

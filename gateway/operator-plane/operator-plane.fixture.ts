@@ -1,7 +1,9 @@
 // An operator plane over small in-memory ports, for examples: real actors, real fleet picture, real admission.
 import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { createFleetPicture } from '../../actors/fleet/fleet-picture.ts';
 import { createSensorDirectory, sensorInputOf } from '../../actors/fleet/sensor.actor.ts';
+import { openLicenseDesk } from '../../actors/license/license-desk.ts';
 import { createInspectionFeed } from '../../actors/runtime/inspection-feed.ts';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createCrashLog, createSupervisor } from '../../actors/runtime/supervisor.ts';
@@ -12,6 +14,7 @@ import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
+import type { LicenseRow, LicenseStore } from '../../storage/ports/license-store.ts';
 import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
 import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
 import { createAdmitter } from '../access/api-keys.ts';
@@ -21,6 +24,8 @@ import { createCursorSigner } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { createMetrics } from './metrics.ts';
 
+/** Signs the licenses that the fixture trusts. */
+export const LICENSE_KEY = Buffer.alloc(32, 9);
 export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
 export const sensorIdOf = (index: number) =>
   `00000000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`;
@@ -62,6 +67,14 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
   const apiKeys = {
     findByHash: async (hash: Buffer) => state.keys.get(hash.toString('hex')) ?? null,
   };
+  const license = await openLicenseDesk({
+    store: licenseStore(),
+    anchors: [{ source: 'evaluation', publicKey: ed25519.getPublicKey(LICENSE_KEY) }],
+    clock,
+    now,
+    monotonicNow: () => state.nowMs,
+    logger: silentLogger,
+  });
   const deps: OperatorPlaneDeps = {
     logger: silentLogger,
     now,
@@ -126,6 +139,7 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
       directory.tell(sensorId, { type: 'sensor.revoked', atMs: state.nowMs, reason });
       return revoked;
     },
+    license,
     sensorActors: directory,
     directories: [directory],
     feed,
@@ -191,8 +205,25 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     addSensor,
     async close() {
       await app.close();
+      await license.close();
       directory.closeAll();
       clock.stop();
+    },
+  };
+}
+
+/** The license in one variable. */
+function licenseStore(): LicenseStore {
+  let row: LicenseRow = { revision: 0, license: null, seenMs: 0 };
+  return {
+    async observe({ nowMs }) {
+      row = { ...row, seenMs: Math.max(row.seenMs, nowMs) };
+      return row;
+    },
+    async put({ envelope, nowMs, actor, seenMs }) {
+      const license = { envelope, importedAtMs: nowMs, importedBy: actor };
+      row = { revision: row.revision + 1, license, seenMs };
+      return row;
     },
   };
 }

@@ -1,4 +1,4 @@
-// The one sealer of the audit log, as each Console runs it; the port lets one of them seal at a time. decision: D40
+// The one sealer of the audit log, as each Console runs it; the port lets one of them seal at a time. decision: D35
 //   waiting      until the next round is due
 //   sealing      unsealed rows get their place and hash; a full batch is followed by another round at once
 //   signing      a checkpoint over the head: rows waited long enough for it, or enough of them wait

@@ -1,4 +1,4 @@
-// When the sealer goes on at once, when it signs a checkpoint, and how long it waits after a failure. decision: D40
+// When the sealer goes on at once, when it signs a checkpoint, and how long it waits after a failure. decision: D35
 import {
   AUDIT_CHECKPOINT_INTERVAL_MS,
   AUDIT_CHECKPOINT_ROWS,

@@ -21,13 +21,11 @@ type EnrollmentContext = EnrollmentInput & {
   readonly reason: string | null;
   readonly outcome: EnrollmentAttempt | null;
 };
-type EnrollmentEvent = { readonly type: 'retry.requested' };
 type Failure = { readonly reason: string; readonly retryAfterMs: number | null };
 
 export const enrollmentMachine = setup({
   types: {
     context: {} as EnrollmentContext,
-    events: {} as EnrollmentEvent,
     input: {} as EnrollmentInput,
     output: {} as EnrollmentAttempt,
   },
@@ -108,7 +106,6 @@ export const enrollmentMachine = setup({
           retryAfterMs: context.retryAfterMs,
         }),
       },
-      on: { 'retry.requested': 'requesting' },
       after: { retryDelayMs: 'requesting' },
     },
     enrolled: { type: 'final', description: 'The certificate is installed.' },

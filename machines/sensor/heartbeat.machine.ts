@@ -31,6 +31,7 @@ type HeartbeatContext = {
   readonly beats: number;
   /** Heartbeats failed in a row. */
   readonly failures: number;
+  /** What the last answer asked to wait: a refusal before the next heartbeat, any other before one that is not due. */
   readonly retryAfterMs: number | null;
   readonly pauseMs: number;
   /** A heartbeat was asked for while one was in flight. */
@@ -50,10 +51,12 @@ export const heartbeatMachine = setup({
     input: {} as HeartbeatInput,
   },
   delays: {
+    // A Console that answered goes on hearing from the Sensor at its interval, since freshness hangs on it; the wait it
+    // asked for is one for what is not due. Only a Console that refused is left alone for as long as it asks.
     beatDelayMs: ({ context }) =>
       obeyRetryAfter(
         heartbeatDelayMs(context.intervalMs, context.seed, context.beats),
-        context.retryAfterMs,
+        context.failures === 0 ? null : context.retryAfterMs,
         PAUSE_MAX_MS,
       ),
     pauseMs: ({ context }) => context.pauseMs,
@@ -68,7 +71,7 @@ export const heartbeatMachine = setup({
     noteDelivered: assign(({ context }, params: { outcome: HeartbeatOutcome }) => ({
       beats: context.beats + 1,
       failures: 0,
-      retryAfterMs: null,
+      retryAfterMs: params.outcome.retryAfterMs,
       intervalMs: acceptInterval(
         params.outcome.kind === 'delivered' ? params.outcome.intervalMs : null,
         context.intervalMs,
@@ -94,8 +97,10 @@ export const heartbeatMachine = setup({
   guards: {
     isDelivered: (_, params: { outcome: HeartbeatOutcome }) => params.outcome?.kind === 'delivered',
     isDeliveredWithBacklog: (_, params: { outcome: HeartbeatOutcome }) =>
-      params.outcome?.kind === 'delivered' && params.outcome.needsDrain,
-    // A Console that refused or was not reached is not asked sooner for it.
+      params.outcome?.kind === 'delivered' &&
+      params.outcome.needsDrain &&
+      params.outcome.retryAfterMs === null,
+    // A Console that refused, was not reached or asked to wait is not asked sooner for it.
     isFree: ({ context }) => context.failures === 0 && context.retryAfterMs === null,
     isWanted: ({ context }) =>
       context.isWanted && context.failures === 0 && context.retryAfterMs === null,

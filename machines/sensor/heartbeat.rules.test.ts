@@ -46,9 +46,9 @@ describe('needsDrain', () => {
         depth: STREAM_FRAME_EVENTS_MAX,
         isStreamOpen: true,
         hadFailed: true,
-        hasStrandedClaim: true,
       },
     ],
+    [true, { depth: 1, isStreamOpen: true, hasStrandedClaim: true }],
     [true, { depth: STREAM_FRAME_EVENTS_MAX + 1, isStreamOpen: true }],
   ])('should say %s of %o', (expected, backlog) => {
     expect(needsDrain({ ...NONE, ...backlog })).toBe(expected);

@@ -14,6 +14,7 @@ export type HeartbeatOutcome =
       /** What the Console set; null = unchanged. */
       readonly intervalMs: number | null;
       readonly needsDrain: boolean;
+      /** Set while the Console cannot store events: until the next heartbeat at its interval nothing more is sent. */
       readonly retryAfterMs: number | null;
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null };
@@ -41,13 +42,17 @@ export type Backlog = {
   readonly depth: number;
   readonly isStreamOpen: boolean;
   readonly hadFailed: boolean;
-  /** A numbered stream batch whose stream is gone. */
+  /** A numbered batch that only a drain delivers: one of the drain itself, or of a stream that is gone. */
   readonly hasStrandedClaim: boolean;
 };
 
-/** While the stream is open it carries a small backlog itself; after an outage the rest goes in large batches. */
+/**
+ * While the stream is open it carries a small backlog itself; after an outage the rest goes in large batches. A batch
+ * that has its number goes on its own way, whatever else is open.
+ */
 export function needsDrain(backlog: Backlog): boolean {
   if (backlog.depth === 0) return false;
+  if (backlog.hasStrandedClaim) return true;
   if (backlog.isStreamOpen) return backlog.depth > STREAM_FRAME_EVENTS_MAX;
-  return backlog.hasStrandedClaim || backlog.hadFailed || backlog.depth > HEARTBEAT_EVENTS_MAX;
+  return backlog.hadFailed || backlog.depth > HEARTBEAT_EVENTS_MAX;
 }

@@ -32,10 +32,7 @@ type RenewalContext = RenewalInput & {
   readonly retryAfterMs: number | null;
   readonly isFresh: boolean;
 };
-type RenewalEvent =
-  | { readonly type: 'renewal.requested' }
-  | { readonly type: 'clock.jumped' }
-  | { readonly type: 'certificate.installed'; readonly notAfterMs: number };
+type RenewalEvent = { readonly type: 'renewal.requested' } | { readonly type: 'clock.jumped' };
 
 export const renewalMachine = setup({
   types: {
@@ -97,12 +94,6 @@ export const renewalMachine = setup({
   id: 'renewal',
   context: ({ input }) => ({ ...input, nowMs: 0, failures: 0, retryAfterMs: null, isFresh: false }),
   initial: 'looking',
-  on: {
-    'certificate.installed': {
-      target: '.looking',
-      actions: { type: 'noteInstalled', params: ({ event }) => ({ notAfterMs: event.notAfterMs }) },
-    },
-  },
   states: {
     looking: {
       description: 'The wall clock is read.',

@@ -146,13 +146,49 @@ describe('spool rules: what goes', () => {
     expect(applyChange(state, drop(5))).toMatchObject({ head: 8, done: [], discarded: 5 });
   });
 
-  it('should cut a claim that lies partly below the head and end one wholly below', () => {
+  // The Console may hold the whole batch although its answer was lost; what is left must not go out under its number.
+  it('should give the next number to what is left of a claim the cap drops into, in its channel', () => {
+    const batch = { channel: 'batch', sequence: 1, from: 4, to: 6 } as const;
     const state = spool(append(9), claim(0, 4), claim(4, 6, 1, 'batch'));
-    expect(applyChange(state, drop(3)).claims).toEqual([
-      { ...held, from: 3, to: 4 },
-      { channel: 'batch', sequence: 1, from: 4, to: 6 },
-    ]);
-    expect(applyChange(state, drop(4)).claims).toHaveLength(1);
+    for (const count of [1, 3]) {
+      const left = { ...held, sequence: 2, from: count, to: 4 };
+      expect(applyChange(state, drop(count)).claims).toEqual([left, batch]);
+    }
+    expect(applyChange(state, drop(4)).claims).toEqual([batch]);
+    const both = applyChange(state, drop(5));
+    expect(both.claims).toEqual([{ ...batch, sequence: 2, from: 5 }]);
+    expect(both.next).toMatchObject({ stream: 2, batch: 3 });
+    expect(applyChange(state, drop(0)).claims).toEqual(state.claims);
+    const dropped = applyChange(state, drop(3));
+    expect(planClaim(dropped, 'stream', 9)).toEqual({ ...held, sequence: 2, from: 3, to: 4 });
+    for (const kind of ['ack', 'release'] as const) {
+      expect(applyChange(dropped, answer(kind, 1))).toBe(dropped);
+    }
+  });
+
+  it('should close a claim that loses a line to damage, and no other', () => {
+    const batch = { channel: 'batch', sequence: 1, from: 5, to: 7 } as const;
+    const state = spool(append(9), claim(2, 5), claim(5, 7, 1, 'batch'));
+    for (const [from, to] of [
+      [2, 3],
+      [3, 4],
+      [4, 5],
+      [0, 5],
+    ] as const) {
+      expect(applyChange(state, forget(from, to)).claims).toEqual([batch]);
+    }
+    expect(applyChange(state, forget(4, 6)).claims).toEqual([]);
+    for (const [from, to] of [
+      [0, 2],
+      [7, 9],
+      [3, 3],
+      [4, 3],
+    ] as const) {
+      expect(applyChange(state, forget(from, to)).claims).toEqual(state.claims);
+    }
+    const lost = applyChange(state, forget(3, 4));
+    expect(planClaim(lost, 'stream', 9)).toEqual({ ...held, sequence: 2, from: 0, to: 3 });
+    expect(applyChange(lost, answer('ack', 1))).toBe(lost);
   });
 
   it('should merge what is done when it touches or overlaps, in order', () => {

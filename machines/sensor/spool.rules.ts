@@ -5,7 +5,10 @@ import type { Channel } from '../wire/scalars.ts';
 
 /** Indices from `from` up to, not including, `to`. */
 export type IndexRange = { readonly from: number; readonly to: number };
-/** A numbered batch; it keeps number and content until it is acknowledged. */
+/**
+ * A numbered batch; it keeps number and content until it is acknowledged. What is left of one that the cap cut into goes
+ * on in its channel under the next number, since the Console may hold the whole of it; one that damage hit is closed.
+ */
 export type SpoolClaim = IndexRange & { readonly channel: Channel; readonly sequence: number };
 
 export type SpoolState = {
@@ -176,6 +179,7 @@ function dropOldest(state: SpoolState, count: number): SpoolState {
   return advanceHead({ ...state, discarded: state.discarded + dropped }, head + left);
 }
 
+// Marks what is held of a range as done; a claim that loses an event to it is closed.
 function markDone(state: SpoolState, range: IndexRange): SpoolState {
   const from = Math.max(range.from, state.head);
   const to = Math.min(range.to, state.tail);
@@ -187,16 +191,25 @@ function markDone(state: SpoolState, range: IndexRange): SpoolState {
     if (last === undefined || next.from > last.to) merged.push(next);
     else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, next.to) };
   }
-  return advanceHead({ ...state, done: merged }, state.head);
+  const claims = state.claims.filter((claim) => claim.to <= from || to <= claim.from);
+  return advanceHead({ ...state, done: merged, claims }, state.head);
 }
 
-// Moves the head, over done ranges it reaches, and cuts claims and ranges that lie below it.
+// Moves the head, over done ranges it reaches; ranges below it are cut, and a claim it cuts into gets the next number.
 function advanceHead(state: SpoolState, to: number): SpoolState {
   let head = to;
   for (const range of state.done) if (range.from <= head) head = Math.max(head, range.to);
-  const cut = <R extends IndexRange>(ranges: readonly R[]): readonly R[] =>
-    ranges
-      .filter((range) => range.to > head)
-      .map((range) => (range.from < head ? { ...range, from: head } : range));
-  return { ...state, head, done: cut(state.done), claims: cut(state.claims) };
+  const done = state.done
+    .filter((range) => range.to > head)
+    .map((range) => (range.from < head ? { ...range, from: head } : range));
+  let { next } = state;
+  const claims = state.claims
+    .filter((claim) => claim.to > head)
+    .map((claim) => {
+      if (claim.from >= head) return claim;
+      const sequence = next[claim.channel];
+      next = { ...next, [claim.channel]: sequence + 1 };
+      return { ...claim, from: head, sequence };
+    });
+  return { ...state, head, done, claims, next };
 }

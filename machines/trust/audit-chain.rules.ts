@@ -1,7 +1,7 @@
 // What makes the audit log tamper-evident, and how a damaged chain is read. Every sealed row has a place (1, 2, 3, ...)
 // and a hash over its content, its place and the hash before it; checkpoints sign hashes. Who changes a row breaks its
 // hash; who also repairs the hashes behind it breaks the next checkpoint. The functions that hash and check signatures
-// are handed in: nothing here touches a library. decision: D40; invariant: I20
+// are handed in: nothing here touches a library. decision: D35; invariant: I17
 import { AUDIT_FAULTS_TOLD_MAX } from '../limits.ts';
 
 export const GENESIS_HASH = '0'.repeat(64);

@@ -3,6 +3,7 @@
 // Sensor's own clock is bent in props/peers/renewal.test.ts. invariant: I4; decision: D14
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleUnderTest, endOf, removeSharedKeys, startConsole } from './console.fixture.ts';
+import { createIssuer, licensePayload } from './license-issuer.ts';
 import {
   codeOf,
   enrollBody,
@@ -160,36 +161,107 @@ describe('attack 30: a clock that is wrong', () => {
   });
 });
 
-describe('attack 30: a license that is full', () => {
-  it('should refuse new sensors only', async () => {
-    const stores = console.stores;
-    const full = await startConsole({
-      stores,
-      // The license gate has no limit yet; the number it will give goes to the registry with each enrollment.
-      registry: (real) => ({
-        ...real,
-        enroll: (input) => real.enroll({ ...input, nodesAllowed: 1 }),
-      }),
+describe('attack 30: a license past its grace', () => {
+  const at = (ms: number) => new Date(ms).toISOString();
+
+  /** Imports a license for one node over the operator API, as people do. */
+  async function importLicense(on: ConsoleUnderTest, more: Parameters<typeof licensePayload>[1]) {
+    const { secret } = await on.newKey(['license:write']);
+    const envelope = on.issuer.sign(licensePayload(Date.now(), more));
+    return on.ask(null, '/api/v2/license', envelope, {
+      headers: { authorization: `Bearer ${secret}` },
     });
+  }
+
+  it('should block new sensors above its number, from the end of grace on', async () => {
+    const endMs = Date.now() + 10 * DAY_MS;
+    const dates = { valid_until: at(endMs - DAY_MS), grace_until: at(endMs) };
+    expect(await importLicense(console, { ...dates, max_protected_nodes: 3 })).toMatchObject({
+      status: 200,
+      body: { phase: 'valid', trust_anchor: 'evaluation' },
+    });
+    // A minute is left, since the actor's timer runs on while the wall clock is held.
+    console.holdAt(endMs - MINUTE_MS);
+    await console.enroll('second', nth(keys, 1));
+    console.holdAt(endMs);
+    await console.enroll('third', nth(keys, 1));
+    await expect(console.enroll('fourth', nth(keys, 1))).rejects.toThrow('license_limit');
+    expect(console.license.view().banners).toMatchObject([{ reason: 'expired' }]);
+    // Setting the clock back gives nothing back; a revoked sensor makes room for another.
+    console.travel(-40 * DAY_MS);
+    await expect(console.enroll('fourth', nth(keys, 1))).rejects.toThrow('license_limit');
+    await console.revoke(identity.sensorId);
+    await console.enroll('fourth', nth(keys, 1));
+    await expect(console.enroll('fifth', nth(keys, 1))).rejects.toThrow('license_limit');
+  });
+
+  it('should burn no token by it, and let it in after a license with more nodes', async () => {
+    const endMs = Date.now() + DAY_MS;
+    await importLicense(console, { valid_until: at(endMs), grace_until: at(endMs) });
+    console.holdAt(endMs);
+    const token = await console.newToken();
+    const body = enrollBody(token, 'second', nth(keys, 1));
+    expect(codeOf(await console.ask(null, '/sensors/enroll', body))).toEqual([
+      403,
+      'license_limit',
+    ]);
+    const more = { license_id: 'more', max_protected_nodes: 2, issued_at: at(endMs) };
+    const later = { valid_until: at(endMs + DAY_MS), grace_until: at(endMs + DAY_MS) };
+    expect((await importLicense(console, { ...more, ...later })).status).toBe(200);
+    expect((await console.ask(null, '/sensors/enroll', body)).status).toBe(201);
+  });
+
+  it('should touch nothing else: enrolled sensors beat, renew, re-enroll and keep their streams', async () => {
+    // Soon: the handshake knows the real time, and new certificates are dated back by five minutes only.
+    const endMs = Date.now() + 2 * MINUTE_MS;
+    const dates = { valid_until: at(endMs), grace_until: at(endMs) };
+    await importLicense(console, { ...dates, max_protected_nodes: 0 });
+    const stream = await console.openStream(identity);
+    stream.hello('1'.repeat(32));
+    await stream.next('welcome');
+    console.holdAt(endMs);
+    await expect(console.enroll('second', nth(keys, 1))).rejects.toThrow('license_limit');
+    expect((await beat()).body['trust_health']).toBe('healthy');
+    expect(stream.socket.readyState).toBe(1);
+    const csr = { csr_pem: makeCsr(nth(keys, 1), 'node') };
+    expect((await console.ask(identity, '/sensors/renew', csr)).status).toBe(200);
+    const { sensorId } = identity;
+    const again = await console.tokens.createForSensor({ sensorId, actor: 'test' });
+    if (!again.ok) throw new Error(again.code);
+    const body = enrollBody(again.secret, 'node', nth(keys, 2));
+    const answer = await console.ask(null, '/sensors/enroll', body);
+    expect(answer.body['sensor_id']).toBe(sensorId);
+    const cert = String(answer.body['control_plane_certificate_pem']);
+    expect((await beat({}, { ...identity, cert, key: pemOf(nth(keys, 2)) })).status).toBe(200);
+  });
+
+  it('should be remembered by a Console that starts again with its clock set back', async () => {
+    const endMs = Date.now() + DAY_MS;
+    await importLicense(console, { valid_until: at(endMs), grace_until: at(endMs) });
+    console.holdAt(endMs);
+    await console.license.close();
+    const { stores, issuer } = console;
+    const again = await startConsole({ stores, issuer });
     try {
-      await expect(full.enroll('second', nth(keys, 1))).rejects.toThrow('license_limit');
-      const again = await full.tokens.createForSensor({
-        sensorId: identity.sensorId,
-        actor: 'test',
-      });
-      if (!again.ok) throw new Error(again.code);
-      const body = enrollBody(again.secret, 'node', nth(keys, 2));
-      const answer = await full.ask(null, '/sensors/enroll', body);
-      expect(answer.body['sensor_id']).toBe(identity.sensorId);
-      const renewed = {
-        ...identity,
-        cert: String(answer.body['control_plane_certificate_pem']),
-        key: pemOf(nth(keys, 2)),
-      };
-      const beating = await full.ask(renewed, '/sensors/heartbeat', heartbeatBody(0, []));
-      expect(beating.status).toBe(200);
+      await expect(again.enroll('second', nth(keys, 1))).rejects.toThrow('license_limit');
+      expect(again.license.view()).toMatchObject({ phase: 'expired', isClockBehind: true });
     } finally {
-      await full.stop();
+      await again.stop();
     }
+  });
+
+  it('should import nothing that another key signed, and leave a trace of the try', async () => {
+    const { secret } = await console.newKey(['license:write']);
+    const headers = { authorization: `Bearer ${secret}` };
+    const envelope = createIssuer().sign(licensePayload(Date.now()));
+    const refused = await console.ask(null, '/api/v2/license', envelope, { headers });
+    expect(codeOf(refused)).toEqual([422, 'license_refused']);
+    await importLicense(console, {});
+    expect(await console.audited()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ action: 'POST /api/v2/license', result: '422' }),
+        expect.objectContaining({ action: 'license.import', result: 'ok', target: 'license-1' }),
+      ]),
+    );
   });
 });

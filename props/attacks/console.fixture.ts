@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openLicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
@@ -30,6 +31,7 @@ import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { createIssuer } from './license-issuer.ts';
 import { enrollBody, type Identity, type KeyPair, openStream, send } from './peer.ts';
 import { createTestTime } from './test-time.ts';
 
@@ -51,6 +53,8 @@ export type ConsoleOptions = {
   readonly intervals?: Partial<Record<IntervalName, number>>;
   /** Puts something between the Console and its registry. */
   readonly registry?: (real: SensorRegistry) => SensorRegistry;
+  /** Whose licenses are trusted; somebody new when absent. */
+  readonly issuer?: ReturnType<typeof createIssuer>;
   /** Replaces the file of the client CA. */
   readonly clientCaFile?: string;
 };
@@ -80,16 +84,22 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
   const { audit, auditChain, facts, inventory, apiKeys } = relational;
 
+  const issuer = options.issuer ?? createIssuer();
+  const license = await openLicenseDesk({
+    ...{ clock, logger, anchors: [issuer.anchor], store: relational.license },
+    ...{ now: time.now, monotonicNow: time.monotonicNow },
+  });
   const fleet = await assembleFleet({ ...common, intervals });
   const sensorSide = await assembleSensorSide({
     ...common,
     ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
     certificates: { ...authority, checkCsr, newSerial },
     policyPublicKeyPem: 'policy-key',
+    license: license.gate,
   });
   const operatorSide = await assembleOperatorSide({
     ...common,
-    ...{ fleet, tap, audit, auditChain, apiKeys },
+    ...{ fleet, tap, audit, auditChain, apiKeys, license },
     version: '0.1.0',
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
@@ -121,6 +131,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     if (built.ok) built.listener.close();
     sensorSide.plane.streams.dispose();
     await fleet.close();
+    await license.close();
     clock.stop();
   };
   const bound = built.ok ? await built.listener.listen('127.0.0.1', 0) : built;
@@ -136,7 +147,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   };
   return {
     ...outside,
-    ...{ authority, intervals, stores, fleet, errors, batches, time },
+    ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, license },
     streams: sensorSide.plane.streams,
     tokens: sensorSide.tokens,
     metrics: operatorSide.metrics,

@@ -1,5 +1,5 @@
 // The promises of the audit chain: one place for every row, whoever asks; nothing half done; a chain that verifies with
-// an open tail at every moment. Suites share one database, so the chain may have begun before. invariant: I20
+// an open tail at every moment. Suites share one database, so the chain may have begun before. invariant: I17
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { checkpointBytes, hashOfRow } from '../../actors/trust/audit-hash.ts';

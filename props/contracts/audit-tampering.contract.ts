@@ -1,5 +1,5 @@
 // The audit chain against somebody with the database's own rights: whatever SQL does to sealed rows is found and located.
-// And its lock: while another Console seals, this one does not, and writers notice nothing. invariant: I20
+// And its lock: while another Console seals, this one does not, and writers notice nothing. invariant: I17
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { hashOfRow } from '../../actors/trust/audit-hash.ts';

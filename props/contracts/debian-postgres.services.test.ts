@@ -14,6 +14,7 @@ import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
@@ -118,5 +119,6 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   inventoryStoreContract({ port: () => control.relational.inventory, setAway });
   auditLogContract({ port: () => control.relational, setAway });
   auditChainContract({ port: () => control.relational, setAway });
+  licenseStoreContract({ port: () => control.relational, setAway });
   migrationsContract(stores);
 });

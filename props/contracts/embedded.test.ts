@@ -20,6 +20,7 @@ import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import {
   silentLogger as logger,
@@ -50,7 +51,10 @@ beforeAll(async () => {
   control = await openRealRelational(postgres.endpoint.url);
   fleet = await openRealAnalytics(clickhouse.endpoint);
   const outcome = await applyMigrations(migrationStores());
-  expect(outcome).toMatchObject({ ok: true, steps: [{ number: 1 }, { number: 2 }, { number: 1 }] });
+  expect(outcome).toMatchObject({
+    ok: true,
+    steps: [{ number: 1 }, { number: 2 }, { number: 3 }, { number: 1 }],
+  });
 }, START_MS);
 
 afterAll(async () => {
@@ -82,6 +86,7 @@ describe('relational ports on PostgreSQL', () => {
   auditLogContract({ port: () => control.relational, setAway });
   auditChainContract({ port: () => control.relational, setAway });
   auditTamperingContract(() => control.relational);
+  licenseStoreContract({ port: () => control.relational, setAway });
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

@@ -10,6 +10,7 @@ import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { licenseStoreContract } from './license-store.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 
@@ -30,6 +31,7 @@ describe('relational ports in memory', () => {
   inventoryStoreContract({ port: () => memory.inventory, setAway });
   auditLogContract({ port: () => memory, setAway });
   auditChainContract({ port: () => memory, setAway });
+  licenseStoreContract({ port: () => memory, setAway });
 });
 
 describe('event store in memory', () => {

@@ -1,4 +1,4 @@
-// A chain that nobody touched always verifies; whatever is done to a sealed row is found and located. invariant: I20
+// A chain that nobody touched always verifies; whatever is done to a sealed row is found and located. invariant: I17
 import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The sealer never stops by itself, never waits while rows wait in full batches, and signs in time. decision: D40
+// The sealer never stops by itself, never waits while rows wait in full batches, and signs in time. decision: D35
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';

@@ -25,7 +25,7 @@ describeMachineLaws({
     retryMaxMs: fc.integer({ min: 5_000, max: 100_000 }),
     seed: fc.integer(),
   }),
-  events: fc.constant({ type: 'retry.requested' }),
+  events: fc.constant({ type: 'nothing.it.knows' }),
   outputs: { requestEnrollment: attempt },
 });
 

@@ -19,7 +19,7 @@ const outcome = fc.oneof(
     kind: fc.constant('delivered'),
     intervalMs: fc.option(fc.integer({ min: -5, max: 1_000_000 })),
     needsDrain: fc.boolean(),
-    retryAfterMs: fc.option(fc.nat(10_000)),
+    retryAfterMs: fc.option(fc.nat(10_000), { freq: 1 }),
   }),
   fc.record({
     kind: fc.constant('failed'),
@@ -118,6 +118,24 @@ describe('heartbeat: rules', () => {
     expect(step(failed, { type: 'heartbeat.requested' }).matches({ beat: 'waiting' })).toBe(true);
   });
 
+  it('always keeps to its interval, and to nothing sooner, while the Console takes no events', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000), fc.boolean(), (retryAfterMs, needsDrain) => {
+        const output = { kind: 'delivered', intervalMs: null, needsDrain, retryAfterMs };
+        const done = { type: 'xstate.done.actor.sendHeartbeat', output };
+        const [waiting, actions] = transition(heartbeatMachine, begin(), done as never);
+        expect(waiting.value).toEqual({ beat: 'waiting', drain: 'idle' });
+        const delaysMs = actions.flatMap(({ params }) => {
+          const delay = (params as { delay?: unknown } | undefined)?.delay;
+          return typeof delay === 'number' ? [delay] : [];
+        });
+        expect(delaysMs).toEqual([heartbeatDelayMs(15_000, 1, 1)]);
+        const [asked] = transition(heartbeatMachine, waiting, { type: 'heartbeat.requested' });
+        expect(asked.value).toEqual(waiting.value);
+      }),
+    );
+  });
+
   it('always keeps the interval inside 5 to 30 s, and the jitter within a tenth', () => {
     fc.assert(
       fc.property(fc.double(), fc.integer(), fc.nat(), (asked, seed, beats) => {
@@ -134,8 +152,7 @@ describe('heartbeat: rules', () => {
     fc.assert(
       fc.property(fc.nat(), fc.boolean(), fc.boolean(), (depth, isStreamOpen, hadFailed) => {
         const backlog = { depth, isStreamOpen, hadFailed, hasStrandedClaim: true };
-        if (depth === 0) expect(needsDrain(backlog)).toBe(false);
-        else if (!isStreamOpen) expect(needsDrain(backlog)).toBe(true);
+        expect(needsDrain(backlog)).toBe(depth > 0);
       }),
     );
   });

@@ -192,10 +192,10 @@ function visitedIds(subject: LawSubject): Set<string> {
   if (known !== undefined) return known;
   const visited = new Set<string>();
   visitedCache.set(subject, visited);
-  explore(subject, visited);
-  // Walking at random finds what the traversal cannot; where nothing is left to find it would only take time.
+  // Walking at random soon finds almost all, also where parallel regions make a traversal long, and what only a context
+  // of some length leads to; the traversal finds the rest. Where nothing is left to find either would only take time.
   const all = [...allStateIds(subject.machine)];
-  if (all.every((id) => visited.has(id))) return visited;
+  const isWhole = (): boolean => all.every((id) => visited.has(id));
   const runs = fc.sample(
     fc.tuple(
       subject.input,
@@ -206,12 +206,14 @@ function visitedIds(subject: LawSubject): Set<string> {
   );
   for (const [input, events, choices] of runs) {
     for (const [snapshot] of walk(subject, input, events, choices)) note(visited, snapshot);
+    if (isWhole()) return visited;
   }
+  explore(subject, visited, isWhole);
   return visited;
 }
 
 // Breadth first over state values: two snapshots that differ only in context count as one, so the traversal ends.
-function explore(subject: LawSubject, visited: Set<string>): void {
+function explore(subject: LawSubject, visited: Set<string>, isWhole: () => boolean): void {
   const machine = subject.machine as AnyActorLogic;
   const events = fc.sample(subject.events, { numRuns: 60, seed: 2 });
   const seen = new Set<string>();
@@ -223,6 +225,7 @@ function explore(subject: LawSubject, visited: Set<string>): void {
     if (seen.has(key) || seen.size > VALUES_EXPLORED_MAX) continue;
     seen.add(key);
     note(visited, snapshot);
+    if (isWhole()) return;
     for (const event of [...internalEvents(subject, snapshot), ...events]) {
       const next = (transition(machine, snapshot, event) as Step)[0];
       note(visited, next);

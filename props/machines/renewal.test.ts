@@ -38,7 +38,6 @@ describeMachineLaws({
   events: fc.oneof(
     fc.constant({ type: 'renewal.requested' }),
     fc.constant({ type: 'clock.jumped' }),
-    fc.record({ type: fc.constant('certificate.installed'), notAfterMs: fc.nat() }),
   ),
   outputs: {
     readClock: fc.integer({ min: 0, max: 2_000 * HOUR }),

@@ -27,6 +27,8 @@ import { diskFiles } from '../../sensor/state-directory/file-port.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const CAP = 12;
+// Every append waits for a real sync, hundreds of them a test, on a disk that others use too.
+const DISK_TIMEOUT_MS = 90_000;
 const WHOLE = { maxEvents: 1_000, maxBytes: 1_000_000 };
 const channel = fc.constantFrom(...CHANNELS);
 const change = fc.oneof(
@@ -94,15 +96,33 @@ function check(model: Model, real: Real): void {
   );
 }
 
+// A batch that damage hit is no batch any more: what is left of it belongs to nobody.
+function free(model: Model, gone: Model['held']): void {
+  const hit = new Set(gone.map((event) => event.by));
+  for (const event of model.held) if (hit.has(event.by)) event.by = null;
+}
+
+// What is left of a batch the cap cut into goes on in its channel under the next number.
+function renumberCut(model: Model, given: Set<string>, gone: Model['held']): void {
+  for (const name of new Set(gone.map((event) => event.by))) {
+    const left = model.held.filter((event) => name !== null && event.by === name);
+    const [on = ''] = (name ?? '').split('/');
+    const used = [...given].filter((one) => one.startsWith(`${on}/`));
+    const next = `${on}/${1 + Math.max(0, ...used.map((one) => Number(one.split('/')[1])))}`;
+    if (left.length > 0) given.add(next);
+    for (const event of left) event.by = next;
+  }
+}
+
 const append = fc.nat(6).map(
   (count): fc.Command<Model, Real> => ({
     check: () => true,
     run(model, real) {
       for (let step = 0; step < count; step += 1)
         model.held.push({ index: model.tail++, by: null });
-      const over = Math.max(0, model.held.length - CAP);
-      model.dropped += over;
-      model.held.splice(0, over);
+      const gone = model.held.splice(0, Math.max(0, model.held.length - CAP));
+      model.dropped += gone.length;
+      renumberCut(model, real.given, gone);
       real.state = applyChange(real.state, { kind: 'append', count });
       real.state = applyChange(real.state, { kind: 'drop', count: overflow(real.state, CAP) });
       check(model, real);
@@ -159,10 +179,27 @@ const end = fc
     }),
   );
 
+const forget = fc.tuple(fc.nat(CAP), fc.nat(3)).map(
+  ([skip, count]): fc.Command<Model, Real> => ({
+    check: () => true,
+    run(model, real) {
+      const from = real.state.head + skip;
+      const to = from + count;
+      const isGone = ({ index }: { index: number }) => from <= index && index < to;
+      const gone = model.held.filter(isGone);
+      model.held = model.held.filter((event) => !isGone(event));
+      free(model, gone);
+      real.state = applyChange(real.state, { kind: 'forget', from, to });
+      check(model, real);
+    },
+    toString: () => `forget(${skip}, ${count})`,
+  }),
+);
+
 describe('spool rules', () => {
   it('always agree with a list of indices', () => {
     fc.assert(
-      fc.property(fc.commands([append, claim, end], { maxCommands: 60 }), (commands) => {
+      fc.property(fc.commands([append, claim, end, forget], { maxCommands: 60 }), (commands) => {
         fc.modelRun(
           () => ({
             model: { held: [], tail: 0, dropped: 0 },
@@ -195,7 +232,7 @@ describe('spool rules', () => {
   });
 });
 
-describe('spool on the disk', () => {
+describe('spool on the disk', { timeout: DISK_TIMEOUT_MS }, () => {
   let root: string;
   let clock: WheelClock;
   let made = 0;

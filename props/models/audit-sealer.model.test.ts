@@ -1,4 +1,4 @@
-// The sealer beside a small model: one question at a time, a wait after each, a checkpoint when due. decision: D40
+// The sealer beside a small model: one question at a time, a wait after each, a checkpoint when due. decision: D35
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';

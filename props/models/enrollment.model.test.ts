@@ -58,10 +58,6 @@ const breaks = move<Model, Real>('break', (model, real) => {
   real.fail('requestEnrollment');
   if (model.at === 'requesting') failed(model, null);
 });
-const hurry = move<Model, Real>('retry.requested', (model, real) => {
-  real.send({ type: 'retry.requested' });
-  if (model.at === 'waiting') model.at = 'requesting';
-});
 const time = timeMoves<Model, typeof enrollmentMachine>((model, { ms, isDue }) => {
   if (model.at !== 'waiting') return;
   model.waitedMs += ms;
@@ -75,7 +71,7 @@ describe('enrollment', () => {
       model: { at: 'requesting', failures: 0, askedMs: null, waitedMs: 0 } as Model,
       real: drive(enrollmentMachine, { retryMinMs: MIN_MS, retryMaxMs: MAX_MS, seed }),
     }),
-    moves: [answer, answer, breaks, hurry, time],
+    moves: [answer, answer, breaks, time],
     agree(model, real) {
       const { value, context, status } = real.snapshot();
       expect(value).toBe(model.at);

@@ -47,7 +47,9 @@ function hurry(model: Model): void {
 function wait(model: Model): void {
   const usualMs = heartbeatDelayMs(model.intervalMs, model.seed, model.beats);
   expect(Math.abs(usualMs - model.intervalMs)).toBeLessThanOrEqual(model.intervalMs / 10 + 0.001);
-  const askedMs = Math.min(PAUSE_MAX_MS, Math.max(0, model.askedMs ?? 0));
+  // Whoever answers is not made to wait for its heartbeat.
+  const waitMs = model.failures > 0 ? (model.askedMs ?? 0) : 0;
+  const askedMs = Math.min(PAUSE_MAX_MS, Math.max(0, waitMs));
   model.beat = 'waiting';
   model.beatLeftMs = Math.ceil(Math.max(usualMs, askedMs));
   if (model.isWanted && mayHurry(model)) hurry(model);
@@ -72,7 +74,7 @@ const outcome: fc.Arbitrary<HeartbeatOutcome | undefined> = fc.oneof(
       kind: fc.constant('delivered' as const),
       intervalMs: fc.option(fc.integer({ min: 1, max: 60_000 })),
       needsDrain: fc.boolean(),
-      retryAfterMs: fc.constant(null),
+      retryAfterMs: fc.option(fc.integer({ min: 0, max: 2 * PAUSE_MAX_MS }), { freq: 2 }),
     }),
   },
   {
@@ -93,10 +95,11 @@ const sent = outcome.map(
       if (given?.kind !== 'delivered') return failed(model, given?.retryAfterMs ?? null);
       model.beats += 1;
       model.failures = 0;
-      model.askedMs = null;
+      model.askedMs = given.retryAfterMs;
       if (given.intervalMs !== null) accept(model, given.intervalMs);
       wait(model);
-      if (given.needsDrain && model.drain === 'idle') model.drain = 'sending';
+      const mayDrain = given.needsDrain && given.retryAfterMs === null;
+      if (mayDrain && model.drain === 'idle') model.drain = 'sending';
     },
   }),
 );

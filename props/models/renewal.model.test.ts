@@ -224,17 +224,6 @@ const jump = fc.integer({ min: -100, max: 100 }).map(
     },
   }),
 );
-const install = fc.integer({ min: 1, max: 900 }).map(
-  (hours): Move<Model, Real> => ({
-    name: `installed(${hours} h)`,
-    run(model, real) {
-      const notAfterMs = START_MS + hours * HOUR_MS;
-      real.send({ type: 'certificate.installed', notAfterMs } as never);
-      Object.assign(model, { notAfterMs, overlapEndsMs: null, failures: 0 });
-      go(model, 'looking');
-    },
-  }),
-);
 const time = timeMoves<Model, typeof renewalMachine>((model, { ms, isDue }) =>
   pass(model, ms, isDue),
 );
@@ -274,7 +263,7 @@ describe('renewal', () => {
       breaks,
       request,
       jump,
-      fc.oneof({ weight: 1, arbitrary: install }, { weight: 2, arbitrary: looks }),
+      looks,
       time,
       time,
     ],

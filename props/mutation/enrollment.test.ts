@@ -55,7 +55,7 @@ describe('enrollment', () => {
       { type: 'tellRetry', params: { reason, retryAfterMs: null } },
     ]);
     expect(enrollment.nextTimerMs()).toBe(1_000);
-    enrollment.send({ type: 'retry.requested' });
+    enrollment.advance(1_000);
     expect(enrollment.snapshot().value).toBe('requesting');
     end(enrollment);
     expect(enrollment.snapshot().context.failures).toBe(2);

@@ -140,6 +140,26 @@ describe('heartbeat: asked for', () => {
   });
 });
 
+describe('heartbeat: a Console that takes no events', () => {
+  it('should be sent nothing that is not due, and be told at the interval that the Sensor lives', () => {
+    const heartbeat = delivered({ needsDrain: true, retryAfterMs: 90_000 });
+    expect(heartbeat.snapshot().value).toEqual({ beat: 'waiting', drain: 'idle' });
+    expect(context(heartbeat)).toMatchObject({ failures: 0, retryAfterMs: 90_000 });
+    send(heartbeat, 'heartbeat.requested');
+    expect(beat(heartbeat)).toBe('waiting');
+    expect(heartbeat.nextTimerMs()).toBe(Math.ceil(heartbeatDelayMs(10_000, 1, 1)));
+    heartbeat.advance(12_000);
+    expect(heartbeat.inputOf('sendHeartbeat')).toEqual({ hasFailedBefore: false });
+    send(heartbeat, 'heartbeat.requested');
+    heartbeat.done('sendHeartbeat', { ...DELIVERED, retryAfterMs: 0 });
+    expect(beat(heartbeat)).toBe('waiting');
+    heartbeat.advance(12_000);
+    heartbeat.done('sendHeartbeat', DELIVERED);
+    send(heartbeat, 'heartbeat.requested');
+    expect([beat(heartbeat), context(heartbeat).retryAfterMs]).toEqual(['soon', null]);
+  });
+});
+
 describe('heartbeat: drain', () => {
   it('should send batch after batch until the spool is empty', () => {
     const heartbeat = delivered();

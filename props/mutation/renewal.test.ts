@@ -232,20 +232,3 @@ describe('renewal: trying', () => {
     expect(nothing.snapshot().context.notAfterMs).toBe(0);
   });
 });
-
-describe('renewal: a certificate that was installed otherwise', () => {
-  it('should be looked at anew from any state', () => {
-    const failed = looked(DUE);
-    failed.fail('renewCertificate', 'no route');
-    for (const renewal of [looked({ overlapEndsMs: NOW_MS + 9 }), looked(DUE), trying(), failed]) {
-      const installed = { type: 'certificate.installed', notAfterMs: NOW_MS + 500 * HOUR_MS };
-      renewal.send(installed);
-      expect([value(renewal), renewal.running()]).toEqual(['looking', ['readClock']]);
-      expect(renewal.snapshot().context).toMatchObject({
-        notAfterMs: installed.notAfterMs,
-        overlapEndsMs: null,
-        failures: 0,
-      });
-    }
-  });
-});

@@ -118,7 +118,8 @@ describe('sensor: trust', () => {
   it('should be revoked for good at the instant of the first revocation', () => {
     const sensor = begin();
     tell(sensor, { type: 'sensor.revoked', atMs: START_MS + 3, reason: 'lost' });
-    expect(context(sensor)).toMatchObject({ nowMs: START_MS + 3, revokedAtMs: START_MS + 3 });
+    // The instant may be one of another Console's clock: it is no time of this one.
+    expect(context(sensor)).toMatchObject({ nowMs: START_MS, revokedAtMs: START_MS + 3 });
     tell(sensor, { type: 'sensor.revoked', atMs: START_MS + 9, reason: 'again' });
     tell(sensor, { type: 'certificate.changed', atMs, notAfterMs: 1 });
     expect(context(sensor)).toMatchObject({

@@ -15,7 +15,7 @@ describe('command', () => {
       ok: true,
       command: {
         seed: 'drawn',
-        profile: 'nightly',
+        profile: 'long',
         given: { sensors: 20, hours: 720, kinds: ['node.kill'] },
       },
     });

@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
 import { type Options, PROFILES, type Profile } from './options.ts';
 
+const LONG_DAYS = 5;
+
 export type Given = Partial<
   Pick<Options, 'sensors' | 'consoles' | 'hours' | 'faultsPerHour' | 'kinds'>
 >;
@@ -31,7 +33,7 @@ const FAULTS_MAX = 100_000;
 
 export const USAGE = `npm run simulate -- [options]
   --seed TEXT       what everything is drawn from; drawn itself and printed when absent
-  --profile NAME    ${PROFILES.join(', ')}; nightly when absent
+  --profile NAME    ${PROFILES.join(', ')}; nightly when absent, long for ${LONG_DAYS} days or more
   --sensors N, --consoles N, --days N or --hours N, --faults N (an hour), --kinds a,b
                     instead of what the seed draws
   --bug NAME        with a planted bug
@@ -69,7 +71,7 @@ export function readCommand(
     return null;
   }
 
-  const profile = PROFILES.find((one) => one === (values.profile ?? 'nightly'));
+  const profile = PROFILES.find((one) => one === (values.profile ?? usualProfile(values.days)));
   if (profile === undefined)
     mistakes.push(`--profile is one of ${PROFILES.join(', ')}; not ${values.profile}`);
   if (values.days !== undefined && values.hours !== undefined)
@@ -165,4 +167,9 @@ export function describeCommand({ seed, profile, given, bug, replay }: Command):
 
 function quote(word: string): string {
   return /^[A-Za-z0-9_./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Weeks are told with the accidents of weeks, nights with those of nights. */
+function usualProfile(days: string | undefined): Profile {
+  return Number(days ?? 0) >= LONG_DAYS ? 'long' : 'nightly';
 }

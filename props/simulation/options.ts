@@ -37,10 +37,21 @@ type Ranges = {
   readonly faultsPerHour: readonly [number, number];
   /** How much shorter than in production certificates live. */
   readonly lifetimes: readonly number[];
+  /** Share of runs in which a certificate is renewed when a tenth of its life has passed. */
+  readonly eager?: number;
+};
+/** A part of the nights is short and rough: renewals, starts and accidents meet that seldom do. */
+const ROUGH_CHANCE = 0.4;
+const ROUGH: Ranges = {
+  sensors: [1, 2],
+  hours: [0.08, 0.3],
+  faultsPerHour: [20, 150],
+  lifetimes: [1, 0.0005, 0.0005, 0.0002],
+  eager: 0.5,
 };
 const RANGES: Readonly<Record<Profile, Ranges>> = {
   smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
-  nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.8], lifetimes: [1, 1, 0.02] },
+  nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.5], lifetimes: [1, 1, 0.02] },
   storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [100, 600], lifetimes: [0.001] },
   long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
 };
@@ -52,7 +63,8 @@ export function drawOptions(
   given: Partial<Omit<Options, 'seed' | 'profile' | 'intervals'>> = {},
 ): Options {
   const random = createRandom(`${seed}/options`);
-  const ranges = RANGES[profile];
+  const isRough = profile === 'nightly' && random.fork('rough').chance(ROUGH_CHANCE);
+  const ranges = isRough ? ROUGH : RANGES[profile];
   const spread = ([least, most]: readonly [number, number]): number =>
     least * (most / least) ** random.next();
   const drawn = {
@@ -61,7 +73,7 @@ export function drawOptions(
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
     kinds: drawKinds(random.fork('kinds')),
-    intervals: drawIntervals(random.fork('intervals'), ranges.lifetimes),
+    intervals: drawIntervals(random.fork('intervals'), ranges),
     spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
     quietMs: random.pick([10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS]),
     driftPpm: random.pick([0, 20, 200]),
@@ -81,9 +93,13 @@ function drawKinds(random: Random): readonly FaultKind[] {
   return drawn.length === 0 ? [random.pick(FAULT_KINDS)] : drawn;
 }
 
-function drawIntervals(random: Random, lifetimes: readonly number[]): Intervals {
+function drawIntervals(random: Random, { lifetimes, eager = 0 }: Ranges): Intervals {
   const heartbeatMs = random.pick([5_000, 15_000, 15_000, 30_000]);
   const lifetime = random.pick(lifetimes);
+  const isEager = random.fork('eager').chance(eager);
+  const recommendedMs = isEager
+    ? 0.9 * DEFAULT_INTERVALS.CLIENT_CERTIFICATE_TTL_MS
+    : DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS;
   const scaled = (ms: number): number => Math.max(1_000, Math.round(ms * lifetime));
   const resolved = resolveIntervals({
     HEARTBEAT_INTERVAL_MS: heartbeatMs,
@@ -91,7 +107,7 @@ function drawIntervals(random: Random, lifetimes: readonly number[]): Intervals 
     STREAM_TICK_MS: random.pick([500, 2_000, 2_000, 4_000]),
     STREAM_PING_INTERVAL_MS: random.pick([10_000, 15_000]),
     CLIENT_CERTIFICATE_TTL_MS: scaled(DEFAULT_INTERVALS.CLIENT_CERTIFICATE_TTL_MS),
-    RENEWAL_RECOMMENDED_MS: scaled(DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS),
+    RENEWAL_RECOMMENDED_MS: scaled(recommendedMs),
     RENEWAL_DUE_MS: scaled(DEFAULT_INTERVALS.RENEWAL_DUE_MS),
     PREVIOUS_CERTIFICATE_OVERLAP_MS: scaled(DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS),
   });

@@ -10,7 +10,7 @@ import { drawPlan } from './faults/plan.ts';
 import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
-import { readCertificate } from './world/certificates.ts';
+import { fingerprintOf, readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
@@ -224,10 +224,12 @@ async function untilWell(
  * certificate is not valid yet is stopped first, because a Sensor that runs takes no token.
  */
 function help(fleet: Fleet): void {
-  const { nodes, operators, stores } = fleet;
+  const { nodes, consoles, operators, stores } = fleet;
+  // One that was still stopping when everything was switched on.
+  for (const console of consoles) if (!console.isUp()) console.start();
   for (const node of nodes) {
     if (node.state() === 'running') {
-      if (isBeforeItsTime(fleet, node)) node.stop();
+      if (isShutOut(fleet, node)) node.stop();
       continue;
     }
     const sensorId = operators.sensorOf(node);
@@ -238,10 +240,15 @@ function help(fleet: Fleet): void {
   }
 }
 
-/** Its certificate was made by a Console whose clock was ahead; now that the clock is right, every Console refuses it. */
-function isBeforeItsTime({ consoles }: Fleet, { disk }: NodeHost): boolean {
-  const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`);
-  const certificate = shown === null ? null : readCertificate(shown.toString());
-  if (certificate === null) return false;
+/**
+ * No Console takes its certificate any more: it was made while a Console's clock was ahead, or a re-enrollment whose
+ * answer the node never heard has ended it. Only a new token helps, and somebody sees the sensor silent.
+ */
+function isShutOut({ consoles, stores }: Fleet, { disk }: NodeHost): boolean {
+  const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
+  const certificate = shown === undefined ? null : readCertificate(shown);
+  if (shown === undefined || certificate === null) return false;
+  const known = stores.relational.state.certificates.get(fingerprintOf(shown));
+  if (known?.status === 'ended') return true;
   return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
 }

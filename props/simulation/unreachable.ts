@@ -3,6 +3,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
@@ -21,6 +22,7 @@ export const MACHINES: readonly AnyStateMachine[] = [
   startupMachine,
   storeProcessMachine,
   auditSealerMachine,
+  licenseMachine,
   nodeMachine,
   enrollmentMachine,
   heartbeatMachine,
@@ -45,9 +47,22 @@ const NO_STARTUP =
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const NO_SEALER =
   'the simulated Console writes its trail and seals nothing; killing a sealer at each of its calls is an example of its own';
+const NO_LICENSE =
+  'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
+const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
+const LAUNCHER =
+  'the port of the engine answers a start that fails with a run that has ended; it never rejects';
+const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
+const NOTHING_UNDER_WAY =
+  'nothing is sent in this state; only the answer of another request could say it, judged after a revocation that came in the moment in which the certificate expired';
+const SPOOL_ANSWERS =
+  'the spool answers what the disk refuses with a value, so that opening and settling cannot fail';
+const NO_REFUSAL =
+  'the Console refuses a batch for other events under its number, or for its content: a journal keeps what has a number, and every event a Sensor makes fits';
+const ONE_ANSWER = 'the Console asks for a pause only as the answer to a batch that is in flight';
+const NO_TIME = 'reading the clock takes no time in which something else could come';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
-const NOBODY_SENDS = 'no part of the Sensor sends this event';
 
 export const UNREACHABLE: readonly Unreachable[] = [
   ...['pending', 'in_force', 'rejected', 'failed'].map((state) => ({
@@ -69,7 +84,21 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'startup/*', reason: NO_STARTUP },
   { place: 'store-process/*', reason: NO_SERVER },
   { place: 'audit-sealer/*', reason: NO_SEALER },
+  { place: 'license/*', reason: NO_LICENSE },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
+  { place: 'engine.lost stop.requested 0', reason: NO_TIME },
+  { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
+  { place: 'renewal.trying error:tryCertificate 0', reason: CLIENT_ANSWERS },
+  { place: 'node.awaiting_reenrollment sensor.revoked 0', reason: NOTHING_UNDER_WAY },
+  { place: 'stream.opening error:openSocket 0', reason: SPOOL_ANSWERS },
+  {
+    place: 'stream.open.delivery.settling.acknowledged error:settleAcknowledged 0',
+    reason: SPOOL_ANSWERS,
+  },
+  { place: 'stream.open.delivery.settling.refused/*', reason: NO_REFUSAL },
+  { place: 'stream.open.delivery.sent batch.refused 0', reason: NO_REFUSAL },
+  { place: 'stream.open.delivery.resting pause.requested 0', reason: ONE_ANSWER },
+  { place: 'node.awaiting_reenrollment.looking error:lookForToken 0', reason: TOKEN_OR_NONE },
   {
     place: 'engine.stopping error:stopEngine 0',
     reason: 'stopping waits for the end of the process, which cannot fail',
@@ -77,8 +106,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'renewal.looking error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'node.running error:startCollecting 0', reason: STARTS_AT_ONCE },
   { place: 'node.awaiting_reenrollment error:startCollecting 0', reason: STARTS_AT_ONCE },
-  { place: 'enrollment.waiting retry.requested 0', reason: NOBODY_SENDS },
-  { place: 'renewal certificate.installed 0', reason: NOBODY_SENDS },
 ];
 
 const EXACT = new Map<string, string>();

@@ -1,4 +1,7 @@
 // Everything that talks to the Console, started and stopped as one: stream first, then heartbeat, renewal, inventory.
+import type { EventFromLogic } from 'xstate';
+import type { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
+import type { renewalMachine } from '../../machines/sensor/renewal.machine.ts';
 import type { Identity } from '../state-directory/identity.ts';
 import { isTrustTrouble } from '../transport/trouble.ts';
 import { startHeartbeat } from './heartbeat.actor.ts';
@@ -20,14 +23,22 @@ export function startForwarding(
   identity: Identity,
   hooks: { readonly onRevoked: () => void; readonly onExpired: () => void },
 ): Forwarding {
-  const report = (): void => heartbeat.send({ type: 'heartbeat.requested' });
+  // What was under way when forwarding stopped still ends; nobody is there any more to be told.
+  let isStopped = false;
+  const tellHeartbeat = (event: EventFromLogic<typeof heartbeatMachine>): void => {
+    if (!isStopped) heartbeat.send(event);
+  };
+  const tellRenewal = (event: EventFromLogic<typeof renewalMachine>): void => {
+    if (!isStopped) renewal.send(event);
+  };
+  const report = (): void => tellHeartbeat({ type: 'heartbeat.requested' });
   const renewal = startRenewal(parts, identity, report);
   const inventory = startInventory(parts);
-  const requestRenewal = (): void => renewal.send({ type: 'renewal.requested' });
+  const requestRenewal = (): void => tellRenewal({ type: 'renewal.requested' });
   const stream = startStream(parts, {
     onRevoked: hooks.onRevoked,
-    onSettled: () => heartbeat.send({ type: 'stream.settled' }),
-    onInterval: (intervalMs) => heartbeat.send({ type: 'interval.set', intervalMs }),
+    onSettled: () => tellHeartbeat({ type: 'stream.settled' }),
+    onInterval: (intervalMs) => tellHeartbeat({ type: 'interval.set', intervalMs }),
     onRefresh: (what) => {
       if (what.includes('certificate')) requestRenewal();
       if (what.includes('inventory')) inventory.send(false);
@@ -48,10 +59,11 @@ export function startForwarding(
   return {
     onClockJump() {
       parts.trust.refresh();
-      renewal.send({ type: 'clock.jumped' });
+      tellRenewal({ type: 'clock.jumped' });
     },
     report,
     stop(goodbye) {
+      isStopped = true;
       stream.close(goodbye);
       heartbeat.stop();
       renewal.stop();

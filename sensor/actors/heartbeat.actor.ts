@@ -111,7 +111,9 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
       depth: spool.depth(),
       isStreamOpen: facts.isStreamOpen,
       hadFailed,
-      hasStrandedClaim: !facts.isStreamOpen && spool.openClaim('stream') !== null,
+      hasStrandedClaim:
+        spool.openClaim('batch') !== null ||
+        (!facts.isStreamOpen && spool.openClaim('stream') !== null),
     };
     return {
       kind: 'delivered',

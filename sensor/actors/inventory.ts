@@ -35,10 +35,11 @@ export function startInventory(parts: Parts): Inventory {
     }
   }
 
-  // True when the Console asked for whole sections, so that a second exchange is worth it.
+  // True when the Console asked for whole sections, so that a second exchange is worth it. Reading the sections takes its
+  // time, and in it forwarding may have been stopped: a Sensor that was revoked sends nothing more.
   async function exchange(now: ReadonlyMap<Name, Held>): Promise<boolean> {
     const changed = [...now].filter(([name, held]) => known.get(name)?.hash !== held.hash);
-    if (changed.length === 0) return false;
+    if (changed.length === 0 || isStopped) return false;
     const sections = Object.fromEntries(
       changed.map(([name, held]) => [name, sectionOf(held, known.get(name))]),
     );

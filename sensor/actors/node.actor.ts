@@ -1,6 +1,6 @@
 // The effects of the root machine: opens what is on disk, decides with the machine, and starts and stops the rest.
 import { join } from 'node:path';
-import { fromPromise, toPromise } from 'xstate';
+import { type EventFromLogic, fromPromise, toPromise } from 'xstate';
 import { watchWallClock } from '../../actors/runtime/clock-watch.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
@@ -66,7 +66,11 @@ export function runNode(options: NodeOptions): NodeRun {
   let statusTimer = 0;
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
-    if (node.getSnapshot().status === 'active') node.send({ type: 'stop.requested' });
+    tellNode({ type: 'stop.requested' });
+  };
+  // Answers that were under way when the node ended find nobody to tell.
+  const tellNode = (event: EventFromLogic<typeof nodeMachine>): void => {
+    if (node.getSnapshot().status === 'active') node.send(event);
   };
 
   async function prepare(): Promise<Prepared> {
@@ -139,8 +143,8 @@ export function runNode(options: NodeOptions): NodeRun {
   function hear(_path: string, answer: Answer): void {
     if (answer.ok) return;
     if (answer.kind === 'refused') {
-      if (answer.code === 'sensor_revoked') node.send({ type: 'sensor.revoked' });
-      if (answer.code === 'certificate_expired') node.send({ type: 'certificate.expired' });
+      if (answer.code === 'sensor_revoked') tellNode({ type: 'sensor.revoked' });
+      if (answer.code === 'certificate_expired') tellNode({ type: 'certificate.expired' });
       return;
     }
     const { kind } = answer.trouble;
@@ -148,8 +152,7 @@ export function runNode(options: NodeOptions): NodeRun {
     // A peer that closes right behind its alert can hide it; our own clock then tells.
     const isPast = identity !== null && now() >= identity.notAfterMs;
     const isExpired = kind === 'certificate_expired' || (kind === 'connection_lost' && isPast);
-    if (isExpired && isPast) node.send({ type: 'certificate.expired' });
-    else if (kind === 'certificate_expired') node.send({ type: 'certificate.expired' });
+    if (isExpired) tellNode({ type: 'certificate.expired' });
   }
 
   async function startCollecting(): Promise<void> {
@@ -178,8 +181,8 @@ export function runNode(options: NodeOptions): NodeRun {
     own.client.useIdentity({ keyPem: who.keyPem, certPem: who.certPem, caPem: who.caPem });
     own.trust.load(who.state, who.notAfterMs);
     forwarding = startForwarding(own, who, {
-      onRevoked: () => node.send({ type: 'sensor.revoked' }),
-      onExpired: () => node.send({ type: 'certificate.expired' }),
+      onRevoked: () => tellNode({ type: 'sensor.revoked' }),
+      onExpired: () => tellNode({ type: 'certificate.expired' }),
     });
   }
 
@@ -251,9 +254,7 @@ export function runNode(options: NodeOptions): NodeRun {
     },
   );
   return {
-    stop: () => {
-      if (node.getSnapshot().status === 'active') node.send({ type: 'stop.requested' });
-    },
+    stop: () => tellNode({ type: 'stop.requested' }),
     done: toPromise(node),
   };
 }

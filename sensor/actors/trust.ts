@@ -22,7 +22,8 @@ type KeeperParts = {
   readonly directory: Pick<StateDirectory, 'saveState'>;
   readonly onChange: () => void;
 };
-type TroubleField = 'last_trust_error_at' | 'last_connection_error_at';
+const TROUBLE_FIELDS = ['last_trust_error_at', 'last_connection_error_at'] as const;
+type TroubleField = (typeof TROUBLE_FIELDS)[number];
 
 /** Makes the keeper of `facts.trust`. */
 export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
@@ -33,7 +34,19 @@ export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
     last_connection_error_at: 0,
   };
 
+  // A clock that was ahead leaves a trouble in the future, where it would count as recent until its day comes. It
+  // happened before now, and that is all that is still known.
+  function bringBack(): void {
+    for (const field of TROUBLE_FIELDS) {
+      if (!(Date.parse(facts.trust[field] ?? '') > now())) continue;
+      const at = new Date(now()).toISOString();
+      facts.trust[field] = at;
+      void directory.saveState({ [field]: at });
+    }
+  }
+
   function refresh(): void {
+    bringBack();
     const notAfterMs = Date.parse(facts.trust.certificate_expires_at);
     if (facts.trust.state === 'trust_revoked' || !(notAfterMs > 0)) return;
     const state = trustStateAt(notAfterMs, now(), { recommendedMs, dueMs });
@@ -51,7 +64,7 @@ export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
         certificate_expires_at: new Date(notAfterMs).toISOString(),
         renewal_status: state.renewal_status,
       };
-      for (const field of ['last_trust_error_at', 'last_connection_error_at'] as const) {
+      for (const field of TROUBLE_FIELDS) {
         const at = facts.trust[field] ?? state[field];
         if (at !== undefined && !Number.isNaN(Date.parse(at))) facts.trust[field] = at;
       }

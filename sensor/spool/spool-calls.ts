@@ -34,6 +34,8 @@ export function createSpoolCalls(
 ): Pick<Spool, 'append' | 'claim' | 'acknowledge' | 'renumber' | 'release'> {
   // The events of the last append, so that a batch made at once needs no read.
   let recent: { readonly from: number; readonly jsons: readonly string[] } = { from: 0, jsons: [] };
+  // Batches under way that the cap cut into: the Console may still confirm the whole of one.
+  const cut = new Map<Channel, SpoolClaim>();
   const { store } = shell;
 
   async function append(
@@ -66,6 +68,10 @@ export function createSpoolCalls(
     store.seal(cursor);
     recent = { from: before.tail, jsons };
     shell.changed([appended, { kind: 'drop', count: drop }]);
+    for (const one of before.claims) {
+      const now = openClaim(shell.state(), one.channel);
+      if (now?.sequence !== one.sequence) cut.set(one.channel, one);
+    }
     await compact();
     return { ok: true, dropped: drop };
   }
@@ -77,6 +83,7 @@ export function createSpoolCalls(
       const isNew = openClaim(shell.state(), channel) === null;
       const taken = isNew ? withinBytes(planned, options.maxBytes) : planned;
       if (isNew && !(await persist({ kind: 'claim', ...taken }, true))) return null;
+      cut.delete(channel);
       const lines = await linesOf(taken);
       if (lines.length > 0) return batchOf(taken, lines);
       // Every line of the batch is damaged: nothing can be sent, so it is closed and the next one is made.
@@ -87,11 +94,21 @@ export function createSpoolCalls(
 
   async function acknowledge(channel: Channel, sequence: number): Promise<boolean> {
     const claimed = openClaim(shell.state(), channel);
-    if (!shell.serves() || claimed?.sequence !== sequence) return false;
+    if (!shell.serves()) return false;
+    if (claimed?.sequence !== sequence) return acknowledgeCut(channel, sequence);
     if (!(await persist({ kind: 'ack', channel, sequence }, false))) return false;
     store.index().release(claimed.from, claimed.to);
     await compact();
     return true;
+  }
+
+  // What is left of a batch that was cut while it was under way is delivered with it. Without this a full spool that
+  // grows with every round trip would send for ever and never shrink.
+  async function acknowledgeCut(channel: Channel, sequence: number): Promise<boolean> {
+    if (cut.get(channel)?.sequence !== sequence) return false;
+    cut.delete(channel);
+    const left = openClaim(shell.state(), channel);
+    return left === null || (await acknowledge(channel, left.sequence));
   }
 
   async function release(channel: Channel, sequence: number): Promise<boolean> {

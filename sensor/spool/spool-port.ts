@@ -53,13 +53,16 @@ export type Spool = {
     from?: ExportCursor,
   ): Promise<AppendResult>;
   /**
-   * The channel's open batch, the same again until it is acknowledged, else a new one of the oldest unclaimed events,
-   * durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).
+   * The channel's open batch, the same again until it is acknowledged or the cap drops into it, else a new one of the
+   * oldest unclaimed events, durable before it is returned. Null: nothing to send, or the disk refuses (see `status`).
    */
   claim(channel: Channel, options: ClaimOptions): Promise<ClaimedBatch | null>;
   /** The name of the channel's open batch. */
   openClaim(channel: Channel): { readonly sequence: number; readonly events: number } | null;
-  /** Ends exactly the named batch. False when it is not the open one, or the disk refuses and it will be sent again. */
+  /**
+   * Ends exactly the named batch, or what the cap left of it while it was under way. False when it is another one, or
+   * the disk refuses and it will be sent again.
+   */
   acknowledge(channel: Channel, sequence: number): Promise<boolean>;
   /** After `sequence_conflict`: the open batch goes on under the channel's next number. Null when not open or not durable. */
   renumber(channel: Channel, sequence: number): Promise<number | null>;

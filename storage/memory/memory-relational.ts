@@ -1,11 +1,13 @@
 // Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
 // fleet only.
 import type { AuditChain } from '../ports/audit-chain.ts';
+import type { LicenseStore } from '../ports/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryAudit } from './audit-log.ts';
 import { createMemoryInventory } from './inventory-store.ts';
+import { createMemoryLicense } from './license-store.ts';
 import { createMemoryRegistry } from './memory-registry.ts';
 
 export type MemoryRelational = {
@@ -15,6 +17,7 @@ export type MemoryRelational = {
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
+  readonly license: LicenseStore;
   readonly health: RelationalHealth;
   /** Away: every port behaves as when the database is gone. */
   setAway(away: boolean): void;
@@ -26,6 +29,7 @@ export function createMemoryRelational(): MemoryRelational {
   const registry = createMemoryRegistry(log);
   const keys = createMemoryApiKeys(log.record);
   const sections = createMemoryInventory();
+  const licenses = createMemoryLicense(log);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -34,10 +38,11 @@ export function createMemoryRelational(): MemoryRelational {
     inventory: sections.inventory,
     audit: log.audit,
     auditChain: log.chain,
+    license: licenses.license,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections]) one.setAway(away);
+      for (const one of [log, registry, keys, sections, licenses]) one.setAway(away);
     },
   };
 }

@@ -1,6 +1,6 @@
 // The audit chain in PostgreSQL. Every call is one transaction that first takes the sealer's advisory lock, so several
 // Consoles that share a database never seal at once; the lock ends with the transaction, however that ends. The unique
-// sequence is the second fence. decision: D40; invariant: I20
+// sequence is the second fence. decision: D35; invariant: I17
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { GENESIS_HASH } from '../../machines/trust/audit-chain.rules.ts';
 import type {

@@ -1,5 +1,5 @@
 // Append-only audit rows, alone or inside the transaction of the action they tell about. Appending takes no lock and
-// leaves place and hash open: the sealer gives them later. decision: D40
+// leaves place and hash open: the sealer gives them later. decision: D35
 import {
   type Kysely,
   type Selectable,

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
 import type { AuditChain } from '../ports/audit-chain.ts';
 import type { Timers } from '../ports/clock.ts';
+import type { LicenseStore } from '../ports/license-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
@@ -14,6 +15,7 @@ import { createAuditLog } from './audit-log.ts';
 import { writeFactRows } from './fact-rows.ts';
 import { createFactWriter } from './fact-writer.ts';
 import { createInventoryStore } from './inventory-store.ts';
+import { createLicenseStore } from './license-store.ts';
 import { createDatabase, createPool } from './pool.ts';
 import { createSensorRegistry } from './sensor-registry.ts';
 import { createSockets, type Sockets } from './sockets.ts';
@@ -28,6 +30,7 @@ export type Relational = {
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
+  readonly license: LicenseStore;
   readonly health: RelationalHealth;
   /** Writes what the fact writer holds, then closes every connection; bounded even when the server is silent. */
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export function createRelational(options: RelationalOptions): Relational {
     inventory: createInventoryStore(db),
     audit: createAuditLog(db),
     auditChain: createAuditChain(db),
+    license: createLicenseStore(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, sockets, timers }),
   };

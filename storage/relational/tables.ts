@@ -95,6 +95,16 @@ export type AuditCheckpointsTable = {
   signature: string;
 };
 
+export type LicenseStateTable = {
+  /** Always 1: there is one row. */
+  id: number;
+  revision: number;
+  envelope: string | null;
+  imported_at_ms: number | null;
+  imported_by: string | null;
+  seen_ms: number;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -103,4 +113,5 @@ export type Database = {
   inventory_sections: InventoryTable;
   audit_records: AuditTable;
   audit_checkpoints: AuditCheckpointsTable;
+  license_state: LicenseStateTable;
 };

@@ -34,7 +34,7 @@ const call = fc.oneof(
   },
 );
 type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
-type Claim = { readonly sequence: number; ids: string[] };
+type Claim = { readonly sequence: number; readonly ids: string[] };
 
 const idOf = (index: number) => index.toString(16).padStart(32, '0');
 const eventsOf = (from: number, count: number) =>
@@ -45,42 +45,61 @@ function naiveSpool() {
   let held: { id: string; by: string | null }[] = [];
   let made = 0;
   const claims = new Map<string, Claim>();
+  /** Batches under way that the cap cut into: the Console may still confirm them whole. */
+  const cut = new Map<string, number>();
   const next: Record<string, number> = {};
+  function take(on: string): number {
+    const sequence = next[on] ?? 1;
+    next[on] = sequence + 1;
+    return sequence;
+  }
   return {
     next: () => made,
     append(count: number): number {
       for (let at = 0; at < count; at += 1) held.push({ id: idOf(made++), by: null });
       const dropped = held.splice(0, Math.max(0, held.length - CAP));
-      for (const [on, claim] of claims) {
-        claim.ids = claim.ids.filter((id) => !dropped.some((one) => one.id === id));
-        if (claim.ids.length === 0) claims.delete(on);
+      // What is left of a batch the cap drops into gets the channel's next number: the Console may hold the whole of it.
+      for (const on of new Set(dropped.map(({ by }) => by))) {
+        const own = on === null ? undefined : claims.get(on);
+        if (on === null || own === undefined) continue;
+        cut.set(on, own.sequence);
+        const ids = held.filter(({ by }) => by === on).map(({ id }) => id);
+        claims.delete(on);
+        if (ids.length > 0) claims.set(on, { sequence: take(on), ids });
       }
       return dropped.length;
     },
     claim(on: string, max: number): Claim | null {
       const open = claims.get(on);
-      if (open !== undefined) return { ...open };
+      if (open !== undefined) {
+        cut.delete(on);
+        return { ...open };
+      }
       // The oldest run that nobody claimed; a claim does not reach over another's events.
       const first = held.findIndex((one) => one.by === null);
       if (first === -1) return null;
       const run = held.slice(first);
       const end = run.findIndex((one, at) => one.by !== null || follows(run, at) === false);
       const taken = run.slice(0, Math.min(max, end === -1 ? run.length : end));
-      const sequence = next[on] ?? 1;
-      next[on] = sequence + 1;
+      const sequence = take(on);
       for (const one of taken) one.by = on;
       const claim = { sequence, ids: taken.map((one) => one.id) };
       claims.set(on, claim);
+      cut.delete(on);
       return { ...claim };
     },
     end(on: string, kind: 'acknowledge' | 'release'): number | null {
       const open = claims.get(on);
-      if (open === undefined) return null;
+      const old = cut.get(on);
+      if (kind === 'acknowledge' && old !== undefined) cut.delete(on);
+      else if (open === undefined) return null;
       claims.delete(on);
       if (kind === 'acknowledge') held = held.filter((one) => one.by !== on);
       for (const one of held) if (one.by === on) one.by = null;
-      return open.sequence;
+      return kind === 'acknowledge' && old !== undefined ? old : (open?.sequence ?? null);
     },
+    /** The number to name when nothing is open: of the batch that was cut, if there is one. */
+    named: (on: string) => cut.get(on) ?? 1,
     depth: () => held.length,
   };
 }
@@ -139,8 +158,9 @@ describe('spool', () => {
             wanted,
           );
         } else {
+          const named = model.named(one.channel);
           const sequence = model.end(one.channel, one.kind);
-          expect(await spool[one.kind](one.channel, sequence ?? 1)).toBe(sequence !== null);
+          expect(await spool[one.kind](one.channel, sequence ?? named)).toBe(sequence !== null);
         }
       }
       const making = all.map((one) => begun(scheduler, one.kind, () => make(one)));

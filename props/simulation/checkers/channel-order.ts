@@ -1,7 +1,8 @@
 // The order within a channel: a number names one content for ever, and the events of a channel rise as the engine wrote
 // them. Excuses, because the promise itself has them: an event that is stored again, be it in one batch, is no part of the
-// order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest
-// file again, so batches before and after one are not compared. invariant: I6; decision: D6, D13
+// order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest file again or
+// lose what a failed sync left in its journal, so what was written before one may come once more, at any place after it,
+// and batches before and after one are not compared. invariant: I6; decision: D6, D13
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import {
@@ -34,6 +35,8 @@ export const channelOrder: CheckerKind = {
     const places = createKeyColumn();
     const counts = new Map<string, number>();
     const stored = createKeyColumn();
+    /** How many events a node had written when its power went the last time. */
+    const beforeLoss = new Map<string, number>();
 
     function write(node: string, events: readonly string[]): void {
       let count = counts.get(node) ?? 0;
@@ -68,10 +71,12 @@ export const channelOrder: CheckerKind = {
     }
 
     function order(name: string, channel: Channel, { sequence, events }: BatchSeen): void {
-      const fresh = [...new Set(events)]
+      const written = [...new Set(events)]
         .filter((key) => stored.get(key) === 0)
         .map((key) => places.get(key));
-      if (fresh.some((place) => place === 0)) return;
+      if (written.some((place) => place === 0)) return;
+      const floor = beforeLoss.get(nodeOfKey(events[0] ?? '')) ?? 0;
+      const fresh = written.filter((place) => place > floor);
       const [first] = fresh;
       const last = fresh.at(-1);
       if (first === undefined || last === undefined || sequence <= channel.floor) return;
@@ -102,6 +107,7 @@ export const channelOrder: CheckerKind = {
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'process.ended' && observation.how === 'power_lost') {
           for (const one of byNode.get(observation.host) ?? []) one.floor = one.highest;
+          beforeLoss.set(observation.host, counts.get(observation.host) ?? 0);
         }
       },
     };

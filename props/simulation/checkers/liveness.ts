@@ -46,7 +46,7 @@ function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string
   if (!node.isUp()) return [`${name} is down`];
   if (status?.state !== 'running') return [`${name} is ${status?.state ?? 'silent'}`];
   const found: string[] = [];
-  if (fleet.consoles.length === 1 && !isWell(fleet, sensor.sensorId))
+  if (!isWell(fleet, sensor.sensorId))
     found.push(`${name} is well on no Console: ${healthsOf(fleet, sensor.sensorId)}`);
   if (!status.is_stream_open) found.push(`${name} has no stream`);
   if (status.spool.depth > spooledMax) found.push(`${name} holds ${status.spool.depth} events`);
@@ -76,13 +76,15 @@ function viewsOf(fleet: FleetView, sensorId: string) {
   });
 }
 
-// Several Consoles on one database judge certificates alike, but each one's actors hear only what that Console was told;
-// there the node's own word counts alone. A recent trouble keeps a sensor from `healthy` for its window: that is the
-// rule, and the fleet is given that time.
+// Several Consoles on one database know the same identities, but each one's actors hear only the heartbeats and streams
+// that came to it. A stream may be open at one while heartbeats reach another, and what the first one heard long ago
+// stands there; so the sensor is held to be healthy on one of them, and fresh by an open stream on one of them. A recent
+// trouble keeps a sensor from `healthy` for its window: that is the rule, and the fleet is given that time.
 function isWell(fleet: FleetView, sensorId: string): boolean {
-  return viewsOf(fleet, sensorId).some(
-    ({ health, regions }) =>
-      health === 'healthy' && regions.stream === 'open' && regions.freshness === 'fresh',
+  const views = viewsOf(fleet, sensorId);
+  return (
+    views.some(({ health, regions }) => health === 'healthy' && regions.freshness === 'fresh') &&
+    views.some(({ regions }) => regions.stream === 'open' && regions.freshness === 'fresh')
   );
 }
 

@@ -2,7 +2,7 @@
 // of dropped events within one stream of the spool, and the numbers of new batches, which a Console closes its gaps
 // around. Excuses: a new life counts from zero; a status file may still be the one of the life before until the new life
 // has written its own. A channel may keep gaps only while a fault is on: when the fleet is well, what has a number is
-// stored. invariant: I6
+// stored. Several Consoles each close the gaps of what came to them, so one of them knows the highest number. invariant: I6
 import type { CheckerKind } from './checker.ts';
 import { statusOf } from './node-files.ts';
 
@@ -21,12 +21,20 @@ export const monotone: CheckerKind = {
   promise: 'Counters of a life never fall, and numbers of a channel leave no gap behind (I6).',
   make(fleet, report) {
     const seen = new Map<string, Readonly<Record<string, number>>>();
+    /** The status file that the last life of a node left. */
+    const left = new Map<string, string>();
     const highest = new Map<string, number>();
+
+    function noteLeft(host: string): void {
+      seen.delete(host);
+      const node = fleet.nodes.find(({ name }) => name === host);
+      if (node !== undefined) left.set(host, JSON.stringify(statusOf(node)));
+    }
 
     return {
       observe(observation) {
         if (observation.kind === 'process.started' || observation.kind === 'process.ended') {
-          seen.delete(observation.host);
+          noteLeft(observation.host);
         }
         if (observation.kind !== 'batch.acknowledged') return;
         const { stream, channel, sequence } = observation.batch;
@@ -38,6 +46,7 @@ export const monotone: CheckerKind = {
           const status = node.isUp() ? statusOf(node) : null;
           // A life shows its own file once it says something other than what the last life left.
           if (status === null || status.state === 'stopped') continue;
+          if (left.get(node.name) === JSON.stringify(status)) continue;
           const before = seen.get(node.name);
           seen.set(node.name, { ...status.pipeline, read: status.pipeline['read'] ?? 0 });
           if (before === undefined) continue;
@@ -49,17 +58,21 @@ export const monotone: CheckerKind = {
         }
       },
       finish() {
-        const [host, ...others] = fleet.consoles;
-        const ingest = host?.running()?.side.ingest;
-        if (ingest === undefined || others.length > 0) return;
-        for (const sensorId of fleet.stores.relational.state.sensors.keys()) {
-          for (const [name, sequence] of highest) {
-            const [streamId = '', channel] = name.split('/');
-            if (channel !== 'stream' && channel !== 'heartbeat' && channel !== 'batch') continue;
-            const known = ingest.ledgers.highest({ sensorId, streamId, channel });
-            if (known > 0 && known < sequence) {
-              report(`${name} went back from ${sequence} to ${known}`);
-            }
+        const ledgers = fleet.consoles.flatMap((host) => host.running()?.side.ingest.ledgers ?? []);
+        if (ledgers.length < fleet.consoles.length) return;
+        const sensorIds = [...fleet.stores.relational.state.sensors.keys()];
+        for (const [name, sequence] of highest) {
+          const [streamId = '', channel] = name.split('/');
+          if (channel !== 'stream' && channel !== 'heartbeat' && channel !== 'batch') continue;
+          // A node that was enrolled anew goes on with its stream under another sensor.
+          const known = Math.max(
+            0,
+            ...sensorIds.flatMap((sensorId) =>
+              ledgers.map((one) => one.highest({ sensorId, streamId, channel })),
+            ),
+          );
+          if (known > 0 && known < sequence) {
+            report(`${name} went back from ${sequence} to ${known}`);
           }
         }
       },

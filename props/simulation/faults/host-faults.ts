@@ -4,13 +4,16 @@ import type { DiskFault } from '../world/disk-faults.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
+import { startFaults } from './start-faults.ts';
+import { timedFaults } from './timed-faults.ts';
 
 type HostKind = Extract<
   FaultKind,
   `node.${string}` | `disk.${string}` | `engine.${string}` | `console.${string}`
 >;
 const CALLS_MAX = 400;
-const JUMPS_MS = [1_500, 60_000, 3_600_000, 26 * 3_600_000] as const;
+const RESTART_AFTER_MS = 15_000;
+const JUMPS_MS = [1_500, 60_000, 200_000, 3_600_000, 26 * 3_600_000] as const;
 
 /** The effects by kind. */
 export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEffect>> {
@@ -44,6 +47,8 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'node.kill': downFor('killed'),
     'node.power_loss': downFor('power_lost'),
     'node.stop': downFor('stopped'),
+    ...startFaults(fleet),
+    ...timedFaults(fleet),
     'node.kill_at_call': onNode((node, fault) => {
       const calls = 1 + (Math.floor(fault.target * 7_919 * CALLS_MAX) % CALLS_MAX);
       const when = fault.severity < 0.5 ? 'before' : 'after';
@@ -58,6 +63,8 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'disk.read_only': disk('readOnly'),
     'disk.fail_sync': disk('failSync'),
     'disk.slow': disk('slow'),
+    'disk.hang': disk('hang'),
+    'disk.unreadable': disk('unreadable'),
     'engine.crash': onNode((node, fault) => {
       node.engine.crash(Math.floor(fault.severity * 3));
       return overAtOnce;
@@ -78,9 +85,19 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
       node.engine.rotate();
       return overAtOnce;
     }),
-    'engine.refuse': onNode((node) => {
+    'engine.refuse': onNode((node, { severity }) => {
       node.engine.setRefusal(true);
-      return () => node.engine.setRefusal(false);
+      return () => {
+        node.engine.setRefusal(false);
+        // Some people restart the whole Sensor for it.
+        if (severity > 0.5 || !node.isUp()) return;
+        node.stop();
+        fleet.world.scheduler.after(RESTART_AFTER_MS, node.start);
+      };
+    }),
+    'engine.unkillable': onNode((node) => {
+      node.engine.setUnkillable(true);
+      return () => node.engine.setUnkillable(false);
     }),
     'console.kill': consoleDownFor('killed'),
     'console.power_loss': consoleDownFor('power_lost'),

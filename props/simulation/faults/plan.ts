@@ -1,4 +1,5 @@
 // The plan of a run: which accident happens when, to whom, for how long.
+import { CLOCK_CHECK_INTERVAL_MS } from '../../../machines/limits.ts';
 import type { Options } from '../options.ts';
 import { lengthMs } from '../options.ts';
 import { createRandom } from '../world/random.ts';
@@ -7,6 +8,12 @@ import type { PlannedFault } from './kinds.ts';
 const HOUR_MS = 3_600_000;
 /** Accidents come when the fleet has had a moment to enrol. */
 const FIRST_AT_MS = 20_000;
+/** Misfortunes seldom come singly: some bring others to the same host within a minute. */
+const CLUSTER_CHANCE = 0.35;
+const CLUSTER_MOST = 4;
+const CLUSTER_WITHIN_MS = 60_000;
+/** A Console's clock that jumps is wrong for at least so long: a shorter jump it cannot notice, nor promise anything. */
+const NOTICED_MS = 2 * CLOCK_CHECK_INTERVAL_MS;
 
 /** Draws the plan. */
 export function drawPlan(options: Options): readonly PlannedFault[] {
@@ -14,19 +21,30 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
   const plan: PlannedFault[] = [];
   if (options.kinds.length === 0) return plan;
   const meanMs = HOUR_MS / options.faultsPerHour;
-  let atMs = FIRST_AT_MS + random.exponential(meanMs);
-  while (atMs < lengthMs(options)) {
+  const add = (atMs: number, target: number): void => {
     // Most accidents are short; some outlast every time-out there is.
     const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
+    const kind = random.pick(options.kinds);
+    const leastMs = kind === 'console.clock_jump' ? NOTICED_MS : 0;
     plan.push({
       id: plan.length,
-      kind: random.pick(options.kinds),
+      kind,
       atMs: Math.round(atMs),
-      durationMs: Math.round(random.exponential(meanLengthMs)),
-      target: random.next(),
+      durationMs: Math.max(leastMs, Math.round(random.exponential(meanLengthMs))),
+      target,
       severity: random.next(),
     });
+  };
+  let atMs = FIRST_AT_MS + random.exponential(meanMs);
+  while (atMs < lengthMs(options)) {
+    const target = random.next();
+    add(atMs, target);
+    if (random.chance(CLUSTER_CHANCE)) {
+      const others = random.between(1, CLUSTER_MOST - 1);
+      const withinMs = random.pick([10, 1_000, CLUSTER_WITHIN_MS]);
+      for (let other = 0; other < others; other += 1) add(atMs + random.next() * withinMs, target);
+    }
     atMs += random.exponential(meanMs);
   }
-  return plan;
+  return plan.filter((one) => one.atMs < lengthMs(options)).sort((a, b) => a.atMs - b.atMs);
 }

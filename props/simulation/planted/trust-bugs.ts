@@ -167,7 +167,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
       kinds: ['operator.revoke', 'relational.notifications'],
       faultsPerHour: 400,
     },
-    pinnedSeed: '1',
+    pinnedSeed: '9',
     console: () =>
       tamperRegistry((sensors) => ({
         watchIdentities: async (watch) => ({

@@ -17,6 +17,8 @@ export type HostClock = {
   monotonicNow(): number;
   /** Sets the wall clock forward or back. */
   jump(byMs: number): void;
+  /** True time of the last jump; minus infinity before the first. */
+  jumpedAtMs(): number;
   /** Host's wall clock minus true time. */
   errorMs(): number;
 };
@@ -28,6 +30,7 @@ export function createHostClock(
 ): HostClock & { readonly rate: number } {
   const rate = 1 + (options.driftPpm ?? 0) / 1_000_000;
   let offsetMs = options.offsetMs ?? 0;
+  let jumpedAtMs = Number.NEGATIVE_INFINITY;
   const wall = (): number => Math.round(WORLD_BEGINS_MS + scheduler.now() * rate + offsetMs);
   return {
     rate,
@@ -36,7 +39,9 @@ export function createHostClock(
     monotonicNow: () => (scheduler.now() - scheduler.sleptMs()) * rate,
     jump(byMs) {
       offsetMs += byMs;
+      if (byMs !== 0) jumpedAtMs = scheduler.now();
     },
+    jumpedAtMs: () => jumpedAtMs,
     errorMs: () => wall() - WORLD_BEGINS_MS - scheduler.now(),
   };
 }

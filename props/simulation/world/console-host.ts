@@ -86,6 +86,8 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   let incarnation = 0;
   let life: Life | null = null;
   let running: RunningConsole | null = null;
+  /** Kept in the data directory: a start makes a new one only when less than a third of its life is left. */
+  let certificate = { notBeforeMs: 0, notAfterMs: 0 };
 
   async function boot(own: Life): Promise<void> {
     const time = timeOf(own, clock);
@@ -122,6 +124,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       sink: ports.analytics.sink,
       certificates: worldCertificates(own, drawn),
       policyPublicKeyPem: 'world policy key',
+      license: { nodesAllowed: () => null },
       addressBudget: budgetOf(time.monotonicNow),
       peers: createPeerFingerprints(),
       chance: chanceOf(drawn, clock.wallNow),
@@ -131,10 +134,12 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     const edge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
     side.plane.attach(edge.app);
     const nowMs = clock.wallNow();
-    const certificate = {
-      notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS,
-      notAfterMs: nowMs + SERVER_CERTIFICATE_TTL_MS,
-    };
+    if (certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
+      certificate = {
+        notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS,
+        notAfterMs: nowMs + SERVER_CERTIFICATE_TTL_MS,
+      };
+    }
     const leave = listeners.add(CONSOLE_HOST_NAME, {
       console: name,
       edge,
@@ -200,7 +205,11 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     },
     ambush(calls, when) {
       const own = life;
-      own?.endAtCall(calls, when, () => finish(own, 'killed'));
+      own?.endAtCall(calls, when, () => {
+        finish(own, 'killed');
+        // The calls may come long after the accident is over; the service manager starts what was killed.
+        world.scheduler.after(RESTART_MS, start);
+      });
     },
   };
 }

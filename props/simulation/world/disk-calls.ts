@@ -113,6 +113,7 @@ export function createDiskCalls(ground: Ground): DiskCalls {
       },
       read(into, position) {
         check('read', false);
+        faults.refuseRead('read', path);
         return readContent(file, into, position);
       },
       append(bytes) {
@@ -178,6 +179,7 @@ export function createDiskCalls(ground: Ground): DiskCalls {
       if (node?.kind === 'link') node = tree.find(node.target).node;
       if (node === undefined) throw diskError('ENOENT', 'open', path);
       if (node.kind !== 'file') throw diskError('EISDIR', 'read', path);
+      faults.refuseRead('read', path);
       return contentOf(node);
     },
     stat(path) {
@@ -186,7 +188,7 @@ export function createDiskCalls(ground: Ground): DiskCalls {
       return {
         bytes: node.kind === 'file' ? node.length : 0,
         mode: node.mode,
-        ownerId,
+        ownerId: faults.isOn('foreign', path) ? ownerId + 1 : ownerId,
         isDirectory: node.kind === 'directory',
         inode: node.inode,
       };

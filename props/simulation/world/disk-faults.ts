@@ -4,9 +4,17 @@ import type { Random } from './random.ts';
 
 /**
  * `full`: ENOSPC, a part of an append may be left. `readOnly`: EROFS. `failSync`: the next sync is refused with EIO and
- * the switch goes off; the file's content is unknown then. `slow`: every call takes its time.
+ * the switch goes off; the file's content is unknown then. `slow`: every call takes its time. `hang`: no call comes back
+ * for longer than anybody waits. `unreadable`: EIO for what reads a file. `foreign`: everything belongs to another user.
  */
-export type DiskFault = 'full' | 'readOnly' | 'failSync' | 'slow';
+export type DiskFault =
+  | 'full'
+  | 'readOnly'
+  | 'failSync'
+  | 'slow'
+  | 'hang'
+  | 'unreadable'
+  | 'foreign';
 
 export type DiskFaults = {
   turnOn(fault: DiskFault, prefix?: string): void;
@@ -20,10 +28,13 @@ export type DiskFaults = {
   delayMs(path: string): number;
   /** Throws when the disk is read-only here. */
   refuseWrite(call: string, path: string): void;
+  /** Throws when the disk cannot be read here. */
+  refuseRead(call: string, path: string): void;
 };
 
 const SLOW_MEAN_MS = 400;
 const SLOW_MAX_MS = 5_000;
+const HANG_MS = 45_000;
 
 /** Makes the switches, all off. */
 export function createDiskFaults(random: Random): DiskFaults {
@@ -61,10 +72,15 @@ export function createDiskFaults(random: Random): DiskFaults {
       turnOff('failSync', prefix);
       return true;
     },
-    delayMs: (path) =>
-      isOn('slow', path) ? Math.min(SLOW_MAX_MS, random.exponential(SLOW_MEAN_MS)) : 0,
+    delayMs(path) {
+      if (isOn('hang', path)) return HANG_MS;
+      return isOn('slow', path) ? Math.min(SLOW_MAX_MS, random.exponential(SLOW_MEAN_MS)) : 0;
+    },
     refuseWrite(call, path) {
       if (isOn('readOnly', path)) throw diskError('EROFS', call, path);
+    },
+    refuseRead(call, path) {
+      if (isOn('unreadable', path)) throw diskError('EIO', call, path);
     },
   };
 }

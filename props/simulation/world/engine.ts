@@ -28,6 +28,10 @@ export type SimulatedEngine = {
   rotate(): void;
   /** Processes that are started from now on end at once. */
   setRefusal(on: boolean): void;
+  /** As a hang, and not even a kill ends a process (it waits for a device) until it is off again. */
+  setUnkillable(on: boolean): void;
+  /** Somebody removes what was unpacked. */
+  removeFiles(): void;
   /** No events of its own accord; it goes on saying that it is alive. */
   setQuiet(on: boolean): void;
   /** Hang, refusal and quiet off. */
@@ -56,6 +60,7 @@ type Process = {
   readonly launch: EngineLaunch;
   output: EngineOutput | null;
   isInputEnded: boolean;
+  isKilled: boolean;
   lost: number;
   lostTold: number;
   written: number;
@@ -95,7 +100,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     backupsMax: options.backupsMax ?? BACKUPS_MAX,
   });
   const processes = new Set<Process>();
-  const switches = { hangs: false, refuses: false, quiet: false };
+  const switches = { hangs: false, refuses: false, quiet: false, isUnkillable: false };
   let incarnation = 0;
 
   function some(count: number): EngineLine[] {
@@ -160,6 +165,11 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     });
   }
 
+  function kill(one: Process): void {
+    one.isKilled = true;
+    if (!switches.isUnkillable) one.end('it ended with SIGKILL');
+  }
+
   function launch(sensor: Life, asked: EngineLaunch): EngineRun {
     incarnation += 1;
     const life = beginLife(scheduler, { host: `${node}/engine`, incarnation });
@@ -175,6 +185,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       launch: { ...asked, onLine: hear, onErrorLine: hearError },
       output: null,
       isInputEnded: false,
+      isKilled: false,
       lost: 0,
       lostTold: 0,
       written: 0,
@@ -193,7 +204,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       gone,
       hasEnded: () => !life.isAlive(),
       endInput: () => noticeEnd(one),
-      kill: () => one.end('it ended with SIGKILL'),
+      kill: () => kill(one),
     };
   }
 
@@ -216,6 +227,12 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       if (one.isInputEnded) noticeEnd(one);
       else if (one.output === null) begin(one);
     }
+  }
+
+  function setUnkillable(on: boolean): void {
+    switches.isUnkillable = on;
+    if (!on) for (const one of [...processes]) if (one.isKilled) kill(one);
+    setHang(on);
   }
 
   function writeGarbage(one: Process): void {
@@ -244,12 +261,15 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
 
   return {
     launcherFor: (life, stateDir = STATE_DIR) => ({
-      unpack: () => life.call('engine.unpack', () => unpack(stateDir)),
+      unpack: () =>
+        life.call('engine.unpack', () => unpack(stateDir), disk.faults.delayMs(stateDir)),
       launch: (asked) => launch(life, asked),
       isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
     }),
     crash: (code) => endAll(`it ended with ${code}`),
     setHang,
+    setUnkillable,
+    removeFiles: () => disk.remove(path.join(STATE_DIR, ENGINE_FILE)),
     flood: (count) =>
       each((one) => {
         for (let part = 0; part < FLOOD_PARTS; part += 1) {
@@ -268,7 +288,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     heal() {
       switches.refuses = false;
       switches.quiet = false;
-      setHang(false);
+      setUnkillable(false);
     },
     settle: written.settle,
     running: () => processes.size,

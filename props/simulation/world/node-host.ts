@@ -17,6 +17,9 @@ import { worldTransport } from './transport.ts';
 import type { World } from './world.ts';
 
 export const STATE_DIR = '/var/lib/service-sensor';
+/** Where the engine's files are put. */
+export const ENGINE_DIR = `${STATE_DIR}/engine/v1.7.0`;
+export const BOOT_ID = 'abcdef01-0000-4000-8000-000000000000';
 const TOKEN_DROP = `${STATE_DIR}/run/token`;
 const STATUS = `${STATE_DIR}/run/status.json`;
 const RESTART_MS = 5_000;
@@ -158,7 +161,8 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         lastExit = exit;
         finish(own, exit.exitCode === 0 ? 'stopped' : 'failed', exit.reason ?? '');
         // A service manager starts again what failed.
-        if (exit.exitCode !== 0 && isWanted) scheduler.after(RESTART_MS, () => isWanted && start());
+        if (exit.exitCode === 0) return;
+        scheduler.after(RESTART_MS, () => isWanted && life === own && start());
       },
       (error: unknown) => world.crashed(name, error),
     );
@@ -166,9 +170,8 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
 
   // What the lock of the state directory asks the kernel.
   function tellKernel(): void {
-    const fields = ['S', ...Array.from({ length: 18 }, () => '0'), String(incarnation), '0'];
-    disk.setKernelFile('/proc/sys/kernel/random/boot_id', 'abcdef01-0000-4000-8000-000000000000');
-    disk.setKernelFile(`/proc/${process.pid}/stat`, `${process.pid} (node) ${fields.join(' ')}`);
+    disk.setKernelFile('/proc/sys/kernel/random/boot_id', BOOT_ID);
+    disk.setKernelFile(`/proc/${process.pid}/stat`, statOf(process.pid, incarnation));
   }
 
   function finish(
@@ -227,6 +230,12 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     },
     lastExit: () => lastExit,
   };
+}
+
+/** What the kernel tells of a process that began at this tick. */
+export function statOf(pid: number, startedAt: number): string {
+  const fields = ['S', ...Array.from({ length: 18 }, () => '0'), String(startedAt), '0'];
+  return `${pid} (node) ${fields.join(' ')}`;
 }
 
 const SYSTEM = {

@@ -16,12 +16,17 @@ export type Operators = {
   recreate(node: NodeHost): void;
   /** Tokens that are never used, withdrawn, used twice, or used too late. */
   playWithTokens(node: NodeHost, how: number): void;
+  /** Wipes the node, or leaves it as it is, and gives it a token that no Console takes. */
+  giveWrongToken(node: NodeHost, how: number): void;
   /** The sensor that the node's last identity in the registry is; null when it has none. */
   sensorOf(node: NodeHost): string | null;
 };
 
 const RETRY_MS = 4_000;
 const TRIES_MAX = 200;
+const NO_TOKEN = 'a word that is no token';
+/** A token is used up, or over, after so long. */
+const USED_AFTER_MS = 15_000;
 
 /** Makes the operators of a fleet. */
 export function createOperators(of: {
@@ -115,6 +120,34 @@ export function createOperators(of: {
       } else {
         // A fresh token for a node that needs none: it takes it only when it has no identity.
         tokenFor(node, ({ secret }) => node.giveToken(secret));
+      }
+    },
+    giveWrongToken(node, how) {
+      const startWith = (secret: string): void => {
+        node.wipe();
+        node.giveToken(secret);
+        node.start();
+      };
+      if (how < 0.2) node.giveToken(NO_TOKEN);
+      else if (how < 0.4) startWith(NO_TOKEN);
+      else if (how < 0.6) {
+        tokenFor(node, ({ token, secret }) =>
+          insist(
+            ({ side }) => side.tokens.revoke({ tokenId: token.tokenId, actor: 'operator' }),
+            () => startWith(secret),
+          ),
+        );
+      } else if (how < 0.8) {
+        tokenFor(node, ({ secret }) => {
+          startWith(secret);
+          world.scheduler.after(USED_AFTER_MS, () => startWith(secret));
+        });
+      } else {
+        const asked = { note: node.name, ttlMs: USED_AFTER_MS, actor: 'operator' };
+        insist(
+          ({ side }) => side.tokens.create(asked),
+          ({ secret }) => world.scheduler.after(2 * USED_AFTER_MS, () => startWith(secret)),
+        );
       }
     },
     sensorOf,

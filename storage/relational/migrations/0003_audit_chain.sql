@@ -1,5 +1,5 @@
 -- The audit log as a chain: who asked from where, what changed, and the place and hash that one sealer gives each row.
--- Appending touches neither column, so writers never wait for each other. decision: D40; invariant: I20
+-- Appending touches neither column, so writers never wait for each other. decision: D35; invariant: I17
 
 ALTER TABLE audit_records
   ADD COLUMN from_address text,

@@ -1,0 +1,267 @@
+// What the Console does with its license: opens the stored one at the start, imports another, notes the time in the store
+// every minute and follows what another Console on the same database imported. A stored license that does not verify any
+// more counts as none and is named in the log. Enrollment asks the gate and nobody else does. invariant: I16;
+// decision: D32, D33
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { LICENSE_LOOK_INTERVAL_MS, RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import {
+  bannersOfLicense,
+  isClockBehind,
+  type LicenseBanner,
+  type LicenseFacts,
+  type LicensePhase,
+  type LicenseStretch,
+  nodesAllowedBy,
+  phaseOfLicense,
+  seenAfterImport,
+  timelineOfLicense,
+} from '../../machines/trust/license.rules.ts';
+import type { LicenseRow, LicenseStore, StoredLicense } from '../../storage/ports/license-store.ts';
+import { watchWallClock } from '../runtime/clock-watch.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { WheelClock } from '../runtime/wheel-clock.ts';
+import type { LicenseGate } from '../trust/license-gate.ts';
+import { orUnavailable } from '../trust/outage.ts';
+import { type OpenedLicense, openEnvelope, openEnvelopeText } from './envelope-signature.ts';
+import { type LicenseActor, startLicenseActor } from './license.actor.ts';
+
+/** A public key licenses are checked with, and where it comes from. */
+export type LicenseAnchor = {
+  readonly source: 'embedded' | 'evaluation';
+  readonly publicKey: Uint8Array;
+};
+
+export type LicenseView = {
+  readonly phase: LicensePhase;
+  readonly anchor: LicenseAnchor['source'];
+  readonly license: LicenseFacts | null;
+  readonly stored: StoredLicense | null;
+  /** One is stored, but its signature is not by the trusted key: it counts as none. */
+  readonly isStoredRefused: boolean;
+  readonly timeline: readonly LicenseStretch[];
+  readonly banners: readonly LicenseBanner[];
+  readonly nodesAllowed: number | null;
+  readonly nowMs: number;
+  readonly seenMs: number;
+  readonly isClockBehind: boolean;
+};
+
+export type LicenseDesk = {
+  readonly gate: LicenseGate;
+  readonly actor: LicenseActor;
+  view(): LicenseView;
+  /** Imports an envelope; the one in force again is answered and changes nothing. */
+  import(input: {
+    readonly envelope: unknown;
+    readonly actor: string;
+  }): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal>;
+  /** Notes the time a last time and stops. */
+  close(): Promise<void>;
+};
+
+export type LicenseDeskDeps = {
+  readonly store: LicenseStore;
+  /** Tried in this order; the first is shown while there is no license. */
+  readonly anchors: readonly [LicenseAnchor, ...LicenseAnchor[]];
+  readonly clock: WheelClock;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly logger: Logger;
+};
+
+type Desk = LicenseDeskDeps & {
+  readonly actor: LicenseActor;
+  row: LicenseRow;
+  /** Whose key the license in force verified with. */
+  source: LicenseAnchor['source'];
+};
+type Opened = OpenedLicense & { readonly source: LicenseAnchor['source'] };
+
+/** Opens the desk from what is stored. Rejects with StoreUnavailable. */
+export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDesk> {
+  const row = await deps.store.observe({ nowMs: deps.now(), seenMs: 0, revision: 0 });
+  const stored = openStored(deps, row.license);
+  const license = stored?.facts ?? null;
+  const actor = startLicenseActor({ ...deps, license, seenMs: row.seenMs });
+  const desk: Desk = { ...deps, actor, row, source: stored?.source ?? deps.anchors[0].source };
+  tellBehind(desk);
+  const stopLooking = lookRegularly(desk);
+  let isSaid = false;
+  return {
+    actor,
+    gate: {
+      nodesAllowed(nowMs) {
+        actor.tellTime(nowMs);
+        const { license: facts, seenMs } = actor.ref.getSnapshot().context;
+        if (facts === null && !isSaid) {
+          isSaid = true;
+          deps.logger.warn('no license is in force: enrollment has no limit');
+        }
+        return nodesAllowedBy(facts, Math.max(nowMs, seenMs));
+      },
+    },
+    view: () => viewOf(desk),
+    import: (input) => orUnavailable(() => importLicense(desk, input)),
+    async close() {
+      stopLooking();
+      await look(desk).catch((error: unknown) => notLooked(desk, error));
+      actor.stop();
+    },
+  };
+}
+
+async function importLicense(
+  desk: Desk,
+  input: { readonly envelope: unknown; readonly actor: string },
+): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal> {
+  const opened = openByAny(desk, (publicKey) => openEnvelope(input.envelope, publicKey));
+  if (!opened.ok) return opened;
+  // What another Console imported meanwhile is known before it is judged or replaced.
+  await look(desk);
+  const { facts } = opened;
+  const { license: before, seenMs: seenBeforeMs } = desk.actor.ref.getSnapshot().context;
+  if (before !== null && isSame(before, facts)) return { ok: true, isChanged: false };
+  const nowMs = desk.now();
+  const seenMs = seenAfterImport({ before, next: facts }, { nowMs, seenMs: seenBeforeMs });
+  if (phaseOfLicense(facts, seenMs) === 'expired') {
+    return refuse('license_ended', 'The license is past the end of its grace period.');
+  }
+  const row = await desk.store.put({
+    revision: desk.row.revision,
+    licenseId: facts.licenseId,
+    envelope: JSON.stringify(opened.envelope),
+    seenMs,
+    nowMs,
+    actor: input.actor,
+    detail: { before: before === null ? null : summaryOf(before), after: summaryOf(facts) },
+  });
+  if (row === null) {
+    return refuse('store_unavailable', 'Another import came first; try again.', {
+      retryAfterMs: RETRY_AFTER_STORE_MS,
+    });
+  }
+  desk.row = row;
+  desk.source = opened.source;
+  desk.actor.tellImported(facts, row.seenMs);
+  return { ok: true, isChanged: true };
+}
+
+/** Notes the time in the store and takes over what another Console imported. */
+async function look(desk: Desk): Promise<void> {
+  const { revision } = desk.row;
+  desk.actor.tellTime(desk.now());
+  const { seenMs } = desk.actor.ref.getSnapshot().context;
+  const row = await desk.store.observe({ nowMs: desk.now(), seenMs, revision });
+  // An import of this Console that ended meanwhile knows more.
+  if (row.revision < desk.row.revision) return;
+  const isNew = row.revision > desk.row.revision;
+  desk.row = row;
+  if (!isNew) return desk.actor.tellTime(row.seenMs);
+  const stored = openStored(desk, row.license);
+  if (stored === null) return;
+  desk.source = stored.source;
+  desk.actor.tellImported(stored.facts, row.seenMs);
+}
+
+function lookRegularly(desk: Desk): () => void {
+  const { clock, now, monotonicNow } = desk;
+  let isStopped = false;
+  const tick = (): void => {
+    if (isStopped) return;
+    look(desk)
+      .catch((error: unknown) => notLooked(desk, error))
+      .finally(() => clock.setTimeout(tick, LICENSE_LOOK_INTERVAL_MS));
+  };
+  clock.setTimeout(tick, LICENSE_LOOK_INTERVAL_MS);
+  const stopWatch = watchWallClock({
+    clock,
+    now,
+    monotonicNow,
+    onJump({ atMs }) {
+      desk.actor.tellTime(atMs);
+      tellBehind(desk);
+    },
+  });
+  return () => {
+    isStopped = true;
+    stopWatch();
+  };
+}
+
+function viewOf({ actor, source, row, now }: Desk): LicenseView {
+  const nowMs = now();
+  const { license, seenMs } = actor.ref.getSnapshot().context;
+  const atMs = Math.max(nowMs, seenMs);
+  return {
+    phase: phaseOfLicense(license, atMs),
+    anchor: source,
+    license,
+    stored: license === null ? null : row.license,
+    isStoredRefused: license === null && row.license !== null,
+    timeline: timelineOfLicense(license),
+    banners: bannersOfLicense(license, { nowMs, seenMs }),
+    nodesAllowed: nodesAllowedBy(license, atMs),
+    nowMs,
+    seenMs: atMs,
+    isClockBehind: isClockBehind(nowMs, seenMs),
+  };
+}
+
+/** Opens with the first key that signed it; otherwise the refusal of the last. */
+function openByAny(
+  { anchors }: Pick<LicenseDeskDeps, 'anchors'>,
+  open: (publicKey: Uint8Array) => OpenedLicense | Refusal,
+): Opened | Refusal {
+  let refused: Refusal = refuse('license_refused', 'No key is trusted.');
+  for (const { publicKey, source } of anchors) {
+    const opened = open(publicKey);
+    if (opened.ok) return { ...opened, source };
+    refused = opened;
+  }
+  return refused;
+}
+
+function openStored(
+  deps: Pick<LicenseDeskDeps, 'anchors' | 'logger'>,
+  stored: StoredLicense | null,
+): Opened | null {
+  if (stored === null) return null;
+  const opened = openByAny(deps, (publicKey) => openEnvelopeText(stored.envelope, publicKey));
+  if (opened.ok) return opened;
+  const { code, detail } = opened;
+  deps.logger.error({ code, detail }, 'the stored license is refused and counts as none');
+  return null;
+}
+
+function tellBehind(desk: Desk): void {
+  const { seenMs } = desk.actor.ref.getSnapshot().context;
+  const nowMs = desk.now();
+  if (!isClockBehind(nowMs, seenMs)) return;
+  const fields = {
+    now: new Date(nowMs).toISOString(),
+    largestSeen: new Date(seenMs).toISOString(),
+  };
+  desk.logger.warn(fields, 'the clock was set back: the license counts by the largest time seen');
+}
+
+function notLooked(desk: Desk, error: unknown): void {
+  desk.logger.warn({ error: String(error) }, 'the time could not be noted beside the license');
+}
+
+function isSame(one: LicenseFacts, other: LicenseFacts): boolean {
+  return JSON.stringify(summaryOf(one)) === JSON.stringify(summaryOf(other));
+}
+
+function summaryOf(facts: LicenseFacts): Readonly<Record<string, unknown>> {
+  return {
+    license_id: facts.licenseId,
+    customer_id: facts.customerId,
+    workspace_id: facts.workspaceId,
+    plan: facts.plan,
+    max_protected_nodes: facts.maxProtectedNodes,
+    valid_from: new Date(facts.validFromMs).toISOString(),
+    valid_until: new Date(facts.validUntilMs).toISOString(),
+    grace_until: new Date(facts.graceUntilMs).toISOString(),
+    issued_at: new Date(facts.issuedAtMs).toISOString(),
+  };
+}

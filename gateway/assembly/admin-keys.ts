@@ -1,0 +1,40 @@
+// API keys as a starting Console makes them for itself, before there is an operator. decision: D17; invariant: I11
+import { randomBytes } from 'node:crypto';
+import { hashOfSecret } from '../../actors/trust/tokens.ts';
+import { newId } from '../../actors/trust/uuid-v7.ts';
+import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
+import type { ApiKeys } from '../../storage/ports/relational.ts';
+import { ADMIN_SCOPES } from '../access/scopes.ts';
+
+export type AdminKeys = {
+  /** Makes an admin API key; the secret is told once. */
+  createAdminKey(name: string): Promise<string>;
+  /** Whether an API key still works. */
+  isGoodKey(secret: string): Promise<boolean>;
+};
+
+/** Makes both on the store of keys. */
+export function createAdminKeys(
+  apiKeys: Pick<ApiKeys, 'create' | 'findByHash'>,
+  now: () => number,
+): AdminKeys {
+  return {
+    async createAdminKey(name) {
+      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
+      await apiKeys.create({
+        keyId: newId(),
+        hash: hashOfSecret(secret),
+        name,
+        scopes: ADMIN_SCOPES,
+        nowMs: now(),
+        expiresAtMs: null,
+        actor: 'quick-start',
+      });
+      return secret;
+    },
+    async isGoodKey(secret) {
+      const row = await apiKeys.findByHash(hashOfSecret(secret));
+      return row !== null && row.revokedAtMs === null;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// A full spool on the real disk while batches are under way.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import { diskFiles } from '../state-directory/file-port.ts';
+import { openSpool } from './spool.ts';
+import type { Spool } from './spool-port.ts';
+
+const CAP = 20;
+const WHOLE = { maxEvents: 10, maxBytes: 1_000_000 };
+const clock = createWheelClock();
+let folder: string;
+let spool: Spool;
+
+const event = (at: number): RuntimeEvent => ({
+  event_id: String(at).padStart(32, '0'),
+  schema_version: 1,
+  observed_at: '2026-01-01T00:00:00.000Z',
+  event_kind: 'process_exec',
+  severity: 'info',
+  message: 'a process started',
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'spool-'));
+  const path = join(folder, 'events.jsonl');
+  const opened = await openSpool({
+    path,
+    files: diskFiles,
+    clock,
+    logger: silentLogger,
+    random: () => randomBytes(16),
+    eventsMax: CAP,
+  });
+  if (!opened.ok) throw new Error(opened.detail);
+  spool = opened.spool;
+});
+afterEach(async () => {
+  await spool.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a full spool', () => {
+  it('should empty although it grows with every round trip', async () => {
+    let made = 0;
+    const append = (count: number) =>
+      spool.append(
+        Array.from({ length: count }, () => event(made++)),
+        made,
+      );
+    await append(CAP);
+    for (let round = 0; round < 8; round += 1) {
+      const batch = await spool.claim('stream', WHOLE);
+      if (batch === null) break;
+      await append(1);
+      expect(await spool.acknowledge('stream', batch.sequence)).toBe(true);
+    }
+    expect(spool.depth()).toBeLessThanOrEqual(1);
+  });
+
+  it('should number what is left of a cut batch anew when no confirmation came', async () => {
+    await spool.append(
+      Array.from({ length: CAP }, (_, at) => event(at)),
+      1,
+    );
+    const first = await spool.claim('stream', WHOLE);
+    await spool.append([event(CAP)], 2);
+    const second = await spool.claim('stream', WHOLE);
+    expect(second?.sequence).toBe((first?.sequence ?? 0) + 1);
+    expect(second?.events[0]?.event_id).toBe(event(1).event_id);
+    expect(await spool.acknowledge('stream', first?.sequence ?? 0)).toBe(false);
+  });
+});
