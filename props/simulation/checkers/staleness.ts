@@ -73,7 +73,7 @@ export const staleness: CheckerKind = {
       if (steadySince(host) > seenMs || sinceJumpMs <= windowMs + CLOCK_CHECK_INTERVAL_MS) return;
       const slackMs = SLACK_MS + stepSlackMs(host, own, move.id);
       const earlyMs = seenMs + windowMs - nowMs;
-      const knownForMs = nowMs - (own.countedSince.get(move.id) ?? own.sinceMs);
+      const knownForMs = nowMs - (own.countedSince.get(move.id) ?? console.bootedAtMs);
       const isWaitedFor = knownForMs >= windowMs - WHEEL_TICK_MS - slackMs;
       if (context.lastHeartbeatAtMs === null && isWaitedFor) return;
       if (earlyMs > WHEEL_TICK_MS + slackMs)

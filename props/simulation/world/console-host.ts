@@ -49,6 +49,8 @@ export type ConsoleTampering = {
 export type RunningConsole = ConsolePorts & {
   readonly life: Life;
   readonly side: SensorSide;
+  /** When this process began to build its actors, by its own clock. */
+  readonly bootedAtMs: number;
   /** Timers armed in this process. */
   timers(): number;
 };
@@ -91,6 +93,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
 
   async function boot(own: Life): Promise<void> {
     const time = timeOf(own, clock);
+    const bootedAtMs = clock.wallNow();
     const ownWheel = wheelOf(own, clock);
     const wheel = tampering.wheel?.(ownWheel) ?? ownWheel;
     const logger = worldLogger(world, name, own);
@@ -148,7 +151,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       certificate,
     });
     own.onEnd(leave);
-    running = { ...ports, fleet, side, life: own, timers: wheel.size };
+    running = { ...ports, fleet, side, life: own, bootedAtMs, timers: wheel.size };
   }
 
   function start(): void {
