@@ -1,13 +1,15 @@
 // The tables as Kysely sees them; the truth is migrations/*.sql.
+
 import type { ColumnType, Generated } from 'kysely';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { InventoryItem, InventorySectionName } from '../../machines/wire/inventory.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
 import type { AuditFacts } from '../ports/relational.ts';
 import type { CertificateStatus, SensorFacts, TokenKind } from '../ports/sensor-registry.ts';
+import type { AccessTables } from './access-tables.ts';
 
 /** Read as a value, written as JSON text: a bare array would become a PostgreSQL array. */
-type Json<T> = ColumnType<T, string, string>;
+export type Json<T> = ColumnType<T, string, string>;
 
 export type SensorsTable = {
   sensor_id: string;
@@ -62,6 +64,8 @@ export type ApiKeysTable = {
   created_at_ms: number;
   expires_at_ms: number | null;
   revoked_at_ms: number | null;
+  user_id: string | null;
+  last_used_at_ms: number | null;
 };
 
 export type InventoryTable = {
@@ -105,6 +109,14 @@ export type LicenseStateTable = {
   seen_ms: number;
 };
 
+export type SettingsTable = {
+  name: string;
+  value: Json<unknown>;
+  changed_at_ms: number;
+  revision: Generated<number>;
+  changed_by: Generated<string>;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -114,4 +126,5 @@ export type Database = {
   audit_records: AuditTable;
   audit_checkpoints: AuditCheckpointsTable;
   license_state: LicenseStateTable;
-};
+  settings: SettingsTable;
+} & AccessTables;

@@ -1,0 +1,28 @@
+// Settings by name, each with a revision, so that two people who change one at the same time notice. Every method rejects
+// with StoreUnavailable; a change is audited with what was before and after. decision: D38
+import type { Doing } from './doing.ts';
+
+export type SettingRow = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly revision: number;
+  readonly changedAtMs: number;
+  readonly changedBy: string;
+};
+
+export type SettingsStore = {
+  list(): Promise<readonly SettingRow[]>;
+  /**
+   * Puts several settings at once. `revisions` names what the caller saw (0: never set); any other makes it a conflict
+   * and nothing is changed.
+   */
+  put(
+    input: Doing & {
+      readonly values: Readonly<Record<string, unknown>>;
+      readonly revisions: Readonly<Record<string, number>>;
+    },
+  ): Promise<
+    | { readonly ok: true; readonly rows: readonly SettingRow[] }
+    | { readonly ok: false; readonly conflicts: readonly string[] }
+  >;
+};
