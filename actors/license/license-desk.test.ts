@@ -169,7 +169,7 @@ describe('the license desk', () => {
     await importing(desk);
     expect(await importing(desk)).toEqual({ ok: true, isChanged: false });
     expect(await own.relational.audit.recent(10)).toMatchObject([
-      { action: 'license.import', target: 'license-1', actor: 'op', detail: { before: null } },
+      { action: 'license.import', target: 'license-1', actor: 'op', before: null },
     ]);
   });
 
@@ -193,7 +193,14 @@ describe('the license desk', () => {
       '"max_protected_nodes":1',
       '"max_protected_nodes":9',
     );
-    const more = { licenseId: 'x', seenMs: 0, nowMs: NOW_MS, actor: 'thief', detail: {} };
+    const more = {
+      licenseId: 'x',
+      seenMs: 0,
+      nowMs: NOW_MS,
+      actor: 'thief',
+      before: null,
+      after: {},
+    };
     await own.relational.license.put({ ...more, revision: row.revision, envelope });
     const desk = await own.open();
     expect(desk.view()).toMatchObject({ phase: 'absent', license: null, isStoredRefused: true });

@@ -54,6 +54,7 @@ export type LicenseDesk = {
   import(input: {
     readonly envelope: unknown;
     readonly actor: string;
+    readonly from?: string | undefined;
   }): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal>;
   /** Notes the time a last time and stops. */
   close(): Promise<void>;
@@ -112,7 +113,7 @@ export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDes
 
 async function importLicense(
   desk: Desk,
-  input: { readonly envelope: unknown; readonly actor: string },
+  input: { readonly envelope: unknown; readonly actor: string; readonly from?: string | undefined },
 ): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal> {
   const opened = openByAny(desk, (publicKey) => openEnvelope(input.envelope, publicKey));
   if (!opened.ok) return opened;
@@ -133,7 +134,9 @@ async function importLicense(
     seenMs,
     nowMs,
     actor: input.actor,
-    detail: { before: before === null ? null : summaryOf(before), after: summaryOf(facts) },
+    from: input.from,
+    before: before === null ? null : summaryOf(before),
+    after: summaryOf(facts),
   });
   if (row === null) {
     return refuse('store_unavailable', 'Another import came first; try again.', {

@@ -114,7 +114,11 @@ export function licenseRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebo
       },
       handler: async (request, reply) => {
         const { actor } = operatorOf(request);
-        const imported = await deps.license.import({ envelope: request.body, actor });
+        const imported = await deps.license.import({
+          envelope: request.body,
+          actor,
+          from: request.ip,
+        });
         return imported.ok ? answer() : sendRefusal(reply, imported);
       },
     });

@@ -19,7 +19,9 @@ export function licenseStoreContract(harness: Harness<Ports>): void {
     envelope: JSON.stringify({ text: HOSTILE, id: hex(8) }),
     nowMs: NOW_MS,
     actor: 'op\0',
-    detail: { before: null, text: HOSTILE },
+    from: '192.0.2.1',
+    before: null,
+    after: { text: HOSTILE },
   });
 
   describe('license store', () => {
@@ -49,7 +51,10 @@ export function licenseStoreContract(harness: Harness<Ports>): void {
         action: 'license.import',
         target: input.licenseId,
         result: 'ok',
-        detail: input.detail,
+        from: '192.0.2.1',
+        before: null,
+        after: input.after,
+        detail: {},
       });
     });
 

@@ -1,5 +1,7 @@
 // The license of the deployment and the largest time seen, shared by every Console on one database. Throws
 // StoreUnavailable when the database cannot answer. decision: D33
+import type { AuditEntry, AuditFacts } from './relational.ts';
+
 export type StoredLicense = {
   /** The envelope as JSON text, as it was imported; whoever reads it checks its signature again. */
   readonly envelope: string;
@@ -34,19 +36,24 @@ export type LicenseStore = {
     readonly seenMs: number;
     readonly nowMs: number;
     readonly actor: string;
+    readonly from?: string | undefined;
     /** What changed, for the audit row. */
-    readonly detail: Readonly<Record<string, unknown>>;
+    readonly before: AuditFacts | null;
+    readonly after: AuditFacts;
   }): Promise<LicenseRow | null>;
 };
 
 /** The audit row of an import, the same in every store. */
-export function auditOfImport(input: Parameters<LicenseStore['put']>[0]) {
+export function auditOfImport(input: Parameters<LicenseStore['put']>[0]): AuditEntry {
   return {
     atMs: input.nowMs,
     actor: input.actor,
     action: 'license.import',
     target: input.licenseId,
     result: 'ok',
-    detail: input.detail,
+    from: input.from,
+    before: input.before,
+    after: input.after,
+    detail: {},
   };
 }

@@ -64,7 +64,7 @@ describe('the license of a quick start', () => {
     expect(await start(true, path)).toMatchObject({ phase: 'absent', anchor: 'evaluation' });
     const nowMs = Date.now();
     const envelope = JSON.stringify(issuer.sign(licensePayload(nowMs)));
-    const more = { licenseId: 'x', seenMs: nowMs, nowMs, actor: 'op', detail: {} };
+    const more = { licenseId: 'x', seenMs: nowMs, nowMs, actor: 'op', before: null, after: {} };
     await relational.license.put({ ...more, revision: 0, envelope });
     expect(await start(true, path)).toMatchObject({ license: { licenseId: 'license-1' } });
     expect(await start(true)).toMatchObject({ license: null, isStoredRefused: true });
