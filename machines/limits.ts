@@ -203,6 +203,101 @@ export const LICENSE_SECRET_MIN_CHARS = 32;
 export const LICENSE_SECRET_BYTES = 32;
 export const LICENSE_SERVICE_CONNECTIONS_MAX = 64;
 
+// Teams, groups, tags and API keys.
+export const LABEL_NAME_MAX_CHARS = 64;
+export const LABEL_DESCRIPTION_MAX_CHARS = 512;
+export const TAG_MAX_CHARS = 64;
+export const TAGS_PER_SENSOR_MAX = 32;
+export const GROUPS_PER_SENSOR_MAX = 32;
+export const TEAMS_MAX = 1_000;
+export const GROUPS_MAX = 1_000;
+export const TEAM_USERS_MAX = 1_000;
+export const TEAM_SENSORS_MAX = 10_000;
+export const GROUP_SENSORS_MAX = 20_000;
+export const USER_SENSORS_MAX = 10_000;
+export const MEMBERSHIP_CHANGES_MAX = 1_000;
+export const API_KEY_TTL_DEFAULT_MS = 90 * DAY_MS;
+export const API_KEY_TTL_MAX_MS = 365 * DAY_MS;
+export const API_KEYS_PER_USER_MAX = 20;
+export const API_KEYS_ENDED_KEPT_MAX = 100;
+
+// Sessions of people and the uses of credentials.
+export const SESSION_IDLE_MS = HOUR_MS;
+export const SESSION_ABSOLUTE_MS = 12 * HOUR_MS;
+export const SEEN_WRITE_INTERVAL_MS = MINUTE_MS;
+export const SEEN_BATCH_MAX = 10_000;
+
+// Settings and the first run.
+export const RETENTION_DAYS_MAX = 3_650;
+export const TOKEN_TTL_MIN_MS = MINUTE_MS;
+export const SESSION_IDLE_MINUTES_DEFAULT = 60;
+export const SESSION_LIFETIME_HOURS_DEFAULT = 12;
+export const SESSION_LIFETIME_HOURS_MAX = 720;
+export const SETTING_TEXT_MAX_CHARS = 128;
+export const WEBHOOK_ALLOW_LIST_MAX = 100;
+export const SETTINGS_LOOK_INTERVAL_MS = 2 * SECOND_MS;
+export const SETTINGS_RETRY_MS = 5 * SECOND_MS;
+export const SETUP_CODE_ATTEMPTS_PER_MINUTE = 10;
+export const SETUP_CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
+export const SETUP_RESTART_DELAY_MS = 500;
+export const PROVISIONING_FILE_MAX_BYTES = 256 * KIB;
+export const POSTGRESQL_VERSION_MIN = 14;
+
+// Logins through identity providers.
+export const SSO_FLOW_TTL_MS = 10 * MINUTE_MS;
+export const SSO_FLOWS_MAX = 10_000;
+export const SSO_REQUEST_TIMEOUT_MS = 5 * SECOND_MS;
+export const SSO_EXCHANGE_TIMEOUT_MS = 15 * SECOND_MS;
+export const SSO_ACCOUNT_TIMEOUT_MS = 20 * SECOND_MS;
+export const SSO_ANSWER_MAX_BYTES = 256 * KIB;
+export const SSO_METADATA_TTL_MS = 10 * MINUTE_MS;
+export const SSO_RETRY_AFTER_MS = 5 * SECOND_MS;
+export const SSO_PROVIDERS_MAX = 32;
+export const SSO_RANDOM_BYTES = 32;
+export const SSO_ISSUER_MAX_CHARS = 512;
+export const SSO_TEXT_MAX_CHARS = 256;
+export const SSO_SECRET_MAX_CHARS = 2_048;
+export const SSO_CA_MAX_CHARS = 65_536;
+export const SSO_SCOPES_MAX = 16;
+export const SSO_DOMAINS_MAX = 64;
+export const SSO_GROUPS_MAX = 256;
+export const SSO_CLAIMED_GROUPS_MAX = 2_000;
+export const SSO_CALLBACK_MAX_CHARS = 4_096;
+
+// Second factors.
+export const TOTP_SECRET_BYTES = 20;
+export const TOTP_STEP_MS = 30 * SECOND_MS;
+export const TOTP_DIGITS = 6;
+export const TOTP_WINDOW_STEPS = 1;
+export const MFA_TRIES_MAX = 5;
+export const MFA_TRIES_WINDOW_MS = 15 * MINUTE_MS;
+export const MFA_CODE_MAX_CHARS = 64;
+export const RECOVERY_CODES_COUNT = 10;
+export const RECOVERY_CODE_BYTES = 10;
+
+// People: accounts, passwords, sessions and throttled logins.
+export const EMAIL_MAX_CHARS = 254;
+export const DISPLAY_NAME_MAX_CHARS = 128;
+export const USER_TAGS_MAX = 32;
+export const PASSWORD_MIN_CHARS = 8;
+export const PASSWORD_MAX_CHARS = 128;
+export const PASSWORD_MEMORY_KIB = 19_456;
+export const PASSWORD_PASSES = 2;
+export const PASSWORD_LANES = 1;
+export const PASSWORD_HASHES_RUNNING_MAX = 4;
+export const PASSWORD_HASHES_WAITING_MAX = 64;
+export const PASSWORD_BUSY_RETRY_MS = 1 * SECOND_MS;
+export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
+export const LOGIN_ACCOUNT_TRIES_FREE = 5;
+export const LOGIN_ADDRESS_TRIES_FREE = 20;
+export const LOGIN_DELAY_MIN_MS = 5 * SECOND_MS;
+export const LOGIN_DELAY_MAX_MS = 5 * MINUTE_MS;
+export const SESSION_PARTIAL_MS = 10 * MINUTE_MS;
+export const SESSION_RANDOM_BYTES = 32;
+export const RESET_LINK_TTL_MS = HOUR_MS;
+export const ACCESS_SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
+export const ENDED_SESSIONS_KEPT_MS = 7 * DAY_MS;
+
 // Operator plane, live channel and the command line.
 export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;
 export const OPERATOR_EXPORT_ROWS_MAX = 1_000_000;
@@ -256,6 +351,9 @@ export const INTERVALS = {
   RENEWAL_RETRY_MIN_MS,
   RENEWAL_RETRY_MAX_MS,
   INVENTORY_INTERVAL_MS,
+  SESSION_IDLE_MS,
+  SESSION_ABSOLUTE_MS,
+  SEEN_WRITE_INTERVAL_MS,
   STOP_TIMEOUT_MS,
   SPOOL_RETRY_MIN_MS,
   SPOOL_RETRY_MAX_MS,
@@ -285,6 +383,11 @@ const RELATIONS: readonly Relation[] = [
     'a heartbeat ends before the next is due',
     (i) => i.HEARTBEAT_TIMEOUT_MS <= i.HEARTBEAT_INTERVAL_MS,
   ],
+  [
+    'uses of a session are written well before it is idle',
+    (i) => 2 * i.SEEN_WRITE_INTERVAL_MS <= i.SESSION_IDLE_MS,
+  ],
+  ['a session is idle before it ends', (i) => i.SESSION_IDLE_MS <= i.SESSION_ABSOLUTE_MS],
   [
     'every interval is a positive number',
     (i) => Object.values(i).every((value) => Number.isFinite(value) && value > 0),

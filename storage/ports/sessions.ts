@@ -21,7 +21,14 @@ export type SessionRow = {
 };
 
 export type SessionStore = {
-  create(row: Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs'>): Promise<void>;
+  /**
+   * Begins a session. False when the person is gone or disabled, or the password that was judged is no longer the one in
+   * force, so that a login that was under way does not outlive a new password.
+   */
+  create(
+    row: Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs'>,
+    judged?: { readonly passwordHash: string | null },
+  ): Promise<boolean>;
   findByHash(hash: Buffer): Promise<SessionRow | null>;
   /**
    * Ends one session and begins another for the same person in one transaction: after a login, a second factor, a change

@@ -81,15 +81,22 @@ export type UserStore = {
       readonly keepSession: Buffer | null;
     },
   ): Promise<boolean>;
-  /** A better hash of the same password; not audited, ends nothing. */
-  rehash(input: { readonly userId: string; readonly passwordHash: string }): Promise<void>;
+  /** A better hash of the same password in place of the one it was made from; not audited, ends nothing. */
+  rehash(input: {
+    readonly userId: string;
+    readonly replaces: string;
+    readonly passwordHash: string;
+  }): Promise<void>;
   noteLogin(input: Doing & { readonly userId: string; readonly method: string }): Promise<void>;
 
   /** Makes a one-time link; older ones of the user end. */
   createLink(
     input: Doing & { readonly userId: string; readonly hash: Buffer; readonly expiresAtMs: number },
   ): Promise<boolean>;
-  /** Uses a link once: sets the password and ends every session. Null when unknown, used or expired. */
+  /**
+   * Uses a link once: sets the password and ends every session and every other link. Null when it is unknown, used or
+   * expired, or its user disabled.
+   */
   useLink(
     input: Doing & { readonly hash: Buffer; readonly passwordHash: string },
   ): Promise<UserRow | null>;
@@ -125,7 +132,20 @@ export type UserStore = {
     input: Doing & { readonly userId: string; readonly keepSession: Buffer | null },
   ): Promise<boolean>;
 
-  /** Counts one failure under every key at once and gives the counts back; a window that is over begins anew. */
+  /**
+   * Takes one try under every key at once, or none: `waitMs` judges each count, and the longest wait is given back; 0
+   * when the try was counted. Tries that arrive together are judged one after the other, so that none slips past.
+   */
+  takeTry(input: {
+    readonly keys: readonly string[];
+    readonly nowMs: number;
+    readonly windowMs: number;
+    readonly waitMs: (failures: LoginFailures) => number;
+  }): Promise<number>;
+  /** Gives a try that was right back. */
+  returnTry(keys: readonly string[]): Promise<void>;
+  /** Counts one failure under every key at once and gives the counts back; a count begins anew when its last failure is a
+   * window ago. */
   noteFailure(input: {
     readonly keys: readonly string[];
     readonly nowMs: number;
@@ -137,4 +157,6 @@ export type UserStore = {
     windowMs: number,
   ): Promise<readonly LoginFailures[]>;
   forgetFailures(keys: readonly string[]): Promise<void>;
+  /** Forgets counts whose last failure lies before the instant; how many. */
+  sweepFailures(beforeMs: number): Promise<number>;
 };
