@@ -6,6 +6,7 @@ import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { type EnrollmentAttempt, judgeRefusal } from '../../machines/sensor/enrollment.rules.ts';
 import { EnrollResponse, SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
+import type { Identity } from '../state-directory/identity.ts';
 import { parseFingerprint } from '../transport/pinned-ca.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
@@ -27,6 +28,8 @@ export type EnrollmentParts = Pick<
   readonly instanceId: string;
   readonly consoleUrl: URL;
   readonly ports: Pick<NodePorts, 'files' | 'transport' | 'keyWork'>;
+  /** Gets the identity as it was installed: a disk that cannot be read a moment later changes nothing. */
+  readonly onInstalled: (identity: Identity) => void;
 };
 
 /** Exchanges a token for an identity; goes on until an answer is final. The token is never logged. */
@@ -116,6 +119,7 @@ async function install(parts: EnrollmentParts, json: unknown): Promise<Enrollmen
     const reason = `${installed.reason}: ${installed.detail}`;
     return { kind: 'retry', reason, retryAfterMs: null };
   }
+  parts.onInstalled(installed.identity);
   const { sensorId, notAfterMs } = installed.identity;
   parts.logger.info({ sensorId }, 'enrolled');
   return { kind: 'enrolled', sensorId, notAfterMs };

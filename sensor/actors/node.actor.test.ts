@@ -9,6 +9,7 @@ import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type ConsolePeer, SENSOR_ID, startConsolePeer } from '../../props/peers/console-peer.ts';
 import { loadConfig } from '../config/config.ts';
 import { joinPorts } from '../main.ts';
+import { STATE_FILES } from '../state-directory/identity.ts';
 import { type NodeRun, runNode } from './node.actor.ts';
 import type { NodePorts } from './node-ports.ts';
 
@@ -245,6 +246,29 @@ describe('node', () => {
     await writeFile(join(stateDir, 'run', 'token'), token, { mode: 0o600 });
     await peer.until('a heartbeat again', () => beats() > before);
     await peer.until('the events', () => peer.batches.flatMap(({ ids }) => ids).length >= 10);
+  }, 30_000);
+
+  it('should run with the identity it installed when the disk cannot be read a moment later', async () => {
+    const ports = joinPorts(stateDir);
+    const certificate = join(stateDir, STATE_FILES.certificate);
+    let reads = Number.NEGATIVE_INFINITY;
+    const run = await start(TOKEN, {
+      ...ports,
+      files: {
+        ...ports.files,
+        async rename(from, to) {
+          await ports.files.rename(from, to);
+          if (to === certificate) reads = 0;
+        },
+        async readFile(path) {
+          if (path === certificate) reads += 1;
+          if (reads > 1) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+          return ports.files.readFile(path);
+        },
+      },
+    });
+    await Promise.race([peer.until('a heartbeat', () => beats() > 0), run.done]);
+    expect([beats() > 0, reads]).toEqual([true, 1]);
   }, 30_000);
 
   it('should obey Retry-After when enrolling', async () => {

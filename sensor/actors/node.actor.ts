@@ -130,13 +130,11 @@ export function runNode(options: NodeOptions): NodeRun {
     const own = need(parts, 'the state');
     const spent = need(token, 'a token');
     token = null;
-    const outcome = await enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl }, spent);
-    if (outcome.kind === 'enrolled') {
-      const found = await own.directory.readIdentity();
-      if (found.kind !== 'whole') throw new Error('the new identity cannot be read');
-      identity = found;
-    }
-    return outcome;
+    const consoleUrl = own.client.baseUrl;
+    const onInstalled = (installed: Identity): void => {
+      identity = installed;
+    };
+    return enroll({ ...own, instanceId, consoleUrl, onInstalled }, spent);
   }
 
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12

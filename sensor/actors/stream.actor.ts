@@ -133,7 +133,7 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
       maxBytes: STREAM_FRAME_MAX_BYTES / 2 - FRAME_HEAD_BYTES,
     });
     if (batch === null) return null;
-    return { sequence: batch.sequence, isFull: batch.lines.length >= STREAM_FRAME_EVENTS_MAX };
+    return { sequence: batch.sequence, isFull: batch.isFull };
   }
 
   async function settle(sequence: number, code: string | null): Promise<void> {

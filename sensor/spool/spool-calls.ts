@@ -85,7 +85,8 @@ export function createSpoolCalls(
       if (isNew && !(await persist({ kind: 'claim', ...taken }, true))) return null;
       cut.delete(channel);
       const lines = await linesOf(taken);
-      if (lines.length > 0) return batchOf(taken, lines);
+      const isFull = taken.to < planned.to || taken.to - taken.from >= options.maxEvents;
+      if (lines.length > 0) return batchOf(taken, lines, isFull);
       // Every line of the batch is damaged: nothing can be sent, so it is closed and the next one is made.
       await acknowledge(channel, taken.sequence);
     }
@@ -174,12 +175,13 @@ export function createSpoolCalls(
   };
 }
 
-function batchOf(taken: SpoolClaim, lines: readonly string[]): ClaimedBatch {
+function batchOf(taken: SpoolClaim, lines: readonly string[], isFull: boolean): ClaimedBatch {
   let parsed: readonly RuntimeEvent[] | null = null;
   return {
     channel: taken.channel,
     sequence: taken.sequence,
     lines,
+    isFull,
     get events() {
       parsed ??= lines.map((line) => JSON.parse(line) as RuntimeEvent);
       return parsed;

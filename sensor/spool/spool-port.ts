@@ -21,6 +21,8 @@ export type ClaimedBatch = {
   readonly lines: readonly string[];
   /** The same events parsed, on first use. */
   readonly events: readonly RuntimeEvent[];
+  /** It is as large as was allowed, in events or in bytes: more may wait behind it. */
+  readonly isFull: boolean;
 };
 
 export type ClaimOptions = {

@@ -76,3 +76,27 @@ describe('a full spool', () => {
     expect(await spool.acknowledge('stream', first?.sequence ?? 0)).toBe(false);
   });
 });
+
+describe('a batch', () => {
+  it('should be full when it holds as many events, or as many bytes, as allowed', async () => {
+    const events = Array.from({ length: 4 }, (_, at) => event(at));
+    await spool.append(events, 1);
+    const bytes = Buffer.byteLength(JSON.stringify(event(0)));
+    const claims = [
+      { maxEvents: 2, maxBytes: 1_000_000 },
+      { maxEvents: 10, maxBytes: bytes },
+      { maxEvents: 10, maxBytes: 1_000_000 },
+    ];
+    const found: unknown[] = [];
+    for (const limits of claims) {
+      const batch = await spool.claim('stream', limits);
+      found.push([batch?.lines.length, batch?.isFull]);
+      await spool.acknowledge('stream', batch?.sequence ?? 0);
+    }
+    expect(found).toEqual([
+      [2, true],
+      [1, true],
+      [1, false],
+    ]);
+  });
+});
