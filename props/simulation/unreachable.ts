@@ -51,6 +51,8 @@ const NO_LICENSE =
   'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
+const EXCHANGE_ANSWERS =
+  'the exchange of a token ends with a value whatever disk and Console do: what fails is tried again';
 const LAUNCHER =
   'the port of the engine answers a start that fails with a run that has ended; it never rejects';
 const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
@@ -104,6 +106,11 @@ export const UNREACHABLE: readonly Unreachable[] = [
     reason: 'stopping waits for the end of the process, which cannot fail',
   },
   { place: 'renewal.looking error:readClock 0', reason: CLOCK_ANSWERS },
+  { place: 'node.enrolling error:enroll 0', reason: EXCHANGE_ANSWERS },
+  {
+    place: 'node.awaiting_reenrollment.exchanging error:reenroll 0',
+    reason: EXCHANGE_ANSWERS,
+  },
   { place: 'node.running error:startCollecting 0', reason: STARTS_AT_ONCE },
   { place: 'node.awaiting_reenrollment error:startCollecting 0', reason: STARTS_AT_ONCE },
 ];

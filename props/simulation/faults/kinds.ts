@@ -51,6 +51,8 @@ export const FAULT_KINDS = [
   'operator.tokens',
   'operator.wrong_token',
   'operator.revoke_twice',
+  'operator.revoke_at_reenrollment',
+  'relational.late_answers',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

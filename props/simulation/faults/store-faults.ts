@@ -5,6 +5,8 @@ import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
 
 type StoreKind = Extract<FaultKind, `relational.${string}` | `analytics.${string}`>;
 
+const LATE_MAX_MS = 8_000;
+
 /** The effects by kind. */
 export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, FaultEffect>> {
   const { relational, analytics } = fleet.stores;
@@ -40,6 +42,12 @@ export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, Fault
     'relational.away': listed(relational.faults, 'away'),
     'relational.stall': listed(relational.faults, 'stall'),
     'relational.slow': slow(relational.faults),
+    'relational.late_answers': ({ severity }) => {
+      relational.faults.answerMs = { least: 0, most: LATE_MAX_MS * severity };
+      return () => {
+        relational.faults.answerMs = { least: 0, most: 0 };
+      };
+    },
     'relational.unsure': unsure(relational.faults),
     'relational.notifications': (fault) => {
       const target = who(fault);

@@ -11,6 +11,8 @@ export type WayFaults = {
   readonly stall: Targets;
   /** How long every call takes. 0 and 0 = at once, without a step of the scheduler. */
   latencyMs: { readonly least: number; readonly most: number };
+  /** How long the word about what was done is on its way: answers come in another order than the commits. */
+  answerMs: { readonly least: number; readonly most: number };
   /** Probability that the connection breaks before anything is done. */
   failBefore: number;
   /** Probability that it is done and the connection breaks before the answer. */
@@ -42,6 +44,7 @@ export function noWayFaults(): WayFaults {
     away: new Set(),
     stall: new Set(),
     latencyMs: { least: 0, most: 0 },
+    answerMs: { least: 0, most: 0 },
     failBefore: 0,
     failAfter: 0,
     silentAfter: 0,
@@ -54,6 +57,7 @@ export function healWay(faults: WayFaults): void {
   faults.away.clear();
   faults.stall.clear();
   faults.latencyMs = { least: 0, most: 0 };
+  faults.answerMs = { least: 0, most: 0 };
   faults.failBefore = 0;
   faults.failAfter = 0;
   faults.silentAfter = 0;

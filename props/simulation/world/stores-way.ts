@@ -75,6 +75,12 @@ export function createWay(options: WayOptions): Way {
 
   const happens = (probability: number): boolean => probability > 0 && random.chance(probability);
 
+  function hear(call: Call, answer: unknown): void {
+    if (!life.isAlive()) return;
+    call.release();
+    call.resolve(answer);
+  }
+
   /** The store's side of a call, at one instant. */
   function settle(call: Call): void {
     const isHeard = life.isAlive() && !call.isOver && call.signal?.aborted !== true;
@@ -86,9 +92,9 @@ export function createWay(options: WayOptions): Way {
       const answer = call.effect();
       if (happens(faults.failAfter)) throw unavailable('the answer was lost', true);
       if (happens(faults.silentAfter)) return;
-      if (!life.isAlive()) return;
-      call.release();
-      call.resolve(answer);
+      const { least, most } = faults.answerMs;
+      if (most > 0) life.after(least + random.next() * (most - least), () => hear(call, answer));
+      else hear(call, answer);
     } catch (error) {
       if (!life.isAlive()) return;
       call.release();
@@ -153,7 +159,8 @@ export function createWay(options: WayOptions): Way {
     signal: AbortSignal | undefined,
   ): Answer | Promise<Answer> {
     if (hits(faults.away, host)) throw unavailable('the connection is refused', false);
-    const isAtOnce = faults.latencyMs.most === 0 && connections === 0 && !hits(faults.stall, host);
+    const takesTime = faults.latencyMs.most > 0 || faults.answerMs.most > 0;
+    const isAtOnce = !takesTime && connections === 0 && !hits(faults.stall, host);
     if (isAtOnce && !happens(faults.silentAfter)) {
       if (happens(faults.failBefore)) throw unavailable('the connection was lost', true);
       const answer = effect();
