@@ -39,6 +39,11 @@ export const ERRORS = {
     title: 'The enrollment token is not valid',
     action: 'Ask an operator for a new token.',
   },
+  setup_code_invalid: {
+    status: 401,
+    title: 'The setup code is not valid',
+    action: 'Enter the code that the Console printed on its terminal.',
+  },
   credential_required: {
     status: 401,
     title: 'A credential is required',
@@ -68,6 +73,51 @@ export const ERRORS = {
     status: 403,
     title: 'The credential does not allow this',
     action: 'Use a credential with the named scope.',
+  },
+  session_required: {
+    status: 403,
+    title: 'This is for a person with a session',
+    action: 'Log in; an API key cannot do this.',
+  },
+  second_factor_required: {
+    status: 403,
+    title: 'The second factor is missing',
+    action: 'Show the second factor, or set one up.',
+  },
+  not_owner: {
+    status: 403,
+    title: 'The sensor is not yours',
+    action: 'Ask an operator, or whoever owns the sensor.',
+  },
+  csrf_refused: {
+    status: 403,
+    title: 'The request does not come from this Console',
+    action: 'Send it from the Console itself, with the header x-service-csrf.',
+  },
+  mfa_code_invalid: {
+    status: 403,
+    title: 'The code is not valid',
+    action: 'Enter the code that the app shows now, or a recovery code; each works once.',
+  },
+  sso_login_refused: {
+    status: 403,
+    title: 'The login does not belong to this browser',
+    action: 'Begin the login again on the login page.',
+  },
+  sso_answer_refused: {
+    status: 403,
+    title: 'The answer of the identity provider is refused',
+    action: 'Begin the login again; if it is refused again, ask an admin.',
+  },
+  sso_email_refused: {
+    status: 403,
+    title: 'The e-mail address does not allow this login',
+    action: 'Have the identity provider verify an address of an allowed domain.',
+  },
+  sso_account_refused: {
+    status: 403,
+    title: 'This identity has no access here',
+    action: 'Ask an admin for an account or for a role of one of your groups.',
   },
   license_limit: {
     status: 403,
@@ -109,6 +159,26 @@ export const ERRORS = {
     title: 'The license has ended',
     action: 'Import a license whose grace period lasts.',
   },
+  settings_conflict: {
+    status: 409,
+    title: 'The settings were changed meanwhile',
+    action: 'Read the settings again and repeat the change.',
+  },
+  setup_out_of_order: {
+    status: 409,
+    title: 'This step of the setup is not possible now',
+    action: 'Finish the steps that the state names first.',
+  },
+  mfa_state_conflict: {
+    status: 409,
+    title: 'The second factor does not allow this now',
+    action: 'Read the state of the second factor, then do what the detail says.',
+  },
+  sso_provider_conflict: {
+    status: 409,
+    title: 'The identity provider was changed meanwhile',
+    action: 'Read it again and repeat the change.',
+  },
   token_expired: {
     status: 410,
     title: 'The enrollment token has expired',
@@ -135,15 +205,40 @@ export const ERRORS = {
     title: 'The license is not genuine',
     action: 'Import the file unchanged, as it was issued for this Console.',
   },
+  connection_failed: {
+    status: 422,
+    title: 'The connection does not work',
+    action: 'Correct the address or the named reason and test it again.',
+  },
+  sso_provider_refused: {
+    status: 422,
+    title: 'The identity provider cannot be used like this',
+    action: 'Correct the named fields.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
     action: 'Wait for the time in Retry-After.',
   },
+  mfa_locked: {
+    status: 429,
+    title: 'Too many wrong codes',
+    action: 'Wait for the time in Retry-After, then log in again.',
+  },
   internal: {
     status: 500,
     title: 'The Console failed',
     action: 'Try again; report the request id if it persists.',
+  },
+  setup_required: {
+    status: 503,
+    title: 'The Console is not set up yet',
+    action: 'Open /setup with the code that the Console printed on its terminal.',
+  },
+  sso_provider_unavailable: {
+    status: 503,
+    title: 'The identity provider does not answer',
+    action: 'Try again after Retry-After, or log in another way.',
   },
   store_unavailable: {
     status: 503,

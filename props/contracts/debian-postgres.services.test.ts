@@ -18,6 +18,9 @@ import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
+import { settingsStoreContract } from './settings-store.contract.ts';
+import { ssoPortsOn } from './sso-ports.ts';
+import { ssoStoreContract } from './sso-store.contract.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 50;
@@ -120,5 +123,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   auditLogContract({ port: () => control.relational, setAway });
   auditChainContract({ port: () => control.relational, setAway });
   licenseStoreContract({ port: () => control.relational, setAway });
+  ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
+  settingsStoreContract({ port: () => control.relational, setAway });
   migrationsContract(stores);
 });

@@ -31,6 +31,9 @@ import {
 } from './real-stores.ts';
 import { batch, enrollment, event, hex, NOW_MS } from './samples.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
+import { settingsStoreContract } from './settings-store.contract.ts';
+import { ssoPortsOn } from './sso-ports.ts';
+import { ssoStoreContract } from './sso-store.contract.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;
@@ -87,6 +90,8 @@ describe('relational ports on PostgreSQL', () => {
   auditChainContract({ port: () => control.relational, setAway });
   auditTamperingContract(() => control.relational);
   licenseStoreContract({ port: () => control.relational, setAway });
+  ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
+  settingsStoreContract({ port: () => control.relational, setAway });
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

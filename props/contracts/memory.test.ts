@@ -1,8 +1,11 @@
 // The reference fakes keep the same promises as the real stores.
+import { randomUUID } from 'node:crypto';
 import { describe } from 'vitest';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import { createMemoryAudit } from '../../storage/memory/audit-log.ts';
 import { createMemoryEvents, type MemoryMode } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createMemorySso } from '../../storage/memory/sso-store.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
@@ -13,6 +16,8 @@ import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
+import { settingsStoreContract } from './settings-store.contract.ts';
+import { CONTRACT_FLOWS_MAX, ssoStoreContract } from './sso-store.contract.ts';
 
 const MODES: Readonly<Record<RelayFault, MemoryMode>> = {
   none: 'work',
@@ -32,6 +37,14 @@ describe('relational ports in memory', () => {
   auditLogContract({ port: () => memory, setAway });
   auditChainContract({ port: () => memory, setAway });
   licenseStoreContract({ port: () => memory, setAway });
+  settingsStoreContract({ port: () => memory, setAway });
+});
+
+describe('identity providers in memory', () => {
+  const log = createMemoryAudit();
+  const { sso, setAway } = createMemorySso(log.record, CONTRACT_FLOWS_MAX);
+  const newUser = async () => randomUUID();
+  ssoStoreContract({ port: () => ({ sso, audit: log.audit, newUser }), setAway });
 });
 
 describe('event store in memory', () => {

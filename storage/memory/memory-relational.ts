@@ -4,11 +4,15 @@ import type { AuditChain } from '../ports/audit-chain.ts';
 import type { LicenseStore } from '../ports/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import type { SettingsStore } from '../ports/settings-store.ts';
+import type { SsoStore } from '../ports/sso-store.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryAudit } from './audit-log.ts';
 import { createMemoryInventory } from './inventory-store.ts';
 import { createMemoryLicense } from './license-store.ts';
 import { createMemoryRegistry } from './memory-registry.ts';
+import { createMemorySettings } from './settings-store.ts';
+import { createMemorySso } from './sso-store.ts';
 
 export type MemoryRelational = {
   readonly sensors: SensorRegistry;
@@ -18,6 +22,8 @@ export type MemoryRelational = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly sso: SsoStore;
+  readonly settings: SettingsStore;
   readonly health: RelationalHealth;
   /** Away: every port behaves as when the database is gone. */
   setAway(away: boolean): void;
@@ -30,6 +36,8 @@ export function createMemoryRelational(): MemoryRelational {
   const keys = createMemoryApiKeys(log.record);
   const sections = createMemoryInventory();
   const licenses = createMemoryLicense(log);
+  const providers = createMemorySso(log.record);
+  const choices = createMemorySettings(log);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -39,10 +47,12 @@ export function createMemoryRelational(): MemoryRelational {
     audit: log.audit,
     auditChain: log.chain,
     license: licenses.license,
+    sso: providers.sso,
+    settings: choices.settings,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections, licenses]) one.setAway(away);
+      for (const one of [log, registry, keys, sections, licenses, choices]) one.setAway(away);
     },
   };
 }

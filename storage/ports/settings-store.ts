@@ -1,6 +1,7 @@
 // Settings by name, each with a revision, so that two people who change one at the same time notice. Every method rejects
 // with StoreUnavailable; a change is audited with what was before and after. decision: D38
 import type { Doing } from './doing.ts';
+import type { AuditEntry } from './relational.ts';
 
 export type SettingRow = {
   readonly name: string;
@@ -26,3 +27,21 @@ export type SettingsStore = {
     | { readonly ok: false; readonly conflicts: readonly string[] }
   >;
 };
+
+/** The audit row of a change, the same in every store. */
+export function auditOfSettings(
+  input: Parameters<SettingsStore['put']>[0],
+  before: Readonly<Record<string, unknown>>,
+): AuditEntry {
+  return {
+    atMs: input.nowMs,
+    actor: input.actor,
+    action: 'settings.change',
+    target: Object.keys(input.values).sort().join(','),
+    result: 'ok',
+    from: input.from,
+    before,
+    after: input.values,
+    detail: {},
+  };
+}

@@ -9,6 +9,8 @@ import type { LicenseStore } from '../ports/license-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import type { SettingsStore } from '../ports/settings-store.ts';
+import type { SsoStore } from '../ports/sso-store.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAuditChain } from './audit-chain.ts';
 import { createAuditLog } from './audit-log.ts';
@@ -18,7 +20,9 @@ import { createInventoryStore } from './inventory-store.ts';
 import { createLicenseStore } from './license-store.ts';
 import { createDatabase, createPool } from './pool.ts';
 import { createSensorRegistry } from './sensor-registry.ts';
+import { createSettingsStore } from './settings-store.ts';
 import { createSockets, type Sockets } from './sockets.ts';
+import { createSsoStore } from './sso-store.ts';
 import type { Database } from './tables.ts';
 
 export type Relational = {
@@ -31,6 +35,8 @@ export type Relational = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly sso: SsoStore;
+  readonly settings: SettingsStore;
   readonly health: RelationalHealth;
   /** Writes what the fact writer holds, then closes every connection; bounded even when the server is silent. */
   close(): Promise<void>;
@@ -65,6 +71,8 @@ export function createRelational(options: RelationalOptions): Relational {
     audit: createAuditLog(db),
     auditChain: createAuditChain(db),
     license: createLicenseStore(db),
+    sso: createSsoStore(db),
+    settings: createSettingsStore(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, sockets, timers }),
   };
