@@ -2,6 +2,7 @@
 // database alone betrays none: AES-256-GCM under a key that lies beside the other keys. The context (whose secret it is)
 // is authenticated with it, so a sealed text moved to another row opens nothing. invariant: I7
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Sealer } from '../ports/sealer.ts';
 import { openSecretFile } from './secret-file.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -10,13 +11,6 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Names the way of sealing, so that another one may follow. */
 const PREFIX = 'sealed1:';
-
-export type Sealer = {
-  /** Seals a text for one context; two seals of one text differ. */
-  seal(text: string, context: string): string;
-  /** The text, or null when it was sealed for another context, under another key, or was changed. */
-  open(sealed: string, context: string): string | null;
-};
 
 /** Opens the sealer of a key file, which is made at first use (mode 600); a damaged one is refused, never replaced. */
 export async function openSealer(options: {
