@@ -9,6 +9,8 @@ import { portOf } from './unsafe-port-of.ts';
 export type MemoryRegistry = {
   readonly sensors: SensorRegistry;
   readonly facts: FactWriter;
+  /** What it holds, for the stores that tell of sensors as well. */
+  readonly state: RegistryState;
   /** Away: every call throws StoreUnavailable, facts are refused and watchers are told. */
   setAway(away: boolean): void;
 };
@@ -16,11 +18,13 @@ export type MemoryRegistry = {
 /** Makes an empty registry with the fact writer that belongs to it. */
 export function createMemoryRegistry(
   audit: Pick<MemoryAudit, 'record'> = createMemoryAudit(),
+  isLabelled?: RegistryState['isLabelled'],
 ): MemoryRegistry {
   const watches = new Set<Parameters<SensorRegistry['watchIdentities']>[0]>();
-  const state = emptyRegistry(audit.record, (sensorId) => {
+  const tellChanged = (sensorId: string) => {
     for (const watch of watches) queueMicrotask(() => watch.onChange(sensorId));
-  });
+  };
+  const state = emptyRegistry(audit.record, tellChanged, isLabelled);
   const { ask, isAway, setAway } = createAwaySwitch((away) => {
     for (const watch of watches) (away ? watch.onLost : watch.onRestored)();
   });
@@ -33,7 +37,7 @@ export function createMemoryRegistry(
         return { provenAgoMs: () => 0, stop: async () => void watches.delete(watch) };
       }),
   };
-  return { sensors, facts: createFacts(state, isAway), setAway };
+  return { sensors, facts: createFacts(state, isAway), state, setAway };
 }
 
 function createFacts(state: RegistryState, isAway: () => boolean): FactWriter {

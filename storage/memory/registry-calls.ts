@@ -70,11 +70,12 @@ function revoke(
 
 function listSensors(
   state: RegistryState,
-  { limit, after, nodeNameContains = '' }: Parameters<SensorRegistry['listSensors']>[0],
+  { limit, after, nodeNameContains = '', ...labels }: Parameters<SensorRegistry['listSensors']>[0],
 ): readonly SensorRow[] {
   const part = nodeNameContains.toLowerCase();
   return orderedSensors(state)
     .filter((one) => after === null || isAfter(one, after))
     .filter((one) => one.nodeName.toLowerCase().includes(part))
+    .filter((one) => state.isLabelled(one.sensorId, labels))
     .slice(0, limit);
 }

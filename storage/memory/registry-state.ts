@@ -5,6 +5,7 @@ import type {
   CertificateRow,
   CertificateStatus,
   IdentityRecord,
+  LabelFilter,
   SensorRow,
   TokenRow,
 } from '../ports/sensor-registry.ts';
@@ -29,12 +30,15 @@ export type RegistryState = {
   readonly record: (entry: AuditEntry) => void;
   /** Tells every watcher, after the call that changed something. */
   readonly tellChanged: (sensorId: string) => void;
+  /** Whether a sensor carries every label of a filter. */
+  readonly isLabelled: (sensorId: string, filter: LabelFilter) => boolean;
 };
 
 /** A registry without sensors. */
 export function emptyRegistry(
   record: RegistryState['record'],
   tellChanged: RegistryState['tellChanged'],
+  isLabelled: RegistryState['isLabelled'] = isUnlabelled,
 ): RegistryState {
   return {
     sensors: new Map(),
@@ -43,7 +47,13 @@ export function emptyRegistry(
     fingerprintsOf: new Map(),
     record,
     tellChanged,
+    isLabelled,
   };
+}
+
+/** The answer of a registry that knows of no labels. */
+function isUnlabelled(_sensorId: string, { tag, groupId, teamId }: LabelFilter): boolean {
+  return tag === undefined && groupId === undefined && teamId === undefined;
 }
 
 export function setCertificate(

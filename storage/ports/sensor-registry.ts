@@ -128,7 +128,13 @@ export type RenewOutcome =
       >;
     };
 
-export type SensorQuery = {
+/** Labels that a sensor must carry, all of them. */
+export type LabelFilter = {
+  readonly tag?: string;
+  readonly groupId?: string;
+  readonly teamId?: string;
+};
+export type SensorQuery = LabelFilter & {
   readonly limit: number;
   /** Exclusive lower bound of the keyset (node_name, sensor_id). */
   readonly after: { readonly nodeName: string; readonly sensorId: string } | null;

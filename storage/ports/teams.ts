@@ -1,92 +1,92 @@
-// Teams of people and the sensors they own, groups and tags of sensors. Every method rejects with StoreUnavailable;
-// changes are audited with them. invariant: I18
+// Teams of people and the sensors they own, groups and tags of sensors, and each person's own list of sensors. Every
+// method rejects with StoreUnavailable. A change happens whole or not at all, and is audited with it; what would grow
+// past a bound is refused as `too_many`. decision: D43; invariant: I18
 import type { Doing } from './doing.ts';
 
-export type TeamRow = {
-  readonly teamId: string;
+/** What teams and groups have in common: a name that is unique without case, and when it was made. */
+export type LabelRow = {
+  readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly createdAtMs: number;
+  /** How many people; 0 for a group. */
+  readonly users: number;
+  readonly sensors: number;
+};
+export type TeamMembers = {
   readonly userIds: readonly string[];
   readonly sensorIds: readonly string[];
 };
-export type GroupRow = {
-  readonly groupId: string;
+export type LabelPatch = { readonly name?: string; readonly description?: string };
+export type LabelChange = Doing & { readonly id: string } & LabelPatch;
+export type NewLabel = Doing & {
+  readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly createdAtMs: number;
-  readonly sensorIds: readonly string[];
+};
+/** By name without case. */
+export type LabelPage = {
+  readonly limit: number;
+  /** The name of the last one seen, as `nameKeyOf` folds it. */
+  readonly after: string | null;
+};
+export type MemberChange = Doing & {
+  readonly id: string;
+  readonly addUsers?: readonly string[];
+  readonly removeUsers?: readonly string[];
+  readonly addSensors?: readonly string[];
+  readonly removeSensors?: readonly string[];
+};
+/** Ids that were to be added and that nobody knows. */
+export type Unknown = { readonly unknown: readonly string[] };
+
+export type SensorLabels = {
+  readonly sensorId: string;
+  readonly tags: readonly string[];
+  readonly groupIds: readonly string[];
+  readonly teamIds: readonly string[];
+};
+export type SensorPatch = {
+  /** Replaces all tags. */
+  readonly tags?: readonly string[];
+  /** Replaces all groups. */
+  readonly groupIds?: readonly string[];
+  readonly declaredRole?: string | null;
 };
 
-export type TeamStore = {
-  createTeam(
-    input: Doing & { readonly teamId: string; readonly name: string; readonly description: string },
-  ): Promise<TeamRow | 'name_taken'>;
-  changeTeam(
-    input: Doing & {
-      readonly teamId: string;
-      readonly name?: string;
-      readonly description?: string;
-    },
-  ): Promise<TeamRow | 'not_found' | 'name_taken'>;
-  removeTeam(input: Doing & { readonly teamId: string }): Promise<boolean>;
-  listTeams(): Promise<readonly TeamRow[]>;
-  getTeam(teamId: string): Promise<TeamRow | null>;
-  /** Adds and removes members and sensors in one go; what is unknown is named and nothing is changed. */
-  changeTeamMembers(
-    input: Doing & {
-      readonly teamId: string;
-      readonly addUsers?: readonly string[];
-      readonly removeUsers?: readonly string[];
-      readonly addSensors?: readonly string[];
-      readonly removeSensors?: readonly string[];
-    },
-  ): Promise<TeamRow | 'not_found' | { readonly unknown: readonly string[] }>;
+/** One kind of label: teams or groups. */
+export type LabelStore = {
+  create(input: NewLabel): Promise<LabelRow | 'name_taken' | 'too_many'>;
+  change(input: LabelChange): Promise<LabelRow | 'not_found' | 'name_taken'>;
+  remove(input: Doing & { readonly id: string }): Promise<boolean>;
+  list(page: LabelPage): Promise<readonly LabelRow[]>;
+  get(id: string): Promise<(LabelRow & TeamMembers) | null>;
+  /** Removes, then adds, in one go; what is unknown is named and nothing is changed. Groups take no users. */
+  changeMembers(
+    input: MemberChange,
+  ): Promise<(LabelRow & TeamMembers) | 'not_found' | 'too_many' | Unknown>;
+};
 
-  createGroup(
-    input: Doing & {
-      readonly groupId: string;
-      readonly name: string;
-      readonly description: string;
-    },
-  ): Promise<GroupRow | 'name_taken'>;
-  changeGroup(
-    input: Doing & {
-      readonly groupId: string;
-      readonly name?: string;
-      readonly description?: string;
-      readonly addSensors?: readonly string[];
-      readonly removeSensors?: readonly string[];
-    },
-  ): Promise<GroupRow | 'not_found' | 'name_taken' | { readonly unknown: readonly string[] }>;
-  removeGroup(input: Doing & { readonly groupId: string }): Promise<boolean>;
-  listGroups(): Promise<readonly GroupRow[]>;
-  getGroup(groupId: string): Promise<GroupRow | null>;
-
-  /** Replaces the tags of a sensor; null when there is no such sensor. */
-  setSensorTags(
-    input: Doing & { readonly sensorId: string; readonly tags: readonly string[] },
-  ): Promise<readonly string[] | null>;
-  /** Tags, groups and teams of each of the sensors. */
-  labelsOf(sensorIds: readonly string[]): Promise<
-    readonly {
-      readonly sensorId: string;
-      readonly tags: readonly string[];
-      readonly groupIds: readonly string[];
-      readonly teamIds: readonly string[];
-    }[]
-  >;
-  /** Sensors that carry a tag or belong to a group. */
-  sensorsWith(
-    by: { readonly tag: string } | { readonly groupId: string },
-  ): Promise<readonly string[]>;
-
+export type OwnershipStore = {
+  /** Changes a sensor's tags, groups and declared role, together. */
+  changeSensor(
+    input: Doing & { readonly sensorId: string; readonly patch: SensorPatch },
+  ): Promise<'ok' | 'not_found' | 'too_many' | Unknown>;
+  /** Tags, groups and teams of each of the sensors, in their order. */
+  labelsOf(sensorIds: readonly string[]): Promise<readonly SensorLabels[]>;
   /** Replaces a user's own list of sensors. */
   setUserSensors(
     input: Doing & { readonly userId: string; readonly sensorIds: readonly string[] },
-  ): Promise<'ok' | 'not_found' | { readonly unknown: readonly string[] }>;
+  ): Promise<'ok' | 'not_found' | 'too_many' | Unknown>;
+  /** A user's own list; null when there is no such user. */
+  userSensors(userId: string): Promise<readonly string[] | null>;
   /** Whether a sensor is on the user's own list or belongs to one of its teams. */
   owns(userId: string, sensorId: string): Promise<boolean>;
   /** Every sensor that the user owns. */
   ownedBy(userId: string): Promise<readonly string[]>;
+};
+
+export type TeamStore = OwnershipStore & {
+  readonly teams: LabelStore;
+  readonly groups: LabelStore;
 };

@@ -11,6 +11,7 @@ import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../por
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import type { SettingsStore } from '../ports/settings-store.ts';
 import type { SsoStore } from '../ports/sso-store.ts';
+import type { TeamStore } from '../ports/teams.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAuditChain } from './audit-chain.ts';
 import { createAuditLog } from './audit-log.ts';
@@ -18,6 +19,7 @@ import { writeFactRows } from './fact-rows.ts';
 import { createFactWriter } from './fact-writer.ts';
 import { createInventoryStore } from './inventory-store.ts';
 import { createLicenseStore } from './license-store.ts';
+import { createTeams } from './ownership.ts';
 import { createDatabase, createPool } from './pool.ts';
 import { createSensorRegistry } from './sensor-registry.ts';
 import { createSettingsStore } from './settings-store.ts';
@@ -35,6 +37,7 @@ export type Relational = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly teams: TeamStore;
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
   readonly health: RelationalHealth;
@@ -71,6 +74,7 @@ export function createRelational(options: RelationalOptions): Relational {
     audit: createAuditLog(db),
     auditChain: createAuditChain(db),
     license: createLicenseStore(db),
+    teams: createTeams(db),
     sso: createSsoStore(db),
     settings: createSettingsStore(db),
     health: createRelationalHealth(db),

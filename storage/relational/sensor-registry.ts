@@ -1,9 +1,9 @@
 // The registry of sensors, certificates and tokens on PostgreSQL. invariant: I2, I3, I15
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { auditOfRevocation } from '../ports/audit-entries.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { SensorRegistry, SensorRow } from '../ports/sensor-registry.ts';
+import type { LabelFilter, SensorRegistry, SensorRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import { appendAudit } from './audit-log.ts';
 import { enroll } from './enroll.ts';
@@ -49,8 +49,9 @@ export function createSensorRegistry(options: SensorRegistryOptions): SensorRegi
       return rows.map(sensorOf);
     },
     getSensor: (sensorId) => orUnavailable(() => getSensor(db, sensorId)),
-    async listSensors({ limit, after, nodeNameContains }) {
+    async listSensors({ limit, after, nodeNameContains, ...labels }) {
       let page = selectSensors(db).orderBy('s.node_name').orderBy('s.sensor_id').limit(limit);
+      for (const condition of labelConditions(labels)) page = page.where(condition);
       if (after !== null) {
         page = page.where((eb) =>
           eb(
@@ -70,6 +71,18 @@ export function createSensorRegistry(options: SensorRegistryOptions): SensorRegi
     },
     watchIdentities: (watch) => watchIdentities({ url, timers, logger }, watch),
   };
+}
+
+/** One condition for each label that is asked for. */
+function labelConditions({ tag, groupId, teamId }: LabelFilter) {
+  const has = (table: string, column: string, value: string) =>
+    sql<boolean>`EXISTS (SELECT 1 FROM ${sql.table(table)} AS l
+      WHERE l.sensor_id = s.sensor_id AND ${sql.ref(`l.${column}`)} = ${storableText(value)})`;
+  return [
+    ...(tag === undefined ? [] : [has('sensor_tags', 'tag', tag)]),
+    ...(groupId === undefined ? [] : [has('sensor_group_members', 'group_id', groupId)]),
+    ...(teamId === undefined ? [] : [has('team_sensors', 'team_id', teamId)]),
+  ];
 }
 
 async function getSensor(db: Kysely<Database>, sensorId: string): Promise<SensorRow | null> {

@@ -1,0 +1,34 @@
+// The reference store of teams, groups, tags and ownership: the same promises as the real one. Whoever is removed is gone
+// from every team and has no list any more, as a foreign key has it. decision: D43
+import type { AuditEntry } from '../ports/relational.ts';
+import type { LabelStore, OwnershipStore, TeamStore } from '../ports/teams.ts';
+import { createAwaySwitch } from './away-switch.ts';
+import { type LabelsState, labelCalls } from './labels.ts';
+import { ownershipCalls } from './ownership.ts';
+import { portOf } from './unsafe-port-of.ts';
+
+/** Whom and what the labels are about. */
+export type Labelled = {
+  readonly record: (entry: AuditEntry) => void;
+  readonly hasUser: (userId: string) => boolean;
+  readonly sensorRole: (sensorId: string) => { readonly declaredRole: string | null } | null;
+  readonly setSensorRole: (sensorId: string, declaredRole: string | null) => void;
+};
+
+export type MemoryTeams = {
+  readonly teams: TeamStore;
+  setAway(away: boolean): void;
+};
+
+/** Makes the store on a state that the registry of sensors reads as well. */
+export function createMemoryTeams(state: LabelsState, about: Labelled): MemoryTeams {
+  const { ask, setAway } = createAwaySwitch();
+  return {
+    setAway,
+    teams: {
+      ...portOf<OwnershipStore>('ownership', ownershipCalls(state, about), ask),
+      teams: portOf<LabelStore>('teams', labelCalls(state, 'team', about), ask),
+      groups: portOf<LabelStore>('groups', labelCalls(state, 'group', about), ask),
+    },
+  };
+}
