@@ -14,6 +14,7 @@ import { checkCsr } from '../storage/keys/csr.ts';
 import { openPolicySigningKey } from '../storage/keys/policy-signing-key.ts';
 import { openSecretFile } from '../storage/keys/secret-file.ts';
 import { createMemoryBudget } from './access/rate-budget.ts';
+import { assembleAccess } from './assembly/access.ts';
 import { colonHex } from './assembly/addresses.ts';
 import { createAdminKeys } from './assembly/admin-keys.ts';
 import { assembleFleet } from './assembly/fleet.ts';
@@ -169,7 +170,10 @@ async function buildRouters(context: StepContext) {
   });
   closers.push(() => fleet.close());
   built.fleet = fleet;
-  const addressBudget = createMemoryBudget(RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE);
+  const access = assembleAccess({
+    ...{ config, time: processTime, logger, stores: relational },
+    addressBudget: createMemoryBudget(RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE),
+  });
   const peers = createPeerFingerprints();
   const tap = tapSink(analytics.sink);
   const sensorSide = await assembleSensorSide({
@@ -187,7 +191,7 @@ async function buildRouters(context: StepContext) {
     certificates: certificatesOf(built),
     policyPublicKeyPem: signing.publicKeyPem,
     license: license.gate,
-    addressBudget,
+    addressBudget: access.addressBudget,
     peers,
   });
   built.sensorSide = sensorSide;
@@ -202,11 +206,10 @@ async function buildRouters(context: StepContext) {
     tap,
     audit: relational.audit,
     auditChain: relational.auditChain,
-    apiKeys: relational.apiKeys,
+    access,
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,
     license,
-    addressBudget,
     probes: [
       { name: 'postgresql', ping: () => relational.health.ping() },
       { name: 'clickhouse', ping: () => analytics.events.ping() },

@@ -4,7 +4,6 @@ import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import type { ApiKeys } from '../../storage/ports/relational.ts';
-import { ADMIN_SCOPES } from '../access/scopes.ts';
 
 export type AdminKeys = {
   /** Makes an admin API key; the secret is told once. */
@@ -25,7 +24,7 @@ export function createAdminKeys(
         keyId: newId(),
         hash: hashOfSecret(secret),
         name,
-        scopes: ADMIN_SCOPES,
+        scopes: ['admin'],
         nowMs: now(),
         expiresAtMs: null,
         actor: 'quick-start',

@@ -12,13 +12,10 @@ import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
-import { RATE_LIMIT_OPERATOR_PER_MINUTE } from '../../machines/limits.ts';
 import type { AuditChain } from '../../storage/ports/audit-chain.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
-import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
-import { createAdmitter } from '../access/api-keys.ts';
-import { createMemoryBudget, type RateBudget } from '../access/rate-budget.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import { handleExchange } from '../listener/handle-exchange.ts';
 import type { EventTap } from '../live/event-tap.ts';
@@ -29,6 +26,7 @@ import { createBridge } from '../operator-plane/bridge.ts';
 import { createCursorSigner } from '../operator-plane/cursor.ts';
 import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
 import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
+import type { Access } from './access.ts';
 import type { Fleet } from './fleet.ts';
 import { licenseDirectory } from './license.ts';
 import type { Time } from './time.ts';
@@ -52,11 +50,10 @@ export type OperatorSideDeps = {
   readonly tap: EventTap;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
-  readonly apiKeys: ApiKeys;
+  readonly access: Access;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
   readonly license: LicenseDesk;
-  readonly addressBudget: RateBudget;
   readonly probes: readonly Probe[];
   /** The supervised databases. */
   readonly stores: DirectoryView;
@@ -72,12 +69,7 @@ export type OperatorSideDeps = {
 /** Builds the operator plane; rejects when a route is not sound. */
 export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<OperatorSide> {
   const { config, time, logger, fleet } = deps;
-  const admitter = createAdmitter({
-    apiKeys: deps.apiKeys,
-    keyBudget: createMemoryBudget(RATE_LIMIT_OPERATOR_PER_MINUTE),
-    addressBudget: deps.addressBudget,
-    now: time.now,
-  });
+  const { admitter } = deps.access;
   const metrics = createMetrics(() => fleet.picture.counts());
   const app = await createOperatorPlane({
     logger,
@@ -87,6 +79,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     caPem: deps.caPem,
     caFingerprint: deps.caFingerprint,
     admitter,
+    access: deps.access.plane,
     cursors: createCursorSigner(deps.cursorKey),
     registry: deps.registry,
     events: deps.events,
@@ -139,6 +132,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     async close() {
       live.close();
       await app.close();
+      await deps.access.close();
     },
   };
 }

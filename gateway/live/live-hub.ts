@@ -13,8 +13,8 @@ import {
 } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
-import type { Admitter, Operator } from '../access/api-keys.ts';
-import { hasScope } from '../access/scopes.ts';
+import type { Admitter } from '../access/admitter.ts';
+import { hasScope, type Operator } from '../access/operator.ts';
 import type { FleetView } from '../operator-plane/deps.ts';
 import type { EventTap } from './event-tap.ts';
 import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
@@ -47,7 +47,7 @@ export type LiveHubDeps = {
   readonly fleet: FleetView;
   readonly feed: Pick<InspectionFeed, 'subscribe'>;
   readonly events: Pick<EventTap, 'subscribe'>;
-  readonly admitter: Pick<Admitter, 'isStillGood'>;
+  readonly admitter: Pick<Admitter, 'renew'>;
   readonly now: () => number;
   readonly logger: Logger;
   readonly slowReaderMs?: number;
@@ -55,7 +55,7 @@ export type LiveHubDeps = {
 
 type Session = {
   readonly socket: LiveSocket;
-  readonly operator: Operator;
+  operator: Operator;
   readonly topics: Map<string, Topic>;
   fullSinceMs: number | null;
 };
@@ -106,9 +106,13 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     const byHash = Map.groupBy(sessions, ({ operator }) => operator.hash.toString('hex'));
     for (const group of byHash.values()) {
       const [first] = group;
-      if (first === undefined || (await deps.admitter.isStillGood(first.operator))) continue;
+      if (first === undefined) continue;
+      const operator = await deps.admitter.renew(first.operator);
       for (const session of group) {
-        if (sessions.has(session)) end(session, CLOSE_POLICY, 'credential ended');
+        if (!sessions.has(session)) continue;
+        if (operator === null || !mayKeep(operator, session)) {
+          end(session, CLOSE_POLICY, 'credential ended');
+        } else session.operator = operator;
       }
     }
   }
@@ -144,13 +148,19 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
   };
 }
 
+// The role behind a credential may have changed since: a channel that shows more than it allows now is over.
+function mayKeep(operator: Operator, { topics }: Session): boolean {
+  if (operator.stage !== 'full') return false;
+  return [...topics.values()].every(({ spec }) => hasScope(operator, TOPIC_SCOPES[spec.topic]));
+}
+
 function obey(session: Session, text: string, fleet: FleetView): Refusal | null {
   const parsed = parseLiveRequest(text);
   if (!parsed.ok) return parsed;
   const { subscribe = [], unsubscribe = [] } = parsed.value;
   for (const spec of subscribe) {
     const scope = TOPIC_SCOPES[spec.topic];
-    if (!hasScope(session.operator.scopes, scope)) {
+    if (!hasScope(session.operator, scope)) {
       return refuse('role_required', `The topic ${spec.topic} needs the scope ${scope}.`);
     }
   }

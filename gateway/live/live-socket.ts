@@ -1,5 +1,5 @@
-// The WebSocket of the live channel on the one listener: admitted by bearer key before the upgrade, a browser's Origin
-// checked, bounded in message, backlog and number.
+// The WebSocket of the live channel on the one listener: admitted by bearer key or session before the upgrade, a browser's
+// Origin checked, bounded in message, backlog and number.
 import type { WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import {
@@ -8,7 +8,8 @@ import {
   LIVE_MESSAGE_MAX_BYTES,
   LIVE_SOCKETS_MAX,
 } from '../../machines/limits.ts';
-import type { Admitter, Operator } from '../access/api-keys.ts';
+import type { Admitter } from '../access/admitter.ts';
+import type { Operator } from '../access/operator.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { handleExchange } from '../listener/handle-exchange.ts';
 import { respond } from '../listener/respond.ts';
@@ -40,8 +41,18 @@ export function createLiveBehavior(deps: LiveSocketDeps): WebSocketBehavior<Live
     if (deps.hub.size() >= LIVE_SOCKETS_MAX) {
       return refuse('rate_limited', `At most ${LIVE_SOCKETS_MAX} live sessions are open at once.`);
     }
-    const authorization = request.headers.get('authorization');
-    return (await deps.admitter.admit(authorization, request.remoteAddress)).result;
+    const { result } = await deps.admitter.admit({
+      authorization: request.headers.get('authorization'),
+      cookie: request.headers.get('cookie'),
+      address: request.remoteAddress,
+    });
+    if (!result.ok) return result;
+    // Every browser names the page that opens a channel; a cookie without one is somebody's program.
+    if (result.operator.kind === 'session' && request.headers.get('origin') === undefined) {
+      return refuse('csrf_refused', 'A session opens this channel from a page of this Console.');
+    }
+    if (result.operator.stage === 'full') return result;
+    return refuse('second_factor_required', 'This session waits for its second factor.');
   }
 
   return {
@@ -106,7 +117,7 @@ function endSoftly(ws: WebSocket<LiveUser>, code: number, reason: string): void 
   else ws.end(code, reason);
 }
 
-// Only browsers send an Origin; programs do not and are known by their key alone.
+// Browsers always send an Origin; programs do not and are known by their key alone.
 function isOwnOrigin({ headers }: Exchange['request'], baseUrl: string): boolean {
   const origin = headers.get('origin');
   if (origin === undefined) return true;

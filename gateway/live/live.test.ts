@@ -56,7 +56,11 @@ async function hubWith(scopes: readonly string[]) {
     () => hub.close(),
   );
   const secret = fixture.addKey(scopes);
-  const { result } = await fixture.deps.admitter.admit(`Bearer ${secret}`, '127.0.0.1');
+  const { result } = await fixture.deps.admitter.admit({
+    authorization: `Bearer ${secret}`,
+    cookie: undefined,
+    address: '127.0.0.1',
+  });
   if (!result.ok) throw new Error(result.detail);
   const sent: { topic?: string; patch?: object; error?: { code: string } }[] = [];
   const socket = { buffered: 0, ended: '' };

@@ -1,10 +1,10 @@
 // What a client of the live channel may say, and which scope each topic asks.
 import Type from 'typebox';
 import { LIVE_SUBSCRIPTIONS_MAX } from '../../machines/limits.ts';
+import type { Scope } from '../../machines/trust/roles.rules.ts';
 import { EVENT_KINDS, SEVERITIES } from '../../machines/wire/event.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import { Uuid } from '../../machines/wire/scalars.ts';
-import type { Scope } from '../access/scopes.ts';
 
 const strict = { additionalProperties: false } as const;
 

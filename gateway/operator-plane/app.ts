@@ -52,7 +52,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   const table = createRouteTable(app);
   setProblemHandlers(app, deps.logger, table.allowedAt);
   await app.register(swagger, describeApi(deps.version.version));
-  installGuard(app, deps.admitter);
+  installGuard(app, { ...deps.access, admitter: deps.admitter });
   auditRefusals(app, deps);
   answerHeaders(app, deps);
   await app.register(

@@ -11,7 +11,8 @@ import type { AuditChain } from '../../storage/ports/audit-chain.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
-import type { Admitter } from '../access/api-keys.ts';
+import type { Admitter } from '../access/admitter.ts';
+import type { AccessDeps } from './access-deps.ts';
 import type { CursorSigner } from './cursor.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -49,6 +50,7 @@ export type OperatorPlaneDeps = {
   /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
   readonly caFingerprint: () => string;
   readonly admitter: Admitter;
+  readonly access: AccessDeps;
   readonly cursors: CursorSigner;
   readonly registry: Pick<
     SensorRegistry,

@@ -1,5 +1,5 @@
 // An operator plane over small in-memory ports, for examples: real actors, real fleet picture, real admission.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { createFleetPicture } from '../../actors/fleet/fleet-picture.ts';
 import { createSensorDirectory, sensorInputOf } from '../../actors/fleet/sensor.actor.ts';
@@ -10,15 +10,19 @@ import { createCrashLog, createSupervisor } from '../../actors/runtime/superviso
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { refuse } from '../../machines/errors.ts';
-import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../machines/limits.ts';
+import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
 import type { LicenseRow, LicenseStore } from '../../storage/ports/license-store.ts';
 import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
 import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
-import { createAdmitter } from '../access/api-keys.ts';
+import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
+import type { UserRow } from '../../storage/ports/users.ts';
+import { createAdmitter } from '../access/admitter.ts';
 import { createMemoryBudget } from '../access/rate-budget.ts';
+import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { createOperatorPlane } from './app.ts';
 import { createCursorSigner } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
@@ -33,10 +37,17 @@ export const sensorIdOf = (index: number) =>
 export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 /** Builds everything; `more` replaces single dependencies. */
-export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLimit = 1_000) {
+export async function createFixture(
+  more: Partial<OperatorPlaneDeps> = {},
+  keyLimit = 1_000,
+  addressLimit = 200,
+) {
   const state = {
     nowMs: NOW_MS,
     keys: new Map<string, ApiKeyRow>(),
+    users: new Map<string, UserRow>(),
+    sessions: new Map<string, SessionRow>(),
+    owned: new Set<string>(),
     sensors: new Map<string, SensorRow>(),
     tokens: new Map<string, TokenRow>(),
     events: [] as StoredEvent[],
@@ -84,10 +95,21 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     caFingerprint: () => 'AA:BB',
     admitter: createAdmitter({
       apiKeys,
-      keyBudget: createMemoryBudget(keyLimit),
-      addressBudget: createMemoryBudget(200),
+      sessions: { findByHash: async (hash) => state.sessions.get(hash.toString('hex')) ?? null },
+      users: { get: async (userId) => state.users.get(userId) ?? null },
+      budgets: {
+        large: createMemoryBudget(keyLimit),
+        small: createMemoryBudget(keyLimit),
+        address: createMemoryBudget(addressLimit),
+      },
+      seen: { keys: forgetful, sessions: forgetful },
+      sessionIdleMs: () => SESSION_IDLE_MS,
       now,
     }),
+    access: {
+      owns: async (userId, sensorId) => state.owned.has(`${userId} ${sensorId}`),
+      judgeOrigin: () => null,
+    },
     cursors: createCursorSigner(Buffer.alloc(32, 7)),
     registry: {
       listSensors: async (query) => listSensors([...state.sensors.values()], query),
@@ -169,8 +191,12 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     return { secret: formatSecret(secretKind, Buffer.alloc(32, index)), token };
   }
 
-  /** Makes a key and returns its secret. */
-  function addKey(scopes: readonly string[], expiresAtMs: number | null = null): string {
+  /** Makes a key and returns its secret; without a maker it is the Console's own. */
+  function addKey(
+    scopes: readonly string[],
+    expiresAtMs: number | null = null,
+    userId: string | null = null,
+  ): string {
     const secret = formatSecret('apiKey', Buffer.alloc(32, state.keys.size + 1));
     const hash = createHash('sha256').update(secret).digest('hex');
     const keyId = `key-${state.keys.size + 1}`;
@@ -178,11 +204,33 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
       keyId,
       name: keyId,
       scopes,
+      userId,
       createdAtMs: NOW_MS,
+      lastUsedAtMs: null,
       expiresAtMs,
       revokedAtMs: null,
     });
     return secret;
+  }
+
+  /** Makes a person and returns its id. */
+  function addUser(role: Role, more: Partial<UserRow> = {}): string {
+    const userId = sensorIdOf(0x1000 + state.users.size);
+    state.users.set(userId, { ...userRow(userId, role), ...more });
+    return userId;
+  }
+
+  /** Gives a person a session and returns the header that carries it. */
+  function addSession(userId: string, stage: SessionStage = 'full'): { readonly cookie: string } {
+    const secret = randomBytes(32).toString('base64url');
+    const hash = createHash('sha256').update(secret).digest();
+    state.sessions.set(hash.toString('hex'), {
+      ...{ hash, sessionId: sensorIdOf(0x2000 + state.sessions.size), userId, stage },
+      ...{ method: 'password', address: '127.0.0.1', userAgent: '', endedAtMs: null },
+      ...{ createdAtMs: state.nowMs, lastSeenAtMs: state.nowMs },
+      expiresAtMs: state.nowMs + SESSION_ABSOLUTE_MS,
+    });
+    return { cookie: `${SESSION_COOKIE}=${secret}` };
   }
 
   function addSensor(index: number, nodeName = `node-${String(index).padStart(4, '0')}`): string {
@@ -202,6 +250,8 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     feed,
     apiKeys,
     addKey,
+    addUser,
+    addSession,
     addSensor,
     async close() {
       await app.close();
@@ -211,6 +261,17 @@ export async function createFixture(more: Partial<OperatorPlaneDeps> = {}, keyLi
     },
   };
 }
+
+function userRow(userId: string, role: Role): UserRow {
+  return {
+    ...{ userId, email: `${userId}@example.org`, displayName: role, role, status: 'active' },
+    ...{ tags: [], passwordHash: null, passwordChangedAtMs: null, createdAtMs: NOW_MS },
+    ...{ lastLoginAtMs: null, revision: 1 },
+    mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },
+  };
+}
+
+const forgetful = { note: () => undefined, noted: () => null, close: async () => undefined };
 
 /** The license in one variable. */
 function licenseStore(): LicenseStore {

@@ -83,7 +83,7 @@ describe('a guard', () => {
     const { default: Fastify } = await import('fastify');
     const { installGuard } = await import('./guard.ts');
     const app = Fastify();
-    installGuard(app, fixture.deps.admitter);
+    installGuard(app, { ...fixture.deps.access, admitter: fixture.deps.admitter });
 
     expect(() => app.get('/open', async () => 'oops')).toThrow(/declares no guard/);
   });

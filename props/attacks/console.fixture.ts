@@ -12,6 +12,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { createMemoryBudget } from '../../gateway/access/rate-budget.ts';
+import { assembleAccess } from '../../gateway/assembly/access.ts';
 import { colonHex } from '../../gateway/assembly/addresses.ts';
 import { assembleFleet } from '../../gateway/assembly/fleet.ts';
 import { assembleOperatorSide } from '../../gateway/assembly/operator.ts';
@@ -81,8 +82,9 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const tap = tapSink(events.sink);
   const batches: EventBatch[] = [];
   tap.subscribe((batch) => batches.push(batch));
+  const access = assembleAccess({ config, time, logger, stores: relational, addressBudget });
   const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
-  const { audit, auditChain, facts, inventory, apiKeys } = relational;
+  const { audit, auditChain, facts, inventory } = relational;
 
   const issuer = options.issuer ?? createIssuer();
   const license = await openLicenseDesk({
@@ -99,7 +101,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   });
   const operatorSide = await assembleOperatorSide({
     ...common,
-    ...{ fleet, tap, audit, auditChain, apiKeys, license },
+    ...{ fleet, tap, audit, auditChain, access, license },
     version: '0.1.0',
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,

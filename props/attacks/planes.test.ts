@@ -4,8 +4,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { SCOPES } from '../../gateway/access/scopes.ts';
 import { createFixture } from '../../gateway/operator-plane/operator-plane.fixture.ts';
+import { SCOPES } from '../../machines/trust/roles.rules.ts';
 import {
   type ApiKey,
   type ConsoleUnderTest,
@@ -18,6 +18,14 @@ const NOBODY = '018f0000-0000-7000-8000-00000000ffff';
 const LIVE = '/api/v2/live';
 type Route = { readonly method: string; readonly path: string; readonly scope: string | null };
 type Operation = { readonly security: readonly unknown[]; readonly description?: string };
+
+// Scopes of resources that are still to come: a key may hold them, no route asks for them yet.
+const RESERVED: readonly string[] = [
+  ...['users:read', 'users:write', 'teams:read', 'teams:write', 'groups:read', 'groups:write'],
+  ...['settings:read', 'settings:write', 'sso:read', 'sso:write'],
+  ...['policies:read', 'policies:write', 'exercises:read', 'exercises:write'],
+  ...['alerts:read', 'alerts:write', 'investigations:read', 'investigations:write'],
+];
 
 let console: ConsoleUnderTest;
 let identity: Identity;
@@ -161,7 +169,8 @@ describe('attack 28: every operator route with every kind of caller', () => {
     ]);
     expect(routes.length - open.length).toBeGreaterThan(20);
     const used = new Set(routes.flatMap(({ scope }) => scope ?? []));
-    expect([...used].sort()).toEqual([...SCOPES].sort());
+    const reserved = SCOPES.filter((scope) => !used.has(scope));
+    expect(reserved.sort()).toEqual([...RESERVED].sort());
   });
 
   it('should let in the scope it names and admin, and no other', async () => {

@@ -16,7 +16,10 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
     it('should be found by the hash of the secret only, and never show it', async () => {
       const { secret, key, input } = sample();
       await port().create(input);
-      const row = { ...key, createdAtMs: NOW_MS, revokedAtMs: null };
+      const row = {
+        ...key,
+        ...{ userId: null, createdAtMs: NOW_MS, lastUsedAtMs: null, revokedAtMs: null },
+      };
       expect(await port().findByHash(hashOf(secret))).toEqual(row);
       expect(await port().findByHash(hashOf(`${secret}x`))).toBeNull();
       expect(await port().findByHash(Buffer.alloc(0))).toBeNull();
@@ -47,6 +50,19 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
       expect(await port().revoke({ keyId: 'none\0', nowMs: NOW_MS })).toBe(false);
     });
 
+    it('should remember the latest use of each, whatever the order it is told in', async () => {
+      const [one, other] = [sample(), sample()];
+      for (const { input } of [one, other]) await port().create(input);
+      const seen = (of: typeof one, atMs: number) => ({ hash: of.input.hash, atMs });
+      await port().touch([seen(one, NOW_MS + 5), seen(other, NOW_MS + 7)]);
+      await port().touch([seen(one, NOW_MS + 3), { hash: hashOf(hex(8)), atMs: NOW_MS }]);
+      await port().touch([]);
+      const usedAt = async (of: typeof one) =>
+        (await port().findByHash(of.input.hash))?.lastUsedAtMs;
+      expect(await usedAt(one)).toBe(NOW_MS + 5);
+      expect(await usedAt(other)).toBe(NOW_MS + 7);
+    });
+
     it('should be listed newest id first', async () => {
       for (const { input } of [sample(), sample(), sample()]) await port().create(input);
       const ids = (await port().list()).map((one) => one.keyId);
@@ -58,6 +74,7 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
       await expectAwayAndBack(harness, [
         () => port().findByHash(input.hash),
         () => port().list(),
+        () => port().touch([{ hash: input.hash, atMs: NOW_MS }]),
         () => port().revoke({ keyId: input.keyId, nowMs: NOW_MS }),
         () => port().create(input),
       ]);

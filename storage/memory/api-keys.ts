@@ -20,12 +20,14 @@ export function apiKeyCalls(record: RecordEntry = () => undefined): Calls<ApiKey
 
   function create(input: Parameters<ApiKeys['create']>[0]): void {
     const hash = input.hash.toString('hex');
-    const { keyId, nowMs, expiresAtMs } = input;
+    const { keyId, nowMs, expiresAtMs, userId = null } = input;
     const isTaken = byHash.has(hash) || [...byHash.values()].some((one) => one.keyId === keyId);
     if (isTaken) throw new Error('a key with this id or hash exists');
     const [name, scopes] = [storableText(input.name), [...input.scopes]];
-    const row = { keyId, name, scopes, createdAtMs: nowMs, expiresAtMs, revokedAtMs: null };
-    byHash.set(hash, row);
+    byHash.set(hash, {
+      ...{ keyId, name, scopes, userId, createdAtMs: nowMs, expiresAtMs },
+      ...{ lastUsedAtMs: null, revokedAtMs: null },
+    });
     record(auditOfKeyCreate(input));
   }
 
@@ -45,6 +47,13 @@ export function apiKeyCalls(record: RecordEntry = () => undefined): Calls<ApiKey
   return {
     create,
     findByHash: (hash) => byHash.get(hash.toString('hex')) ?? null,
+    touch(seen) {
+      for (const { hash, atMs } of seen) {
+        const row = byHash.get(hash.toString('hex'));
+        const lastUsedAtMs = Math.max(atMs, row?.lastUsedAtMs ?? 0);
+        if (row !== undefined) byHash.set(hash.toString('hex'), { ...row, lastUsedAtMs });
+      }
+    },
     list: () => [...byHash.values()].sort((a, b) => (a.keyId < b.keyId ? 1 : -1)),
     revoke,
   };

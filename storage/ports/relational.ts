@@ -10,7 +10,10 @@ export type ApiKeyRow = {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** Who made it; null: the Console itself. */
+  readonly userId: string | null;
   readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
 };
@@ -24,11 +27,14 @@ export type ApiKeys = {
     readonly scopes: readonly string[];
     readonly nowMs: number;
     readonly expiresAtMs: number | null;
+    readonly userId?: string | null | undefined;
     readonly actor?: string | undefined;
     readonly from?: string | undefined;
   }): Promise<void>;
   findByHash(hash: Buffer): Promise<ApiKeyRow | null>;
   list(): Promise<readonly ApiKeyRow[]>;
+  /** When keys were last used; written in batches. A later use stays. */
+  touch(seen: readonly { readonly hash: Buffer; readonly atMs: number }[]): Promise<void>;
   /** Idempotent; false when there is no such key. */
   revoke(input: {
     readonly keyId: string;

@@ -1,5 +1,5 @@
 // API keys by the hash of their secret. invariant: I11
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { auditOfKeyCreate, auditOfKeyRevoke } from '../ports/audit-entries.ts';
 import type { ApiKeyRow, ApiKeys } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
@@ -22,6 +22,7 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
               scopes: JSON.stringify(input.scopes),
               created_at_ms: input.nowMs,
               expires_at_ms: input.expiresAtMs,
+              user_id: input.userId ?? null,
               revoked_at_ms: null,
             })
             .execute();
@@ -41,8 +42,20 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
       );
       return rows.map(keyOf);
     },
+    touch: (seen) => touch(db, seen),
     revoke: (input) => revoke(db, input),
   };
+}
+
+async function touch(db: Kysely<Database>, seen: Parameters<ApiKeys['touch']>[0]): Promise<void> {
+  if (seen.length === 0) return;
+  const hashes = seen.map(({ hash }) => hash);
+  const times = seen.map(({ atMs }) => atMs);
+  await orUnavailable(() =>
+    sql`UPDATE api_keys SET last_used_at_ms = greatest(last_used_at_ms, seen.at_ms)
+      FROM unnest(${hashes}::bytea[], ${times}::bigint[]) AS seen (hash, at_ms)
+      WHERE api_keys.hash = seen.hash`.execute(db),
+  );
 }
 
 function revoke(db: Kysely<Database>, input: Parameters<ApiKeys['revoke']>[0]): Promise<boolean> {
@@ -75,7 +88,9 @@ function keyOf(row: Selectable<ApiKeysTable>): ApiKeyRow {
     keyId: row.key_id,
     name: row.name,
     scopes: row.scopes,
+    userId: row.user_id,
     createdAtMs: row.created_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
     expiresAtMs: row.expires_at_ms,
     revokedAtMs: row.revoked_at_ms,
   };

@@ -1,0 +1,4 @@
+// What operator access gives the operator plane, under one field. Each resource names the desk or port it uses.
+import type { GuardDeps } from './guard.ts';
+
+export type AccessDeps = Pick<GuardDeps, 'owns' | 'judgeOrigin'>;
