@@ -16,6 +16,8 @@ export type SsoOptions = {
   readonly createsUsers: boolean;
   /** Only e-mail addresses of these domains; empty: all. */
   readonly domains: readonly string[];
+  /** Verified addresses of these domains may take over an account that exists here; empty: none may. */
+  readonly linkDomains: readonly string[];
   readonly scopes: readonly string[];
   /** PEM of a private CA that the provider's certificate chains to; null: the public ones. */
   readonly caPem: string | null;
@@ -69,7 +71,7 @@ export type SsoStore = {
   removeProvider(input: Doing & { readonly providerId: string }): Promise<boolean>;
 
   findIdentity(providerId: string, subject: string): Promise<string | null>;
-  /** Ties a subject to a user; false when it is tied already. */
+  /** Ties a subject to a user; false when it is tied already, or when provider or user are gone. */
   link(
     input: Doing & {
       readonly providerId: string;
@@ -81,6 +83,7 @@ export type SsoStore = {
     userId: string,
   ): Promise<readonly { readonly providerId: string; readonly subject: string }[]>;
 
+  /** Keeps a flow; above `SSO_FLOWS_MAX` those that end first make room. Nothing is kept for a provider that is gone. */
   saveFlow(row: SsoFlowRow): Promise<void>;
   /** Takes a flow out, once; null when unknown or too old. Also removes what is too old. Atomic. */
   takeFlow(stateHash: Buffer, nowMs: number): Promise<SsoFlowRow | null>;
