@@ -230,8 +230,6 @@ export const SEEN_BATCH_MAX = 10_000;
 // Settings and the first run.
 export const RETENTION_DAYS_MAX = 3_650;
 export const TOKEN_TTL_MIN_MS = MINUTE_MS;
-export const SESSION_IDLE_MINUTES_DEFAULT = 60;
-export const SESSION_LIFETIME_HOURS_DEFAULT = 12;
 export const SESSION_LIFETIME_HOURS_MAX = 720;
 export const SETTING_TEXT_MAX_CHARS = 128;
 export const WEBHOOK_ALLOW_LIST_MAX = 100;

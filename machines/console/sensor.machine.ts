@@ -27,6 +27,7 @@ export type SensorEvent =
   | { type: 'certificate.changed'; atMs: number; notAfterMs: number }
   | { type: 'sensor.revoked'; atMs: number; reason: string }
   | { type: 'clock.jumped'; atMs: number; byMs: number }
+  | { type: 'windows.changed'; atMs: number; dueMs: number }
   | { type: 'policy.assigned'; atMs: number }
   | { type: 'policy.reported'; atMs: number; state: PolicyReport }
   | { type: 'containment.ordered'; atMs: number }
@@ -75,6 +76,12 @@ export const sensorMachine = setup({
     noteStream: assign({ streamOpen: (_, params: { open: boolean }) => params.open }),
     noteCertificate: assign({
       notAfterMs: (_, params: { notAfterMs: number }) => params.notAfterMs,
+    }),
+    noteWindows: assign({
+      windows: ({ context }, params: { dueMs: number }) => ({
+        ...context.windows,
+        dueMs: params.dueMs,
+      }),
     }),
     noteRevocation: assign({ revokedAtMs: (_, params: { atMs: number }) => params.atMs }),
     planFreshnessCheck: assign({
@@ -131,6 +138,14 @@ export const sensorMachine = setup({
         'clock.jumped': {
           target: '.assessing',
           actions: { type: 'noteTime', params: ({ event }) => event },
+        },
+        // An operator moved the window in which a renewal is due.
+        'windows.changed': {
+          target: '.assessing',
+          actions: [
+            { type: 'noteTime', params: ({ event }) => event },
+            { type: 'noteWindows', params: ({ event }) => event },
+          ],
         },
       },
       states: {

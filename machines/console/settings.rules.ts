@@ -15,8 +15,8 @@ import {
   RENEWAL_RECOMMENDED_MS,
   RETENTION_DAYS_MAX,
   resolveIntervals,
-  SESSION_IDLE_MINUTES_DEFAULT,
-  SESSION_LIFETIME_HOURS_DEFAULT,
+  SESSION_ABSOLUTE_MS,
+  SESSION_IDLE_MS,
   SESSION_LIFETIME_HOURS_MAX,
   SETTING_TEXT_MAX_CHARS,
   TOKEN_TTL_MAX_MS,
@@ -32,6 +32,8 @@ const HOUR_MS = 3_600_000;
 const CERTIFICATE_TTL_HOURS_MAX = 17_520;
 const RENEWAL_THRESHOLD_SECONDS_MIN = 3_600;
 const GRACE_DAYS_MAX = 365;
+// When a session was last used is written once a minute: a shorter idle time could not be told from that.
+const SESSION_IDLE_MINUTES_MIN = 5;
 
 export const FEDERATION_ROLES = ['standalone', 'regional', 'central'] as const;
 
@@ -62,7 +64,7 @@ const SCHEMAS = {
   }),
   sso_allow_loopback: Type.Boolean(),
   session_idle_minutes: Type.Integer({
-    minimum: 1,
+    minimum: SESSION_IDLE_MINUTES_MIN,
     maximum: SESSION_LIFETIME_HOURS_MAX * (HOUR_MS / MINUTE_MS),
   }),
   session_lifetime_hours: Type.Integer({ minimum: 1, maximum: SESSION_LIFETIME_HOURS_MAX }),
@@ -96,8 +98,8 @@ export const SETTING_DEFAULTS: SettingValues = {
   webhook_allow_list: [],
   mfa_required_roles: [],
   sso_allow_loopback: false,
-  session_idle_minutes: SESSION_IDLE_MINUTES_DEFAULT,
-  session_lifetime_hours: SESSION_LIFETIME_HOURS_DEFAULT,
+  session_idle_minutes: SESSION_IDLE_MS / MINUTE_MS,
+  session_lifetime_hours: SESSION_ABSOLUTE_MS / HOUR_MS,
 };
 
 const live = (about: string): Definition => ({ applies: 'live', about });
@@ -259,12 +261,16 @@ export function intervalsWith(
     enrollment_token_ttl_seconds: tokenSeconds,
     client_certificate_ttl_hours: ttlHours,
     renewal_threshold_seconds: dueSeconds,
+    session_idle_minutes: idleMinutes,
+    session_lifetime_hours: lifetimeHours,
   } = stored;
   return resolveIntervals({
     ...base,
     ...(tokenSeconds === undefined ? {} : { ENROLLMENT_TOKEN_TTL_MS: tokenSeconds * SECOND_MS }),
     ...(ttlHours === undefined ? {} : { CLIENT_CERTIFICATE_TTL_MS: ttlHours * HOUR_MS }),
     ...(dueSeconds === undefined ? {} : { RENEWAL_DUE_MS: dueSeconds * SECOND_MS }),
+    ...(idleMinutes === undefined ? {} : { SESSION_IDLE_MS: idleMinutes * MINUTE_MS }),
+    ...(lifetimeHours === undefined ? {} : { SESSION_ABSOLUTE_MS: lifetimeHours * HOUR_MS }),
   });
 }
 

@@ -57,6 +57,11 @@ const others = fc.oneof(
     atMs,
     byMs: fc.integer({ min: -HOUR_MS, max: HOUR_MS }),
   }),
+  fc.record({
+    type: fc.constant('windows.changed' as const),
+    atMs,
+    dueMs: fc.integer({ min: HOUR_MS, max: windows.recommendedMs - 1 }),
+  }),
   fc.record({ type: fc.constant('policy.assigned' as const), atMs }),
   fc.record({
     type: fc.constant('policy.reported' as const),

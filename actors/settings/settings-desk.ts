@@ -1,0 +1,264 @@
+// The settings of this Console: read at the start, changed by operators, and followed every two seconds, because another
+// Console on the same database may have changed them. Whoever depends on one asks `get()` at the moment it is needed, reads
+// an interval from `intervals`, which always has the values in force, or subscribes. decision: D38
+
+import {
+  intervalsWith,
+  isSettingName,
+  mistakesOfChange,
+  SETTING_DEFAULTS,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingMistake,
+  type SettingName,
+  type Settings,
+  type SettingValues,
+  settingsFrom,
+  settingsOf,
+} from '../../machines/console/settings.rules.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { INTERVALS, type Intervals, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
+import type { Doing } from '../../storage/ports/doing.ts';
+import type { SettingRow, SettingsStore } from '../../storage/ports/settings-store.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { WheelClock } from '../runtime/wheel-clock.ts';
+import { orUnavailable } from '../trust/outage.ts';
+
+export type SettingView = {
+  readonly name: SettingName;
+  readonly value: unknown;
+  readonly default: unknown;
+  /** 0: nobody ever set it. */
+  readonly revision: number;
+  readonly applies: 'live' | 'next_start';
+  readonly about: string;
+  readonly changedAtMs: number | null;
+  readonly changedBy: string | null;
+};
+
+type Change = Pick<Doing, 'actor' | 'from'> & {
+  /** `null` gives a setting its default back. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly revisions: Readonly<Record<string, number>>;
+};
+
+export type SettingsDesk = {
+  get(): Settings;
+  /** The intervals of the configuration with the settings put over them; each is the one in force when it is read. */
+  readonly intervals: Intervals;
+  view(): readonly SettingView[];
+  /** Changes several at once or none; every mistake is named. */
+  change(input: Change): Promise<{ readonly ok: true } | Refusal>;
+  /** Puts what nobody ever set, and leaves what somebody did: for a first start. */
+  provision(input: Pick<Change, 'actor' | 'values'>): Promise<{ readonly ok: true } | Refusal>;
+  /** Called after every change with what holds now and what held before; gives back its end. */
+  subscribe(listener: (now: Settings, before: Settings) => void): () => void;
+  close(): void;
+};
+
+export type SettingsDeskDeps = {
+  readonly store: SettingsStore;
+  /** The configuration's; a setting that was never set leaves them as they are. */
+  readonly base: Intervals;
+  readonly clock: WheelClock;
+  readonly now: () => number;
+  readonly logger: Logger;
+};
+
+type InForce = {
+  readonly rows: ReadonlyMap<string, SettingRow>;
+  readonly values: SettingValues;
+  readonly settings: Settings;
+  readonly intervals: Intervals;
+};
+type Desk = SettingsDeskDeps & {
+  inForce: InForce;
+  readonly listeners: Set<(now: Settings, before: Settings) => void>;
+};
+
+/** Opens the desk from what is stored. Rejects with StoreUnavailable. */
+export async function openSettingsDesk(deps: SettingsDeskDeps): Promise<SettingsDesk> {
+  const rows = mapOf(await deps.store.list());
+  const desk: Desk = { ...deps, inForce: inForceOf(deps, rows), listeners: new Set() };
+  const stop = followRegularly(desk);
+  return {
+    get: () => desk.inForce.settings,
+    intervals: liveIntervals(desk),
+    view: () => SETTING_NAMES.map((name) => viewOf(desk.inForce, name)),
+    change: (input) => orUnavailable(() => change(desk, input)),
+    provision: (input) => orUnavailable(() => provision(desk, input)),
+    subscribe(listener) {
+      desk.listeners.add(listener);
+      return () => void desk.listeners.delete(listener);
+    },
+    close() {
+      stop();
+      desk.listeners.clear();
+    },
+  };
+}
+
+async function change(desk: Desk, input: Change): Promise<{ readonly ok: true } | Refusal> {
+  // What another Console changed meanwhile is judged together with this change.
+  await look(desk);
+  const mistakes = [...mistakesOf(desk, input.values), ...revisionMistakes(input)];
+  if (mistakes.length > 0) {
+    return refuse('schema_violation', 'The change does not fit.', { errors: mistakes });
+  }
+  const put = await desk.store.put({ ...input, nowMs: desk.now() });
+  if (!put.ok) {
+    await look(desk);
+    return refuse('settings_conflict', `Changed meanwhile: ${put.conflicts.join(', ')}.`, {
+      errors: put.conflicts.map((name) => ({
+        pointer: `/revisions/${name}`,
+        detail: `is ${desk.inForce.rows.get(name)?.revision ?? 0} now`,
+      })),
+    });
+  }
+  take(desk, new Map([...desk.inForce.rows, ...mapOf(put.rows)]));
+  return { ok: true };
+}
+
+async function provision(
+  desk: Desk,
+  input: Pick<Change, 'actor' | 'values'>,
+): Promise<{ readonly ok: true } | Refusal> {
+  await look(desk);
+  const unset = Object.entries(input.values).filter(([name]) => !desk.inForce.rows.has(name));
+  const values = Object.fromEntries(unset);
+  const revisions = Object.fromEntries(unset.map(([name]) => [name, 0]));
+  const changed = await change(desk, { actor: input.actor, values, revisions });
+  // Another Console that starts at the same time sets the same: whoever came first is right.
+  return !changed.ok && changed.code === 'settings_conflict' ? { ok: true } : changed;
+}
+
+function mistakesOf(desk: Desk, values: Change['values']) {
+  const own = mistakesOfChange(desk.inForce.values, values);
+  const shown = own.map(({ name, at, detail }: SettingMistake) => ({
+    pointer: `/values/${name}${at}`,
+    detail,
+  }));
+  if (own.length > 0) return shown;
+  const after = new Map(desk.inForce.rows);
+  for (const [name, value] of Object.entries(values)) after.set(name, rowLike(name, value));
+  const checked = intervalsWith(desk.base, storedValues(after));
+  return checked.ok ? [] : checked.mistakes.map((detail) => ({ pointer: '/values', detail }));
+}
+
+function revisionMistakes({ values, revisions }: Change) {
+  const missing = Object.keys(values).filter((name) => !Object.hasOwn(revisions, name));
+  const unused = Object.keys(revisions).filter((name) => !Object.hasOwn(values, name));
+  return [
+    ...missing.map((name) => ({ pointer: `/revisions/${name}`, detail: 'required' })),
+    ...unused.map((name) => ({ pointer: `/revisions/${name}`, detail: 'has no value here' })),
+  ];
+}
+
+/** Takes over what another Console changed. */
+async function look(desk: Desk): Promise<void> {
+  const rows = mapOf(await desk.store.list());
+  const isOlder = [...desk.inForce.rows].some(
+    ([name, { revision }]) => (rows.get(name)?.revision ?? 0) < revision,
+  );
+  // A change of this Console that ended meanwhile knows more.
+  if (!isOlder) take(desk, rows);
+}
+
+function take(desk: Desk, rows: ReadonlyMap<string, SettingRow>): void {
+  const isSame =
+    rows.size === desk.inForce.rows.size &&
+    [...rows].every(([name, row]) => desk.inForce.rows.get(name)?.revision === row.revision);
+  if (isSame) return;
+  const before = desk.inForce.settings;
+  desk.inForce = inForceOf(desk, rows);
+  for (const listener of desk.listeners) {
+    try {
+      listener(desk.inForce.settings, before);
+    } catch (error) {
+      desk.logger.error({ error: String(error) }, 'a changed setting could not be applied');
+    }
+  }
+}
+
+function inForceOf(
+  { base, logger }: Pick<SettingsDeskDeps, 'base' | 'logger'>,
+  rows: ReadonlyMap<string, SettingRow>,
+): InForce {
+  const stored = storedValues(rows);
+  const { values, ignored } = settingsFrom(stored);
+  if (ignored.length > 0) {
+    logger.error({ settings: ignored }, 'stored settings do not fit and count as not set');
+  }
+  const sound = Object.fromEntries(
+    Object.entries(stored).filter(([name]) => !ignored.includes(name)),
+  );
+  const intervals = intervalsWith(base, sound);
+  if (!intervals.ok) {
+    logger.error(
+      { mistakes: intervals.mistakes },
+      'the intervals of the configuration stay: the settings contradict them',
+    );
+  }
+  return {
+    rows,
+    values,
+    settings: settingsOf(values),
+    intervals: intervals.ok ? intervals.intervals : base,
+  };
+}
+
+function liveIntervals(desk: Desk): Intervals {
+  const view = {};
+  for (const name of Object.keys(INTERVALS) as (keyof Intervals)[]) {
+    Object.defineProperty(view, name, {
+      enumerable: true,
+      get: () => desk.inForce.intervals[name],
+    });
+  }
+  return Object.freeze(view) as Intervals;
+}
+
+function followRegularly(desk: Desk): () => void {
+  let isStopped = false;
+  const tick = (): void => {
+    if (isStopped) return;
+    look(desk)
+      .catch((error: unknown) => {
+        desk.logger.warn({ error: String(error) }, 'the settings could not be read again');
+      })
+      .finally(() => desk.clock.setTimeout(tick, SETTINGS_LOOK_INTERVAL_MS));
+  };
+  desk.clock.setTimeout(tick, SETTINGS_LOOK_INTERVAL_MS);
+  return () => {
+    isStopped = true;
+  };
+}
+
+function viewOf({ rows, values }: InForce, name: SettingName): SettingView {
+  const row = rows.get(name);
+  return {
+    name,
+    value: values[name],
+    default: SETTING_DEFAULTS[name],
+    revision: row?.revision ?? 0,
+    ...SETTINGS[name],
+    changedAtMs: row?.changedAtMs ?? null,
+    changedBy: row?.changedBy ?? null,
+  };
+}
+
+// Null is the default again; a name this version does not know belongs to another one.
+function storedValues(rows: ReadonlyMap<string, SettingRow>): Partial<SettingValues> {
+  const known = [...rows.values()].filter(
+    ({ name, value }) => isSettingName(name) && value !== null,
+  );
+  return Object.fromEntries(known.map(({ name, value }) => [name, value]));
+}
+
+function rowLike(name: string, value: unknown): SettingRow {
+  return { name, value, revision: 0, changedAtMs: 0, changedBy: '' };
+}
+
+function mapOf(rows: readonly SettingRow[]): ReadonlyMap<string, SettingRow> {
+  return new Map(rows.map((row) => [row.name, row]));
+}
