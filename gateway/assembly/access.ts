@@ -21,7 +21,7 @@ export type AccessStores = {
   readonly apiKeys: ApiKeys;
   readonly users?: UserStore;
   readonly sessions?: SessionStore;
-  readonly teams?: TeamStore;
+  readonly teams?: Pick<TeamStore, 'owns'>;
 };
 
 export type Access = {
