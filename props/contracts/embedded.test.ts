@@ -22,6 +22,7 @@ import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
+import { peopleContract } from './people.contract.ts';
 import {
   silentLogger as logger,
   openFactWriter,
@@ -90,6 +91,7 @@ describe('relational ports on PostgreSQL', () => {
   auditChainContract({ port: () => control.relational, setAway });
   auditTamperingContract(() => control.relational);
   licenseStoreContract({ port: () => control.relational, setAway });
+  peopleContract({ port: () => control.relational, setAway });
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
 

@@ -14,6 +14,7 @@ import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
+import { peopleContract } from './people.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
@@ -37,6 +38,7 @@ describe('relational ports in memory', () => {
   auditLogContract({ port: () => memory, setAway });
   auditChainContract({ port: () => memory, setAway });
   licenseStoreContract({ port: () => memory, setAway });
+  peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });
 });
 

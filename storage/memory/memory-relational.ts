@@ -4,8 +4,10 @@ import type { AuditChain } from '../ports/audit-chain.ts';
 import type { LicenseStore } from '../ports/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import type { SessionStore } from '../ports/sessions.ts';
 import type { SettingsStore } from '../ports/settings-store.ts';
 import type { SsoStore } from '../ports/sso-store.ts';
+import type { UserStore } from '../ports/users.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryAudit } from './audit-log.ts';
 import { createMemoryInventory } from './inventory-store.ts';
@@ -13,6 +15,7 @@ import { createMemoryLicense } from './license-store.ts';
 import { createMemoryRegistry } from './memory-registry.ts';
 import { createMemorySettings } from './settings-store.ts';
 import { createMemorySso } from './sso-store.ts';
+import { createMemoryPeople } from './users.ts';
 
 export type MemoryRelational = {
   readonly sensors: SensorRegistry;
@@ -22,6 +25,8 @@ export type MemoryRelational = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
   readonly health: RelationalHealth;
@@ -36,6 +41,7 @@ export function createMemoryRelational(): MemoryRelational {
   const keys = createMemoryApiKeys(log.record);
   const sections = createMemoryInventory();
   const licenses = createMemoryLicense(log);
+  const people = createMemoryPeople(log.record);
   const providers = createMemorySso(log.record);
   const choices = createMemorySettings(log);
   let isAway = false;
@@ -47,12 +53,15 @@ export function createMemoryRelational(): MemoryRelational {
     audit: log.audit,
     auditChain: log.chain,
     license: licenses.license,
+    users: people.users,
+    sessions: people.sessions,
     sso: providers.sso,
     settings: choices.settings,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections, licenses, choices]) one.setAway(away);
+      for (const one of [log, registry, keys, sections, licenses, people, choices])
+        one.setAway(away);
     },
   };
 }

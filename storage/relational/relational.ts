@@ -9,9 +9,11 @@ import type { LicenseStore } from '../ports/license-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
+import type { SessionStore } from '../ports/sessions.ts';
 import type { SettingsStore } from '../ports/settings-store.ts';
 import type { SsoStore } from '../ports/sso-store.ts';
 import type { TeamStore } from '../ports/teams.ts';
+import type { UserStore } from '../ports/users.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAuditChain } from './audit-chain.ts';
 import { createAuditLog } from './audit-log.ts';
@@ -22,10 +24,12 @@ import { createLicenseStore } from './license-store.ts';
 import { createTeams } from './ownership.ts';
 import { createDatabase, createPool } from './pool.ts';
 import { createSensorRegistry } from './sensor-registry.ts';
+import { createSessions } from './sessions.ts';
 import { createSettingsStore } from './settings-store.ts';
 import { createSockets, type Sockets } from './sockets.ts';
 import { createSsoStore } from './sso-store.ts';
 import type { Database } from './tables.ts';
+import { createUsers } from './users.ts';
 
 export type Relational = {
   readonly pool: pg.Pool;
@@ -37,6 +41,8 @@ export type Relational = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
   readonly teams: TeamStore;
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
@@ -74,6 +80,8 @@ export function createRelational(options: RelationalOptions): Relational {
     audit: createAuditLog(db),
     auditChain: createAuditChain(db),
     license: createLicenseStore(db),
+    users: createUsers(db),
+    sessions: createSessions(db),
     teams: createTeams(db),
     sso: createSsoStore(db),
     settings: createSettingsStore(db),

@@ -1,0 +1,74 @@
+// The promises of counted failures: shared, atomic, forgotten after their window.
+import { describe, expect, it } from 'vitest';
+import type { Harness } from './away.ts';
+import type { PeoplePorts } from './people.ts';
+import { hex, NOW_MS } from './samples.ts';
+
+const windowMs = 1_000;
+const PARALLEL = 60;
+const TRIES = 5;
+
+export function loginFailuresContract(harness: Harness<PeoplePorts>): void {
+  const users = () => harness.port().users;
+  const keys = () => [`account:${hex(6)}`, `address:${hex(6)}`];
+  const waitMs = ({ failures }: { readonly failures: number }) => (failures < TRIES ? 0 : 77);
+
+  describe('counted failures', () => {
+    it('should count under every key, and begin anew a window after the last', async () => {
+      const [a = '', b = ''] = keys();
+      const note = (nowMs: number, of: readonly string[] = [a, b]) =>
+        users().noteFailure({ keys: of, nowMs, windowMs });
+      await note(NOW_MS);
+      const twice = await note(NOW_MS + 900, [a, a, b]);
+      expect(twice.map((one) => one.failures)).toEqual([2, 2]);
+      expect(twice[0]).toMatchObject({ firstAtMs: NOW_MS, lastAtMs: NOW_MS + 900 });
+      expect(await users().failuresOf([a], NOW_MS + 1_899, windowMs)).toMatchObject([
+        { key: a, failures: 2 },
+      ]);
+      expect(await users().failuresOf([a], NOW_MS + 1_900, windowMs)).toEqual([]);
+      expect(await note(NOW_MS + 1_900, [a])).toMatchObject([
+        { failures: 1, firstAtMs: NOW_MS + 1_900 },
+      ]);
+      await users().forgetFailures([a, b, 'none\0']);
+      expect(await users().failuresOf([a, b], NOW_MS + 1_900, windowMs)).toEqual([]);
+    });
+
+    it('should let no try slip past, however many come at once', async () => {
+      const [a = '', b = ''] = keys();
+      const take = (of: readonly string[]) =>
+        users().takeTry({ keys: of, nowMs: NOW_MS, windowMs, waitMs });
+      const waits = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) => take(index % 2 ? [a, b] : [b, a])),
+      );
+      expect(waits.filter((one) => one === 0).length).toBe(TRIES);
+      expect(waits.filter((one) => one === 77).length).toBe(PARALLEL - TRIES);
+      expect(await users().failuresOf([a], NOW_MS, windowMs)).toMatchObject([{ failures: TRIES }]);
+      // A try that one key refuses is counted under none.
+      const [c = ''] = keys();
+      expect(await take([a, c])).toBe(77);
+      expect(await users().failuresOf([c], NOW_MS, windowMs)).toEqual([]);
+      await users().returnTry([a, c]);
+      expect(await take([a, c])).toBe(0);
+    });
+
+    it('should be counted exactly when many come at once', async () => {
+      const [a = ''] = keys();
+      const notes = Array.from({ length: PARALLEL }, () =>
+        users().noteFailure({ keys: [a], nowMs: NOW_MS, windowMs }),
+      );
+      const counts = (await Promise.all(notes)).map(([one]) => one?.failures ?? 0);
+      expect(counts.sort((x, y) => x - y)).toEqual(
+        Array.from({ length: PARALLEL }, (_, index) => index + 1),
+      );
+    });
+
+    it('should be swept when they are old', async () => {
+      const [a = '', b = ''] = keys();
+      await users().noteFailure({ keys: [a], nowMs: 5, windowMs });
+      await users().noteFailure({ keys: [b], nowMs: NOW_MS, windowMs });
+      expect(await users().sweepFailures(6)).toBeGreaterThanOrEqual(1);
+      expect(await users().failuresOf([a], 6, windowMs)).toEqual([]);
+      expect((await users().failuresOf([b], NOW_MS, windowMs)).length).toBe(1);
+    });
+  });
+}

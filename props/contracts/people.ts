@@ -1,0 +1,59 @@
+// Made-up people and sessions for the contracts; every call gives new identities.
+import { randomUUID } from 'node:crypto';
+import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { SessionStore } from '../../storage/ports/sessions.ts';
+import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import { hashOf, hex, NOW_MS } from './samples.ts';
+
+export type PeoplePorts = {
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly audit: AuditLog;
+};
+
+export const DOING = { actor: 'user:root@example.test', from: '192.0.2.7', nowMs: NOW_MS };
+
+export function newcomer(more: Partial<Parameters<UserStore['create']>[0]> = {}) {
+  return {
+    ...DOING,
+    userId: randomUUID(),
+    email: `P-${hex(8)}@Example.test`,
+    displayName: 'A Person',
+    role: 'viewer' as const,
+    passwordHash: '$argon2id$first',
+    ...more,
+  };
+}
+
+export function newSession(userId: string, more: { readonly createdAtMs?: number } = {}) {
+  const createdAtMs = more.createdAtMs ?? NOW_MS;
+  return {
+    hash: hashOf(hex(16)),
+    sessionId: randomUUID(),
+    userId,
+    stage: 'full' as const,
+    method: 'password',
+    address: '192.0.2.9',
+    userAgent: 'a browser',
+    createdAtMs,
+    expiresAtMs: createdAtMs + 60_000,
+  };
+}
+
+/** Creates a person and gives its row. */
+export async function addUser(
+  users: UserStore,
+  more: Parameters<typeof newcomer>[0] = {},
+): Promise<UserRow> {
+  const input = newcomer(more);
+  if ((await users.create(input)) !== 'created') throw new Error('the address is taken');
+  const row = await users.get(input.userId);
+  if (row === null) throw new Error('the person is not there');
+  return row;
+}
+
+/** The newest audit row of one action on a target. */
+export async function lastAudit(audit: AuditLog, action: string, target: string) {
+  const query = { action, target, order: 'newest', after: null, limit: 1 } as const;
+  return (await audit.search(query))[0];
+}

@@ -1,0 +1,98 @@
+// The promises of the store about second factors: a step is accepted once, a code is used once, whoever comes at once.
+import { describe, expect, it } from 'vitest';
+import type { Harness } from './away.ts';
+import { addUser, DOING, lastAudit, newSession, type PeoplePorts } from './people.ts';
+import { hashOf, hex, NOW_MS } from './samples.ts';
+
+const PARALLEL = 200;
+
+export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
+  const users = () => harness.port().users;
+  const codes = () => Array.from({ length: 3 }, () => hashOf(hex(8)));
+
+  async function enrolled() {
+    const { userId } = await addUser(users());
+    const sealedSecret = `sealed-${hex(8)}`;
+    const recoveryHashes = codes();
+    await users().beginTotp({ ...DOING, userId, sealedSecret });
+    const confirm = { ...DOING, userId, sealedSecret, step: 100, recoveryHashes };
+    expect(await users().confirmTotp({ ...confirm, keepSession: null })).toBe(true);
+    return { userId, sealedSecret, recoveryHashes };
+  }
+
+  describe('second factors', () => {
+    it('should be pending until the very secret is confirmed, and then on', async () => {
+      const { userId } = await addUser(users());
+      const { sessions } = harness.port();
+      const [kept, gone] = [newSession(userId), newSession(userId)];
+      for (const one of [kept, gone]) await sessions.create(one);
+      const confirm = (sealedSecret: string) =>
+        users().confirmTotp({
+          ...{ ...DOING, userId, sealedSecret, step: 7 },
+          ...{ recoveryHashes: codes(), keepSession: kept.hash },
+        });
+      expect(await confirm('a')).toBe(false);
+      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'a' })).toBe(true);
+      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'b' })).toBe(true);
+      expect(await users().acceptTotpStep({ userId, step: 9 })).toBe(false);
+      expect(await confirm('a')).toBe(false);
+      expect(await confirm('b')).toBe(true);
+      expect(await users().get(userId)).toMatchObject({
+        mfa: { state: 'on', sealedSecret: 'b', lastStep: 7, changedAtMs: NOW_MS },
+      });
+      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'c' })).toBe(false);
+      expect((await sessions.listOf(userId, NOW_MS)).map((one) => one.sessionId)).toEqual([
+        kept.sessionId,
+      ]);
+      const row = await lastAudit(harness.port().audit, 'mfa.enable', userId);
+      expect(row).toMatchObject({ before: { mfa: 'pending' }, after: { mfa: 'on' } });
+    });
+
+    it('should accept a step once of two hundred at once, and never an older one', async () => {
+      const { userId } = await enrolled();
+      const tries = Array.from({ length: PARALLEL }, () =>
+        users().acceptTotpStep({ userId, step: 101 }),
+      );
+      expect((await Promise.all(tries)).filter(Boolean).length).toBe(1);
+      for (const step of [99, 100, 101]) {
+        expect(await users().acceptTotpStep({ userId, step })).toBe(false);
+      }
+      expect(await users().acceptTotpStep({ userId, step: 102 })).toBe(true);
+    });
+
+    it('should use a recovery code once, however many come at once', async () => {
+      const { userId, recoveryHashes } = await enrolled();
+      const other = await enrolled();
+      const [hash = hashOf('')] = recoveryHashes;
+      expect(await users().useRecoveryCode({ ...DOING, userId: other.userId, hash })).toBe(false);
+      const tries = Array.from({ length: 20 }, () =>
+        users().useRecoveryCode({ ...DOING, userId, hash }),
+      );
+      expect((await Promise.all(tries)).filter(Boolean).length).toBe(1);
+      expect(await users().recoveryCodesLeft(userId)).toBe(2);
+      expect(await lastAudit(harness.port().audit, 'mfa.recovery_code_used', userId)).toMatchObject(
+        { before: { recovery_codes_left: 3 }, after: { recovery_codes_left: 2 } },
+      );
+      expect(await users().replaceRecoveryCodes({ ...DOING, userId, hashes: codes() })).toBe(true);
+      expect(await users().recoveryCodesLeft(userId)).toBe(3);
+      expect(await users().useRecoveryCode({ ...DOING, userId, hash })).toBe(false);
+    });
+
+    it('should be gone with its codes when it is removed', async () => {
+      const { userId, recoveryHashes } = await enrolled();
+      const session = newSession(userId);
+      await harness.port().sessions.create(session);
+      expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(true);
+      expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(false);
+      expect(await users().get(userId)).toMatchObject({
+        mfa: { state: 'off', sealedSecret: null },
+      });
+      expect(await users().recoveryCodesLeft(userId)).toBe(0);
+      const [hash = hashOf('')] = recoveryHashes;
+      expect(await users().useRecoveryCode({ ...DOING, userId, hash })).toBe(false);
+      expect(await users().replaceRecoveryCodes({ ...DOING, userId, hashes: [] })).toBe(false);
+      expect(await users().acceptTotpStep({ userId, step: 500 })).toBe(false);
+      expect(await harness.port().sessions.listOf(userId, NOW_MS)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,222 @@
+// The promises of the store of people: accounts, passwords and links. invariant: I2, I11, I18
+import { describe, expect, it } from 'vitest';
+import { expectAwayAndBack, type Harness } from './away.ts';
+import { addUser, DOING, lastAudit, newcomer, newSession, type PeoplePorts } from './people.ts';
+import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
+
+const PARALLEL = 20;
+
+export function usersContract(harness: Harness<PeoplePorts>): void {
+  const users = () => harness.port().users;
+  const sessions = () => harness.port().sessions;
+  const audited = (action: string, target: string) =>
+    lastAudit(harness.port().audit, action, target);
+
+  describe('people', () => {
+    it('should be found by id and by address without regard to case', async () => {
+      const input = newcomer({ displayName: HOSTILE });
+      expect(await users().create(input)).toBe('created');
+      const row = {
+        userId: input.userId,
+        email: input.email,
+        displayName: HOSTILE.replace('\0', '\uFFFD'),
+        role: 'viewer',
+        status: 'active',
+        tags: [],
+        passwordHash: '$argon2id$first',
+        passwordChangedAtMs: NOW_MS,
+        createdAtMs: NOW_MS,
+        lastLoginAtMs: null,
+        mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },
+        revision: 1,
+      };
+      expect(await users().get(input.userId)).toEqual(row);
+      expect(await users().findByEmail(input.email.toUpperCase())).toEqual(row);
+      expect(await users().findByEmail('nobody\0@example.test')).toBeNull();
+      expect(await users().get('none\0')).toBeNull();
+    });
+
+    it('should never hold two accounts of one address, however many come at once', async () => {
+      const email = `race-${hex(6)}@example.test`;
+      const answers = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) =>
+          users().create(newcomer({ email: index % 2 ? email : email.toUpperCase() })),
+        ),
+      );
+      expect(answers.filter((one) => one === 'created').length).toBe(1);
+      const refused = newcomer({ email });
+      expect(await users().create(refused)).toBe('email_taken');
+      expect(await users().get(refused.userId)).toBeNull();
+      expect(await audited('user.create', refused.userId)).toMatchObject({ result: 'email_taken' });
+    });
+
+    it('should be listed by address, page after page', async () => {
+      const prefix = `~list-${hex(4)}`;
+      for (const name of ['b', 'A', 'c']) {
+        await addUser(users(), { email: `${prefix}-${name}@example.test` });
+      }
+      const page = await users().list({ limit: 2, after: prefix });
+      expect(page.map((one) => one.email)).toEqual([
+        `${prefix}-A@example.test`,
+        `${prefix}-b@example.test`,
+      ]);
+      const next = await users().list({ limit: 9, after: `${prefix}-b@example.test` });
+      expect(next.map((one) => one.email)).toEqual([`${prefix}-c@example.test`]);
+    });
+
+    it('should be audited with what was before and after, and never with a hash', async () => {
+      const row = await addUser(users());
+      const made = await audited('user.create', row.userId);
+      expect(made).toMatchObject({ actor: DOING.actor, from: DOING.from, result: 'ok' });
+      const patch = { displayName: 'New', tags: ['x', HOSTILE] };
+      const { userId } = row;
+      const changed = await users().change({ ...DOING, userId, revision: 1, patch });
+      expect(changed).toMatchObject({ ...patch, revision: 2 });
+      expect(await audited('user.change', userId)).toMatchObject({
+        before: { display_name: 'A Person', tags: [] },
+        after: { display_name: 'New', tags: patch.tags },
+      });
+      expect(JSON.stringify([made, changed === 'conflict'])).not.toContain('argon2');
+    });
+
+    it('should take one of two changes that know the same revision', async () => {
+      const { userId } = await addUser(users());
+      const change = (displayName: string) =>
+        users().change({ ...DOING, userId, revision: 1, patch: { displayName } });
+      const answers = await Promise.all([change('a'), change('b')]);
+      expect(answers.filter((one) => one === 'conflict').length).toBe(1);
+      const none = { ...DOING, userId: 'none', revision: 1, patch: {} };
+      expect(await users().change(none)).toBe('not_found');
+    });
+
+    it('should end the sessions of whoever gets another role or is disabled, and no others', async () => {
+      const { userId } = await addUser(users());
+      const other = await addUser(users());
+      await sessions().create(newSession(other.userId));
+      const live = async () => (await sessions().listOf(userId, NOW_MS)).length;
+      let revision = 1;
+      for (const patch of [
+        { displayName: 'x' },
+        { role: 'analyst' as const },
+        { status: 'disabled' as const },
+      ]) {
+        await users().change({ ...DOING, userId, revision, patch: { status: 'active' } });
+        expect(await sessions().create(newSession(userId))).toBe(true);
+        const before = await live();
+        await users().change({ ...DOING, userId, revision: revision + 1, patch });
+        expect(await live()).toBe('displayName' in patch ? before : 0);
+        revision += 2;
+      }
+      expect(await sessions().create(newSession(userId))).toBe(false);
+      expect((await sessions().listOf(other.userId, NOW_MS)).length).toBe(1);
+    });
+  });
+
+  describe('passwords', () => {
+    it('should end every session but the one kept, and every link', async () => {
+      const { userId } = await addUser(users());
+      const [kept, gone] = [newSession(userId), newSession(userId)];
+      for (const one of [kept, gone]) await sessions().create(one);
+      const hash = hashOf(hex(8));
+      await users().createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 1 });
+      const input = { ...DOING, userId, passwordHash: 'second', keepSession: kept.hash };
+      expect(await users().setPassword(input)).toBe(true);
+      expect(await users().get(userId)).toMatchObject({ passwordHash: 'second' });
+      expect((await sessions().listOf(userId, NOW_MS)).map((one) => one.sessionId)).toEqual([
+        kept.sessionId,
+      ]);
+      expect(await users().findLink(hash, NOW_MS)).toBeNull();
+      expect(await users().setPassword({ ...input, userId: 'none' })).toBe(false);
+    });
+
+    it('should be hashed anew only while it is the same', async () => {
+      const { userId } = await addUser(users());
+      await users().rehash({ userId, replaces: 'other', passwordHash: 'bad' });
+      expect(await users().get(userId)).toMatchObject({ passwordHash: '$argon2id$first' });
+      await users().rehash({ userId, replaces: '$argon2id$first', passwordHash: 'better' });
+      expect(await users().get(userId)).toMatchObject({ passwordHash: 'better' });
+    });
+
+    it('should begin no session for a login that judged an older one', async () => {
+      const { userId } = await addUser(users());
+      const create = (passwordHash: string) =>
+        sessions().create(newSession(userId), { passwordHash });
+      expect(await create('$argon2id$first')).toBe(true);
+      await users().setPassword({ ...DOING, userId, passwordHash: 'second', keepSession: null });
+      expect(await create('$argon2id$first')).toBe(false);
+      expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
+    });
+
+    it('should note a login with its method', async () => {
+      const { userId, email } = await addUser(users());
+      await users().noteLogin({ ...DOING, userId, method: 'password', nowMs: NOW_MS + 5 });
+      expect(await users().get(userId)).toMatchObject({ lastLoginAtMs: NOW_MS + 5 });
+      expect(await audited('user.login', userId)).toMatchObject({
+        detail: { method: 'password', email },
+      });
+    });
+  });
+
+  describe('links', () => {
+    const link = (userId: string, more: { readonly expiresAtMs?: number } = {}) => {
+      const hash = hashOf(hex(16));
+      const expiresAtMs = more.expiresAtMs ?? NOW_MS + 60_000;
+      return { hash, make: () => users().createLink({ ...DOING, userId, hash, expiresAtMs }) };
+    };
+    const use = (hash: Buffer, passwordHash = 'new') =>
+      users().useLink({ ...DOING, hash, passwordHash });
+
+    it('should be used once, however many come at once, and end every session', async () => {
+      const { userId } = await addUser(users());
+      await sessions().create(newSession(userId));
+      const { hash, make } = link(userId);
+      expect(await make()).toBe(true);
+      expect(await users().findLink(hash, NOW_MS)).toMatchObject({ userId });
+      const answers = await Promise.all(
+        Array.from({ length: PARALLEL }, (_, index) => use(hash, `p${index}`)),
+      );
+      const won = answers.filter((one) => one !== null);
+      expect(won.length).toBe(1);
+      expect(await users().get(userId)).toMatchObject({ passwordHash: won[0]?.passwordHash });
+      expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
+      expect(await users().findLink(hash, NOW_MS)).toBeNull();
+    });
+
+    it('should end at their instant, with a newer one, and with their owner', async () => {
+      const { userId } = await addUser(users());
+      const late = link(userId, { expiresAtMs: NOW_MS });
+      await late.make();
+      expect(await use(late.hash)).toBeNull();
+      const [older, newer] = [link(userId), link(userId)];
+      await older.make();
+      await newer.make();
+      expect(await use(older.hash)).toBeNull();
+      const patch = { status: 'disabled' as const };
+      await users().change({ ...DOING, userId, revision: 1, patch });
+      expect(await use(newer.hash)).toBeNull();
+      expect(await users().findLink(newer.hash, NOW_MS)).toBeNull();
+      expect(await link('none').make()).toBe(false);
+      expect(await use(hashOf('none'))).toBeNull();
+    });
+  });
+
+  describe('people whose database is away', () => {
+    it('should say so, and answer again by themselves', async () => {
+      const { userId, email } = await addUser(users());
+      await expectAwayAndBack(harness, [
+        () => users().get(userId),
+        () => users().findByEmail(email),
+        () => users().list({ limit: 1, after: null }),
+        () => users().create(newcomer({ email })),
+        () => users().change({ ...DOING, userId, revision: 7, patch: {} }),
+        () => users().acceptTotpStep({ userId, step: 1 }),
+        () => users().useLink({ ...DOING, hash: hashOf('x'), passwordHash: 'x' }),
+        () => users().noteFailure({ keys: ['away'], nowMs: NOW_MS, windowMs: 1 }),
+        () => sessions().findByHash(hashOf('x')),
+        () => sessions().listOf(userId, NOW_MS),
+        () => sessions().touch([{ hash: hashOf('x'), atMs: NOW_MS }]),
+        () => sessions().endAllOf({ ...DOING, userId, keep: null }),
+      ]);
+    });
+  });
+}
