@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
+import { openSettingsDesk } from '../actors/settings/settings-desk.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
 import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
 import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
@@ -20,6 +21,7 @@ import { createAdminKeys } from './assembly/admin-keys.ts';
 import { assembleFleet } from './assembly/fleet.ts';
 import { assembleOperatorSide } from './assembly/operator.ts';
 import { assembleSensorSide } from './assembly/sensor.ts';
+import { applySettings } from './assembly/settings.ts';
 import {
   type Built,
   type Console,
@@ -118,6 +120,13 @@ async function openRelational(context: StepContext) {
   const relational = await openRelationalStore(storesOf(context));
   await migrateRelational(relational);
   context.built.relational = relational;
+  const { config, clock, logger, closers } = context;
+  const settings = await openSettingsDesk({
+    ...{ store: relational.settings, base: config.intervals, clock, logger },
+    now: processTime.now,
+  });
+  closers.push(() => settings.close());
+  context.built.settings = settings;
   return 'done' as const;
 }
 
@@ -138,8 +147,9 @@ async function openLicense(context: StepContext) {
 
 async function openAnalytics(context: StepContext) {
   const { relational } = need(context.built, 'relational');
+  const { settings } = need(context.built, 'settings');
   const analytics = await openAnalyticsStore(storesOf(context));
-  await migrateAnalytics(relational, analytics);
+  await migrateAnalytics(relational, analytics, settings.get().analyticsRetentionDays);
   context.built.analytics = analytics;
   return 'done' as const;
 }
@@ -155,23 +165,33 @@ function storesOf({ config, clock, logger, closers, stores }: StepContext) {
 }
 
 async function buildRouters(context: StepContext) {
-  const { config, built, closers, clock, logger, version } = context;
+  const { built, closers, clock, logger, version } = context;
   const { relational } = need(built, 'relational');
   const { analytics } = need(built, 'analytics');
   const { signing } = need(built, 'signing');
   const { license } = need(built, 'license');
+  const { settings } = need(built, 'settings');
+  // What the routes and actors read as an interval is what the settings say now.
+  const { intervals } = settings;
+  const config = { ...context.config, intervals };
   const fleet = await assembleFleet({
     registry: relational.sensors,
     events: analytics.events,
     clock,
     time: processTime,
-    intervals: config.intervals,
+    intervals,
     logger,
   });
   closers.push(() => fleet.close());
+  closers.push(
+    applySettings({
+      ...{ settings, sensors: fleet.directory, events: analytics.events, logger },
+      time: processTime,
+    }),
+  );
   built.fleet = fleet;
   const access = assembleAccess({
-    ...{ config, time: processTime, logger, stores: relational },
+    ...{ config, settings, time: processTime, logger, stores: relational },
     addressBudget: createMemoryBudget(RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE),
   });
   const peers = createPeerFingerprints();

@@ -1,6 +1,7 @@
 // Operator access joined together: who is admitted, within which budgets, and what its resources are given. Both planes
 // take the address budget from here, so that there is one. decision: D36, D41; invariant: I18
 import type { Logger } from '../../actors/runtime/logger.ts';
+import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
 import {
   RATE_LIMIT_ANALYST_PER_MINUTE,
   RATE_LIMIT_OPERATOR_PER_MINUTE,
@@ -35,6 +36,7 @@ export type Access = {
 
 export type AccessInput = {
   readonly config: ConsoleConfig;
+  readonly settings: SettingsDesk;
   readonly time: Time;
   readonly logger: Logger;
   readonly stores: AccessStores;
@@ -43,8 +45,8 @@ export type AccessInput = {
 
 /** Builds operator access; nothing runs before the first request. */
 export function assembleAccess(input: AccessInput): Access {
-  const { config, time, logger, stores, addressBudget } = input;
-  const { SESSION_IDLE_MS, SEEN_WRITE_INTERVAL_MS: intervalMs } = config.intervals;
+  const { config, settings, time, logger, stores, addressBudget } = input;
+  const { SEEN_WRITE_INTERVAL_MS: intervalMs } = config.intervals;
   const { users, sessions, teams } = stores;
   const common = { timers: time, logger, intervalMs };
   const seen = {
@@ -61,7 +63,7 @@ export function assembleAccess(input: AccessInput): Access {
       address: addressBudget,
     },
     seen,
-    sessionIdleMs: () => SESSION_IDLE_MS,
+    sessionIdleMs: () => settings.intervals.SESSION_IDLE_MS,
     now: time.now,
   });
   return {
@@ -70,6 +72,7 @@ export function assembleAccess(input: AccessInput): Access {
     plane: {
       owns: async (userId, sensorId) => (await teams?.owns(userId, sensorId)) ?? false,
       judgeOrigin: () => null,
+      settings,
     },
     async close() {
       await seen.keys.close();

@@ -100,7 +100,10 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
     plane,
     tokens: createTokenDesk({
       registry,
-      ttlMs: intervals.ENROLLMENT_TOKEN_TTL_MS,
+      // Read for every token: an operator may change it meanwhile.
+      get ttlMs() {
+        return intervals.ENROLLMENT_TOKEN_TTL_MS;
+      },
       now: time.now,
       ...(deps.chance === undefined ? {} : { chance: deps.chance }),
     }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
 import type { Analytics } from '../../storage/analytics/analytics.ts';
 import type { CertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import type { PolicySigningKey } from '../../storage/keys/policy-signing-key.ts';
@@ -44,6 +45,7 @@ export type ConsoleOptions = {
 export type Built = {
   signing?: PolicySigningKey;
   relational?: Relational;
+  settings?: SettingsDesk;
   license?: LicenseDesk;
   analytics?: Analytics;
   fleet?: Fleet;

@@ -11,7 +11,7 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export type Client = {
   readonly connection: Connection;
   get<T>(path: string, query?: Query): Promise<T>;
-  send<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  send<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** Every item of a list, page by page, at most `max`. */
   all<T>(path: string, query: Query, max: number): AsyncGenerator<T>;
 };

@@ -75,9 +75,10 @@ export async function migrateRelational(relational: Relational): Promise<Migrati
 export async function migrateAnalytics(
   relational: Relational,
   analytics: Analytics,
+  retentionDays: number = ANALYTICS_RETENTION_DAYS,
 ): Promise<MigrationOutcome> {
   const outcome = sound(await applyMigrations(analyticsOnly(relational, analytics)));
-  await analytics.events.setRetentionDays(ANALYTICS_RETENTION_DAYS);
+  await analytics.events.setRetentionDays(retentionDays);
   return outcome;
 }
 

@@ -9,6 +9,7 @@ import { addLicenseCommands } from './license-commands.ts';
 import { json } from './output.ts';
 import { programVersion } from './program-version.ts';
 import { addSensorCommands } from './sensor-commands.ts';
+import { addSettingsCommands } from './settings-commands.ts';
 import { runStarter } from './starters.ts';
 import { plain } from './terminal.ts';
 import { addTokenCommands } from './token-commands.ts';
@@ -63,6 +64,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addEventCommands(program, io);
   addAuditCommands(program, io);
   addLicenseCommands(program, io);
+  addSettingsCommands(program, io);
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

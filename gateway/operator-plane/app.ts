@@ -22,6 +22,7 @@ import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
 import { sensorHistoryRoutes } from './sensor-history.ts';
 import { sensorRoutes } from './sensors.ts';
+import { settingsRoutes } from './settings.ts';
 import { systemRoutes } from './system.ts';
 
 // The listener sets these on what it sends itself; a streamed answer carries them from here.
@@ -64,6 +65,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         eventRoutes,
         auditRoutes,
         licenseRoutes,
+        settingsRoutes,
         systemRoutes,
       ]) {
         await api.register(routes(deps));

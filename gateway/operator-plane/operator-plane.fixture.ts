@@ -8,12 +8,14 @@ import { createInspectionFeed } from '../../actors/runtime/inspection-feed.ts';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createCrashLog, createSupervisor } from '../../actors/runtime/supervisor.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { openSettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { refuse } from '../../machines/errors.ts';
 import { DEFAULT_INTERVALS, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../machines/limits.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
 import type { LicenseRow, LicenseStore } from '../../storage/ports/license-store.ts';
 import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
@@ -86,6 +88,10 @@ export async function createFixture(
     monotonicNow: () => state.nowMs,
     logger: silentLogger,
   });
+  const settings = await openSettingsDesk({
+    ...{ store: createMemoryRelational().settings, base: DEFAULT_INTERVALS },
+    ...{ clock, now, logger: silentLogger },
+  });
   const deps: OperatorPlaneDeps = {
     logger: silentLogger,
     now,
@@ -109,6 +115,7 @@ export async function createFixture(
     access: {
       owns: async (userId, sensorId) => state.owned.has(`${userId} ${sensorId}`),
       judgeOrigin: () => null,
+      settings,
     },
     cursors: createCursorSigner(Buffer.alloc(32, 7)),
     registry: {
@@ -256,6 +263,7 @@ export async function createFixture(
     async close() {
       await app.close();
       await license.close();
+      settings.close();
       directory.closeAll();
       clock.stop();
     },

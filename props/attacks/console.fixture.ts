@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { openLicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { openSettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { createMemoryBudget } from '../../gateway/access/rate-budget.ts';
@@ -17,6 +18,7 @@ import { colonHex } from '../../gateway/assembly/addresses.ts';
 import { assembleFleet } from '../../gateway/assembly/fleet.ts';
 import { assembleOperatorSide } from '../../gateway/assembly/operator.ts';
 import { assembleSensorSide } from '../../gateway/assembly/sensor.ts';
+import { applySettings } from '../../gateway/assembly/settings.ts';
 import { createStoreView } from '../../gateway/assembly/store-view.ts';
 import { type ConsoleConfig, loadConfig } from '../../gateway/config/config.ts';
 import { createListener } from '../../gateway/listener/listener.ts';
@@ -68,8 +70,7 @@ export function openStores() {
 /** Starts a Console; `stop` takes everything down again. */
 export async function startConsole(options: ConsoleOptions = {}) {
   const { authority, tls, folder } = await openKeys();
-  const config = configOf(folder, options.intervals);
-  const { intervals } = config;
+  const base = configOf(folder, options.intervals);
   const time = createTestTime();
   const clock = createWheelClock({ tickMs: 10 });
   const errors: unknown[] = [];
@@ -82,7 +83,14 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const tap = tapSink(events.sink);
   const batches: EventBatch[] = [];
   tap.subscribe((batch) => batches.push(batch));
-  const access = assembleAccess({ config, time, logger, stores: relational, addressBudget });
+  const settings = await openSettingsDesk({
+    ...{ store: relational.settings, base: base.intervals, clock, logger, now: time.now },
+  });
+  const { intervals } = settings;
+  const config = { ...base, intervals };
+  const access = assembleAccess({
+    ...{ config, settings, time, logger, stores: relational, addressBudget },
+  });
   const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
   const { audit, auditChain, facts, inventory } = relational;
 
@@ -92,6 +100,9 @@ export async function startConsole(options: ConsoleOptions = {}) {
     ...{ now: time.now, monotonicNow: time.monotonicNow },
   });
   const fleet = await assembleFleet({ ...common, intervals });
+  const stopApplying = applySettings({
+    ...{ settings, sensors: fleet.directory, events: events.events, time, logger },
+  });
   const sensorSide = await assembleSensorSide({
     ...common,
     ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
@@ -132,6 +143,8 @@ export async function startConsole(options: ConsoleOptions = {}) {
     await operatorSide.close();
     if (built.ok) built.listener.close();
     sensorSide.plane.streams.dispose();
+    stopApplying();
+    settings.close();
     await fleet.close();
     await license.close();
     clock.stop();
@@ -149,7 +162,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   };
   return {
     ...outside,
-    ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, license },
+    ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, license, settings },
     streams: sensorSide.plane.streams,
     tokens: sensorSide.tokens,
     metrics: operatorSide.metrics,

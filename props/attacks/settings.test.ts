@@ -1,0 +1,103 @@
+// Settings on a whole Console: what an operator changes counts for the next token, the next certificate, the actors of the
+// sensors that are there, and the event store, without a restart; a second Console on the same stores follows.
+import { X509Certificate } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { applySettings } from '../../gateway/assembly/settings.ts';
+import { SETTINGS_RETRY_MS } from '../../machines/limits.ts';
+import { type ConsoleUnderTest, openStores, startConsole } from './console.fixture.ts';
+import { makeKeys, nth } from './peer.ts';
+
+const HOUR_MS = 3_600_000;
+const keys = makeKeys(1);
+const running: ConsoleUnderTest[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(stores = openStores()) {
+  const made = await startConsole({ stores });
+  running.push(made);
+  return made;
+}
+const change = (values: Record<string, unknown>, revision = 0) => ({
+  actor: 'user:ada@example.org',
+  values,
+  revisions: Object.fromEntries(Object.keys(values).map((name) => [name, revision])),
+});
+
+describe('settings of a running Console', () => {
+  it('should count for the next token and the next certificate', async () => {
+    const made = await start();
+    await made.settings.change(
+      change({ enrollment_token_ttl_seconds: 60, client_certificate_ttl_hours: 100 }),
+    );
+    const atMs = made.time.now();
+    await made.newToken();
+    const [token] = await made.stores.relational.sensors.listTokens({ limit: 1, before: null });
+    expect((token?.expiresAtMs ?? 0) - atMs).toBeLessThan(61_000);
+    const { cert } = await made.enroll('node-1', nth(keys, 0));
+    const lastsMs = Date.parse(new X509Certificate(cert).validTo) - made.time.now();
+    expect(Math.abs(lastsMs - 100 * HOUR_MS)).toBeLessThan(60_000);
+  });
+
+  it('should move the window in which a renewal is due, there and back', async () => {
+    const made = await start();
+    await made.settings.change(change({ client_certificate_ttl_hours: 73 }));
+    const { sensorId } = await made.enroll('node-1', nth(keys, 0));
+    made.travel(30 * HOUR_MS);
+    const stateOf = () => made.fleet.sensors.glance(sensorId, made.time.now())?.trustState;
+    expect(stateOf()).toBe('renewal_recommended');
+    await made.settings.change(change({ renewal_threshold_seconds: 50 * 3_600 }));
+    expect(stateOf()).toBe('renewal_due');
+    await made.settings.change(change({ renewal_threshold_seconds: null }, 1));
+    expect(stateOf()).toBe('renewal_recommended');
+  });
+
+  it('should be followed by another Console on the same stores', async () => {
+    const stores = openStores();
+    const [one, other] = [await start(stores), await start(stores)];
+    const told = new Promise<number>((resolve) =>
+      other.settings.subscribe(({ sessionIdleMinutes }) => resolve(sessionIdleMinutes)),
+    );
+    await one.settings.change(change({ session_idle_minutes: 7 }));
+    expect(await told).toBe(7);
+    expect(other.intervals.SESSION_IDLE_MS).toBe(7 * 60_000);
+  });
+
+  it('should set the retention again until the event store took the newest', async () => {
+    const made = await start();
+    const asked: number[] = [];
+    const timers: (() => void)[] = [];
+    let isAway = true;
+    const stop = applySettings({
+      settings: made.settings,
+      sensors: made.fleet.directory,
+      events: {
+        setRetentionDays: async (days) => {
+          asked.push(days);
+          if (isAway) throw new Error('away');
+        },
+      },
+      time: {
+        now: made.time.now,
+        setTimeout: (run, delayMs) => {
+          expect(delayMs).toBe(SETTINGS_RETRY_MS);
+          return timers.push(run);
+        },
+        clearTimeout: () => undefined,
+      },
+      logger: silentLogger,
+    });
+    await made.settings.change(change({ analytics_retention_days: 30 }));
+    await expect.poll(() => timers.length).toBe(1);
+    isAway = false;
+    timers.at(-1)?.();
+    await expect.poll(() => asked).toEqual([30, 30]);
+    await made.settings.change(change({ analytics_retention_days: 40 }, 1));
+    await expect.poll(() => asked).toEqual([30, 30, 40]);
+    await made.settings.change(change({ session_idle_minutes: 8 }));
+    stop();
+    expect(asked).toEqual([30, 30, 40]);
+  });
+});
