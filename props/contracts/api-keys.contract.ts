@@ -4,6 +4,8 @@ import type { ApiKeys } from '../../storage/ports/relational.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 
+const ALL = { limit: 10_000, before: null };
+
 export function apiKeysContract(harness: Harness<ApiKeys>): void {
   const { port } = harness;
   function sample() {
@@ -23,7 +25,7 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
       expect(await port().findByHash(hashOf(secret))).toEqual(row);
       expect(await port().findByHash(hashOf(`${secret}x`))).toBeNull();
       expect(await port().findByHash(Buffer.alloc(0))).toBeNull();
-      expect(await port().list()).toContainEqual(row);
+      expect(await port().list(ALL)).toContainEqual(row);
     });
 
     it('should keep text that is no text as text', async () => {
@@ -44,10 +46,13 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
     it('should be revoked for good, at the instant of the first time', async () => {
       const { key, input } = sample();
       await port().create(input);
-      expect(await port().revoke({ keyId: key.keyId, nowMs: NOW_MS })).toBe(true);
-      expect(await port().revoke({ keyId: key.keyId, nowMs: NOW_MS + 1 })).toBe(true);
-      expect((await port().findByHash(input.hash))?.revokedAtMs).toBe(NOW_MS);
-      expect(await port().revoke({ keyId: 'none\0', nowMs: NOW_MS })).toBe(false);
+      const { keyId } = key;
+      const revoked = { keyId, revokedAtMs: NOW_MS };
+      expect(await port().revoke({ keyId, nowMs: NOW_MS })).toMatchObject(revoked);
+      expect(await port().revoke({ keyId, nowMs: NOW_MS + 1 })).toMatchObject(revoked);
+      expect(await port().findByHash(input.hash)).toMatchObject(revoked);
+      expect(await port().revoke({ keyId: 'none\0', nowMs: NOW_MS })).toBeNull();
+      expect(await port().revoke({ keyId, userId: 'no\0body', nowMs: NOW_MS })).toBeNull();
     });
 
     it('should remember the latest use of each, whatever the order it is told in', async () => {
@@ -63,17 +68,28 @@ export function apiKeysContract(harness: Harness<ApiKeys>): void {
       expect(await usedAt(other)).toBe(NOW_MS + 7);
     });
 
-    it('should be listed newest id first', async () => {
+    it('should be listed newest id first, page after page', async () => {
       for (const { input } of [sample(), sample(), sample()]) await port().create(input);
-      const ids = (await port().list()).map((one) => one.keyId);
+      const ids = (await port().list(ALL)).map((one) => one.keyId);
       expect(ids).toEqual(ids.toSorted().reverse());
+      const [first] = await port().list({ limit: 1, before: null });
+      const rest = await port().list({ ...ALL, before: first?.keyId ?? null });
+      expect([first, ...rest].map((one) => one?.keyId)).toEqual(ids);
+      expect(await port().list({ ...ALL, userId: 'no\0body' })).toEqual([]);
+    });
+
+    it('should not be made for nobody', async () => {
+      const { input } = sample();
+      expect(await port().create({ ...input, userId: hex(8) })).toBe('no_user');
+      expect(await port().findByHash(input.hash)).toBeNull();
+      expect(await port().create(input)).toBe('created');
     });
 
     it('should say when the database is away, and answer again by themselves', async () => {
       const { input } = sample();
       await expectAwayAndBack(harness, [
         () => port().findByHash(input.hash),
-        () => port().list(),
+        () => port().list(ALL),
         () => port().touch([{ hash: input.hash, atMs: NOW_MS }]),
         () => port().revoke({ keyId: input.keyId, nowMs: NOW_MS }),
         () => port().create(input),

@@ -16,12 +16,15 @@ import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
+import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
 import { ssoPortsOn } from './sso-ports.ts';
 import { ssoStoreContract } from './sso-store.contract.ts';
+import { teamsContract } from './teams.contract.ts';
+import { userKeysContract } from './user-keys.contract.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 50;
@@ -127,5 +130,8 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   peopleContract({ port: () => control.relational, setAway });
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
+  teamsContract({ port: () => control.relational, setAway });
+  ownershipContract({ port: () => control.relational, setAway });
+  userKeysContract({ port: () => control.relational });
   migrationsContract(stores);
 });

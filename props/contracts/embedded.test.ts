@@ -22,6 +22,7 @@ import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
+import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
 import {
   silentLogger as logger,
@@ -35,6 +36,8 @@ import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
 import { ssoPortsOn } from './sso-ports.ts';
 import { ssoStoreContract } from './sso-store.contract.ts';
+import { teamsContract } from './teams.contract.ts';
+import { userKeysContract } from './user-keys.contract.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;
@@ -94,6 +97,9 @@ describe('relational ports on PostgreSQL', () => {
   peopleContract({ port: () => control.relational, setAway });
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
+  teamsContract({ port: () => control.relational, setAway });
+  ownershipContract({ port: () => control.relational, setAway });
+  userKeysContract({ port: () => control.relational });
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

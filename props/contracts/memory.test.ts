@@ -14,11 +14,14 @@ import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
+import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
 import { CONTRACT_FLOWS_MAX, ssoStoreContract } from './sso-store.contract.ts';
+import { teamsContract } from './teams.contract.ts';
+import { userKeysContract } from './user-keys.contract.ts';
 
 const MODES: Readonly<Record<RelayFault, MemoryMode>> = {
   none: 'work',
@@ -40,6 +43,9 @@ describe('relational ports in memory', () => {
   licenseStoreContract({ port: () => memory, setAway });
   peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });
+  teamsContract({ port: () => memory, setAway });
+  ownershipContract({ port: () => memory, setAway });
+  userKeysContract({ port: () => memory });
 });
 
 describe('identity providers in memory', () => {

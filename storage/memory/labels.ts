@@ -104,7 +104,7 @@ export function labelCalls(
     const sensors = changeOf(had.sensorIds, { add: addSensors, remove: removeSensors });
     const unknown = [
       ...users.added.filter((one) => !about.hasUser(one)),
-      ...sensors.added.filter((one) => about.sensorRole(one) === null),
+      ...sensors.added.filter((one) => !about.sensors.has(one)),
     ];
     if (unknown.length > 0) return { unknown };
     const changed = {

@@ -7,14 +7,17 @@ import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
 import type { SessionStore } from '../ports/sessions.ts';
 import type { SettingsStore } from '../ports/settings-store.ts';
 import type { SsoStore } from '../ports/sso-store.ts';
+import type { TeamStore } from '../ports/teams.ts';
 import type { UserStore } from '../ports/users.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryAudit } from './audit-log.ts';
 import { createMemoryInventory } from './inventory-store.ts';
+import { emptyLabels, isLabelled } from './labels.ts';
 import { createMemoryLicense } from './license-store.ts';
 import { createMemoryRegistry } from './memory-registry.ts';
 import { createMemorySettings } from './settings-store.ts';
 import { createMemorySso } from './sso-store.ts';
+import { createMemoryTeams } from './teams.ts';
 import { createMemoryPeople } from './users.ts';
 
 export type MemoryRelational = {
@@ -27,6 +30,7 @@ export type MemoryRelational = {
   readonly license: LicenseStore;
   readonly users: UserStore;
   readonly sessions: SessionStore;
+  readonly teams: TeamStore;
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
   readonly health: RelationalHealth;
@@ -37,11 +41,18 @@ export type MemoryRelational = {
 /** Makes every relational port, empty. */
 export function createMemoryRelational(): MemoryRelational {
   const log = createMemoryAudit();
-  const registry = createMemoryRegistry(log);
-  const keys = createMemoryApiKeys(log.record);
+  const labels = emptyLabels();
+  const registry = createMemoryRegistry(log, (id, filter) => isLabelled(labels, id, filter));
   const sections = createMemoryInventory();
   const licenses = createMemoryLicense(log);
   const people = createMemoryPeople(log.record);
+  const keys = createMemoryApiKeys(log.record, people.has);
+  people.onRemoved(keys.dropUser);
+  const owned = createMemoryTeams(labels, {
+    record: log.record,
+    hasUser: people.has,
+    sensors: registry.state.sensors,
+  });
   const providers = createMemorySso(log.record);
   const choices = createMemorySettings(log);
   let isAway = false;
@@ -55,12 +66,13 @@ export function createMemoryRelational(): MemoryRelational {
     license: licenses.license,
     users: people.users,
     sessions: people.sessions,
+    teams: owned.teams,
     sso: providers.sso,
     settings: choices.settings,
     health: { ping: async () => !isAway },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections, licenses, people, choices])
+      for (const one of [log, registry, keys, sections, licenses, people, owned, choices])
         one.setAway(away);
     },
   };

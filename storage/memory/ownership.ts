@@ -30,8 +30,8 @@ export function ownershipCalls(state: LabelsState, about: Labelled): Calls<Owner
 
   function changeSensor(input: Parameters<OwnershipStore['changeSensor']>[0]) {
     const { sensorId } = input;
-    const sensor = about.sensorRole(sensorId);
-    if (sensor === null) return 'not_found';
+    const sensor = about.sensors.get(sensorId);
+    if (sensor === undefined) return 'not_found';
     const had = { ...labelsOf(sensorId), declaredRole: sensor.declaredRole };
     const patch = storedPatch(input.patch);
     if ((patch.tags?.length ?? 0) > TAGS_PER_SENSOR_MAX) return 'too_many';
@@ -48,7 +48,8 @@ export function ownershipCalls(state: LabelsState, about: Labelled): Calls<Owner
       state.group.set(group.id, { ...group, sensorIds });
     }
     if (patch.tags !== undefined) state.tags.set(sensorId, patch.tags);
-    if (patch.declaredRole !== undefined) about.setSensorRole(sensorId, patch.declaredRole);
+    const declaredRole = patch.declaredRole;
+    if (declaredRole !== undefined) about.sensors.set(sensorId, { ...sensor, declaredRole });
     const before = fieldsOf(had, patch);
     if (JSON.stringify(before) !== JSON.stringify(patch))
       about.record(auditOfSensorPatch(input, { before, after: patch }));
@@ -62,7 +63,7 @@ export function ownershipCalls(state: LabelsState, about: Labelled): Calls<Owner
     const wanted = [...new Set(input.sensorIds)].sort();
     if (wanted.length > USER_SENSORS_MAX) return 'too_many';
     const change = replacementOf(before, wanted);
-    const unknown = change.added.filter((one) => about.sensorRole(one) === null);
+    const unknown = change.added.filter((one) => !about.sensors.has(one));
     if (unknown.length > 0) return { unknown };
     state.lists.set(userId, wanted);
     if (change.added.length + change.removed.length > 0) {

@@ -1,6 +1,7 @@
 // The reference store of teams, groups, tags and ownership: the same promises as the real one. Whoever is removed is gone
 // from every team and has no list any more, as a foreign key has it. decision: D43
 import type { AuditEntry } from '../ports/relational.ts';
+import type { SensorRow } from '../ports/sensor-registry.ts';
 import type { LabelStore, OwnershipStore, TeamStore } from '../ports/teams.ts';
 import { createAwaySwitch } from './away-switch.ts';
 import { type LabelsState, labelCalls } from './labels.ts';
@@ -11,8 +12,7 @@ import { portOf } from './unsafe-port-of.ts';
 export type Labelled = {
   readonly record: (entry: AuditEntry) => void;
   readonly hasUser: (userId: string) => boolean;
-  readonly sensorRole: (sensorId: string) => { readonly declaredRole: string | null } | null;
-  readonly setSensorRole: (sensorId: string, declaredRole: string | null) => void;
+  readonly sensors: Map<string, SensorRow>;
 };
 
 export type MemoryTeams = {

@@ -131,7 +131,7 @@ export function auditOfActivation(input: {
 }
 
 export function auditOfKeyCreate(input: Parameters<ApiKeys['create']>[0]): AuditEntry {
-  const { name, scopes, expiresAtMs } = input;
+  const { name, scopes, expiresAtMs, userId = null } = input;
   return {
     atMs: input.nowMs,
     actor: input.actor ?? 'console',
@@ -139,7 +139,7 @@ export function auditOfKeyCreate(input: Parameters<ApiKeys['create']>[0]): Audit
     target: input.keyId,
     result: 'ok',
     from: input.from,
-    after: { name, scopes, expires_at_ms: expiresAtMs },
+    after: { name, scopes, user_id: userId, expires_at_ms: expiresAtMs },
     detail: {},
   };
 }

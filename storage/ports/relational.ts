@@ -18,8 +18,23 @@ export type ApiKeyRow = {
   readonly revokedAtMs: number | null;
 };
 
-/** Keys are found by the SHA-256 of the secret; the secret itself is never stored. Changes are audited with them. invariant: I11 */
+export type ApiKeyPage = {
+  /** Only those that this person made; absent: all. */
+  readonly userId?: string;
+  readonly limit: number;
+  /** The id of the last one seen. */
+  readonly before: string | null;
+};
+
+/**
+ * Keys are found by the SHA-256 of the secret; the secret itself is never stored. Changes are audited with them, and the
+ * keys of a person go with the person. decision: D43; invariant: I11
+ */
 export type ApiKeys = {
+  /**
+   * A person has a bounded number of keys that can still be used; of those that ended, the newest are kept. Rejects when
+   * the id or the hash exists already.
+   */
   create(input: {
     readonly keyId: string;
     readonly hash: Buffer;
@@ -30,18 +45,20 @@ export type ApiKeys = {
     readonly userId?: string | null | undefined;
     readonly actor?: string | undefined;
     readonly from?: string | undefined;
-  }): Promise<void>;
+  }): Promise<'created' | 'too_many' | 'no_user'>;
   findByHash(hash: Buffer): Promise<ApiKeyRow | null>;
-  list(): Promise<readonly ApiKeyRow[]>;
+  /** Newest first. */
+  list(page: ApiKeyPage): Promise<readonly ApiKeyRow[]>;
   /** When keys were last used; written in batches. A later use stays. */
   touch(seen: readonly { readonly hash: Buffer; readonly atMs: number }[]): Promise<void>;
-  /** Idempotent; false when there is no such key. */
+  /** Idempotent; null when there is no such key, or when it is not that of the person who is named. */
   revoke(input: {
     readonly keyId: string;
+    readonly userId?: string | undefined;
     readonly nowMs: number;
     readonly actor?: string | undefined;
     readonly from?: string | undefined;
-  }): Promise<boolean>;
+  }): Promise<ApiKeyRow | null>;
 };
 
 /** Stored inventory sections; a write replaces the section of one sensor whole. */
