@@ -54,6 +54,11 @@ export const ERRORS = {
     title: 'The credential is not valid',
     action: 'Check the API key or ask for a new one.',
   },
+  credentials_refused: {
+    status: 401,
+    title: 'The e-mail address or the password is wrong',
+    action: 'Try again, or ask an admin for a link to set a new password.',
+  },
   sensor_revoked: {
     status: 403,
     title: 'The sensor is revoked',
@@ -159,6 +164,21 @@ export const ERRORS = {
     title: 'The license has ended',
     action: 'Import a license whose grace period lasts.',
   },
+  email_taken: {
+    status: 409,
+    title: 'An account has this e-mail address',
+    action: 'Use another address, or change the account that has it.',
+  },
+  last_admin: {
+    status: 409,
+    title: 'The last admin stays',
+    action: 'Make another person an admin first.',
+  },
+  user_conflict: {
+    status: 409,
+    title: 'The account was changed meanwhile',
+    action: 'Read it again and repeat the change.',
+  },
   settings_conflict: {
     status: 409,
     title: 'The settings were changed meanwhile',
@@ -184,6 +204,11 @@ export const ERRORS = {
     title: 'The enrollment token has expired',
     action: 'Ask an operator for a new token.',
   },
+  reset_link_ended: {
+    status: 410,
+    title: 'The link is not known, was used, or is over',
+    action: 'Ask an admin for a new link.',
+  },
   body_too_large: { status: 413, title: 'The body is too large', action: 'Send smaller batches.' },
   unsupported_encoding: {
     status: 415,
@@ -199,6 +224,11 @@ export const ERRORS = {
     status: 422,
     title: 'The body does not fit its schema',
     action: 'Correct the named fields.',
+  },
+  password_refused: {
+    status: 422,
+    title: 'The password is not good enough',
+    action: 'Choose one that fits the named rules.',
   },
   license_refused: {
     status: 422,
@@ -220,6 +250,11 @@ export const ERRORS = {
     title: 'Too many requests',
     action: 'Wait for the time in Retry-After.',
   },
+  login_throttled: {
+    status: 429,
+    title: 'Too many failed logins',
+    action: 'Wait for the time in Retry-After.',
+  },
   mfa_locked: {
     status: 429,
     title: 'Too many wrong codes',
@@ -239,6 +274,11 @@ export const ERRORS = {
     status: 503,
     title: 'The identity provider does not answer',
     action: 'Try again after Retry-After, or log in another way.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'The Console has too much of this to do now',
+    action: 'Try again after Retry-After.',
   },
   store_unavailable: {
     status: 503,

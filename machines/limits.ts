@@ -227,6 +227,13 @@ export const SESSION_ABSOLUTE_MS = 12 * HOUR_MS;
 export const SEEN_WRITE_INTERVAL_MS = MINUTE_MS;
 export const SEEN_BATCH_MAX = 10_000;
 
+// Request budgets that Consoles share.
+export const SHARED_LIMITS_COMMAND_TIMEOUT_MS = 100;
+export const SHARED_LIMITS_LOOK_TIMEOUT_MS = 200;
+export const SHARED_LIMITS_CHECK_INTERVAL_MS = 250;
+export const SHARED_LIMITS_RETRY_MS = 500;
+export const SHARED_LIMITS_GOOD_LOOKS = 2;
+
 // Settings and the first run.
 export const RETENTION_DAYS_MAX = 3_650;
 export const TOKEN_TTL_MIN_MS = MINUTE_MS;
@@ -282,7 +289,7 @@ export const PASSWORD_MAX_CHARS = 128;
 export const PASSWORD_MEMORY_KIB = 19_456;
 export const PASSWORD_PASSES = 2;
 export const PASSWORD_LANES = 1;
-export const PASSWORD_HASHES_RUNNING_MAX = 4;
+export const PASSWORD_HASHES_RUNNING_MAX = 2;
 export const PASSWORD_HASHES_WAITING_MAX = 64;
 export const PASSWORD_BUSY_RETRY_MS = 1 * SECOND_MS;
 export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;

@@ -1,0 +1,56 @@
+// Which addresses a request to an identity provider may reach. Endpoints come out of documents that somebody else wrote,
+// so the address is judged at the moment of connecting, after the name was resolved. Link-local addresses (where clouds
+// keep their metadata) are never reached; private ones only for kinds that their owners run themselves. decision: D40
+import { BlockList, isIPv6 } from 'node:net';
+
+export type AddressPolicy = {
+  readonly mayBePrivate: boolean;
+  readonly allowsLoopback: boolean;
+};
+
+const NEVER = listOf([
+  ['0.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['192.0.0.0', 24],
+  ['224.0.0.0', 3],
+  ['::', 128],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  // Addresses that carry another one inside; what they would reach cannot be judged here.
+  ['64:ff9b::', 96],
+  ['2001::', 32],
+  ['2002::', 16],
+]);
+const LOOPBACK = listOf([
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]);
+const PRIVATE = listOf([
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['fc00::', 7],
+]);
+
+/** Why an address is not to be reached; null when it may be. */
+export function mistakeOfAddress(address: string, policy: AddressPolicy): string | null {
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  // A mapped IPv4 address is judged as what it maps: BlockList does so by itself.
+  if (LOOPBACK.check(address, family)) {
+    return policy.allowsLoopback ? null : `${address} is this machine itself`;
+  }
+  if (NEVER.check(address, family)) return `${address} is no address of a provider`;
+  if (PRIVATE.check(address, family) && !policy.mayBePrivate) {
+    return `${address} is private, and this kind of provider is not`;
+  }
+  return null;
+}
+
+function listOf(ranges: readonly (readonly [string, number])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of ranges) {
+    list.addSubnet(network, bits, isIPv6(network) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

@@ -1,0 +1,160 @@
+// The identity providers as admins manage them: checked before they are stored, the client secret sealed and never told
+// again, and a live check that asks the provider. Kind and issuer of a provider stay: its subjects mean somebody only at
+// this issuer, so another issuer is another provider. decision: D40; invariant: I11
+import { X509Certificate } from 'node:crypto';
+import {
+  mistakesOfProvider,
+  SSO_PRESETS,
+  type SsoMistake,
+} from '../../../machines/console/sso-provider.rules.ts';
+import { type Refusal, refuse } from '../../../machines/errors.ts';
+import { SSO_PROVIDERS_MAX } from '../../../machines/limits.ts';
+import type { Doing } from '../../../storage/ports/doing.ts';
+import type { Sealer } from '../../../storage/ports/sealer.ts';
+import type { SsoOptions, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
+import { newId } from '../../trust/uuid-v7.ts';
+import type { ProviderClient } from './provider-client.ts';
+import { secretContextOf } from './sso-desk.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+export type ProviderInput = Pick<SsoProviderRow, 'kind' | 'name' | 'issuer' | 'clientId'> & {
+  readonly clientSecret: string;
+  readonly enabled: boolean;
+  readonly options: Partial<SsoOptions>;
+};
+export type ProviderPatch = Partial<Pick<SsoProviderRow, 'name' | 'clientId' | 'enabled'>> & {
+  readonly clientSecret?: string;
+  readonly options?: Partial<SsoOptions>;
+};
+export type ProviderCheck = {
+  readonly isWorking: boolean;
+  readonly detail: string;
+  readonly authorizationEndpoint: string | null;
+};
+export type ProviderDesk = {
+  list(): Promise<readonly SsoProviderRow[]>;
+  get(providerId: string): Promise<SsoProviderRow | null>;
+  create(input: Doing & ProviderInput): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
+  change(
+    input: Doing & {
+      readonly providerId: string;
+      readonly revision: number;
+      readonly patch: ProviderPatch;
+    },
+  ): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
+  remove(input: Doing & { readonly providerId: string }): Promise<boolean>;
+  /** Asks the provider itself, past what is remembered. Null: there is none. */
+  check(providerId: string): Promise<ProviderCheck | null>;
+};
+export type ProviderDeskDeps = {
+  readonly sso: SsoStore;
+  readonly sealer: Sealer;
+  readonly client: Pick<ProviderClient, 'discover'>;
+  readonly allowsLoopback: boolean;
+};
+
+/** Makes the desk. Every method rejects with StoreUnavailable. */
+export function createProviderDesk(deps: ProviderDeskDeps): ProviderDesk {
+  const { sso, client } = deps;
+  return {
+    list: () => sso.listProviders(),
+    get: (providerId) => sso.getProvider(providerId),
+    create: (input) => create(deps, input),
+    change: (input) => change(deps, input),
+    remove: (input) => sso.removeProvider(input),
+    async check(providerId) {
+      const provider = await sso.getProvider(providerId);
+      if (provider === null) return null;
+      const found = await client.discover(provider, true);
+      if (!found.ok) {
+        return { isWorking: false, detail: found.reason, authorizationEndpoint: null };
+      }
+      const { authorization_endpoint: endpoint = null } = found.metadata;
+      return { isWorking: true, detail: 'The provider answers.', authorizationEndpoint: endpoint };
+    },
+  };
+}
+
+async function create(
+  deps: ProviderDeskDeps,
+  input: Parameters<ProviderDesk['create']>[0],
+): ReturnType<ProviderDesk['create']> {
+  const { actor, from, nowMs, kind, name, issuer, clientId, clientSecret, enabled } = input;
+  const preset = SSO_PRESETS[kind];
+  const options: SsoOptions = {
+    groupsClaim: preset.groupsClaim,
+    groupRoles: {},
+    defaultRole: null,
+    createsUsers: true,
+    domains: [],
+    linkDomains: [],
+    scopes: preset.scopes,
+    caPem: null,
+    ...input.options,
+  };
+  const refusal = refusalOf(deps, { kind, issuer, options });
+  if (refusal !== null) return refusal;
+  if ((await deps.sso.listProviders()).length >= SSO_PROVIDERS_MAX) {
+    return refuse('sso_provider_refused', `There are ${SSO_PROVIDERS_MAX} providers already.`);
+  }
+  const providerId = newId();
+  const clientSecretSealed = deps.sealer.seal(clientSecret, secretContextOf(providerId));
+  const provider = await deps.sso.createProvider({
+    ...{ actor, from, nowMs },
+    provider: { providerId, kind, name, issuer, clientId, clientSecretSealed, options, enabled },
+  });
+  return { ok: true, provider };
+}
+
+async function change(
+  deps: ProviderDeskDeps,
+  input: Parameters<ProviderDesk['change']>[0],
+): ReturnType<ProviderDesk['change']> {
+  const { providerId, revision, actor, from, nowMs } = input;
+  const { clientSecret, options: wanted, ...plain } = input.patch;
+  const before = await deps.sso.getProvider(providerId);
+  if (before === null) return refuse('not_found', 'There is no such identity provider.');
+  const options = { ...before.options, ...wanted };
+  const refusal = refusalOf(deps, { ...before, options });
+  if (refusal !== null) return refusal;
+  const sealed =
+    clientSecret === undefined
+      ? {}
+      : { clientSecretSealed: deps.sealer.seal(clientSecret, secretContextOf(providerId)) };
+  const patch = { ...plain, ...sealed, options };
+  const changed = await deps.sso.changeProvider({
+    ...{ actor, from, nowMs, providerId, revision, patch },
+  });
+  if (changed === 'not_found') return refuse('not_found', 'There is no such identity provider.');
+  if (changed === 'conflict') {
+    return refuse('sso_provider_conflict', `Its revision is not ${revision} any more.`);
+  }
+  return { ok: true, provider: changed };
+}
+
+function refusalOf(
+  { allowsLoopback }: ProviderDeskDeps,
+  provider: Pick<SsoProviderRow, 'kind' | 'issuer' | 'options'>,
+): Refusal | null {
+  const mistakes: SsoMistake[] = [...mistakesOfProvider(provider, allowsLoopback)];
+  const { caPem } = provider.options;
+  if (caPem !== null && !areCertificates(caPem)) {
+    mistakes.push({ pointer: '/ca_pem', detail: 'certificates in PEM, and nothing else' });
+  }
+  if (mistakes.length === 0) return null;
+  return refuse('sso_provider_refused', 'Some fields cannot be used together.', {
+    errors: mistakes,
+  });
+}
+
+function areCertificates(pem: string): boolean {
+  const found = pem.match(CERTIFICATE) ?? [];
+  if (found.length === 0 || pem.replaceAll(CERTIFICATE, '').trim() !== '') return false;
+  try {
+    for (const one of found) new X509Certificate(one);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,119 @@
+// How a request reaches an identity provider: TLS with the public CAs or with the provider's own one, at judged addresses
+// only, no redirect followed, the answer bounded in size and time. It has the shape of `fetch`, as openid-client wants
+// it, because the platform's own fetch takes no CA. decision: D40
+import { lookup } from 'node:dns';
+import type { IncomingMessage } from 'node:http';
+import { type Agent, request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { CustomFetch } from 'openid-client';
+import { SSO_ANSWER_MAX_BYTES, SSO_REQUEST_TIMEOUT_MS } from '../../../machines/limits.ts';
+import { type AddressPolicy, mistakeOfAddress } from './address-rules.ts';
+
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+const FAILING_FROM = 500;
+const TOO_MANY = 429;
+
+/** The provider gave no usable answer: away, too slow, not trusted, or failing by its own account. */
+export class ProviderUnreachable extends Error {
+  override readonly name = 'ProviderUnreachable';
+}
+
+export type ProviderFetchOptions = AddressPolicy & {
+  /** The only CA that is trusted; null: the public ones. */
+  readonly caPem: string | null;
+  /** Where connections come from; absent: each request its own. */
+  readonly agent?: Agent | undefined;
+};
+
+/** Makes the fetch of one provider; it rejects with ProviderUnreachable. */
+export function createProviderFetch(options: ProviderFetchOptions): CustomFetch {
+  return async (address, { method, headers, body, signal }) => {
+    const url = new URL(address);
+    if (url.protocol !== 'https:') throw new ProviderUnreachable(`${address} is not https`);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
+    if (mistake !== null) throw new ProviderUnreachable(mistake);
+    const payload = payloadOf(body);
+    const timeout = AbortSignal.timeout(SSO_REQUEST_TIMEOUT_MS);
+    const response = await exchange(url, payload, {
+      method,
+      headers: {
+        ...headers,
+        ...(payload === null ? {} : { 'content-length': String(Buffer.byteLength(payload)) }),
+      },
+      agent: options.agent ?? false,
+      lookup: judgedLookup(options),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(options.caPem === null ? {} : { ca: options.caPem }),
+    });
+    if (response.status >= FAILING_FROM || response.status === TOO_MANY) {
+      throw new ProviderUnreachable(`${url.host} answers ${response.status}`);
+    }
+    return response;
+  };
+}
+
+function exchange(
+  url: URL,
+  payload: string | null,
+  options: Parameters<typeof request>[1],
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      const why = 'code' in error ? `${String(error.code)}: ${error.message}` : error.message;
+      reject(new ProviderUnreachable(`${url.host}: ${why}`, { cause: error }));
+    };
+    const outgoing = request(url, options, (incoming) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > SSO_ANSWER_MAX_BYTES) outgoing.destroy(new Error('the answer is too big'));
+        else chunks.push(chunk);
+      });
+      incoming.on('error', fail);
+      incoming.on('end', () => {
+        try {
+          resolve(responseOf(incoming, Buffer.concat(chunks)));
+        } catch (error) {
+          fail(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    outgoing.on('error', fail);
+    outgoing.end(payload ?? undefined);
+  });
+}
+
+function responseOf(incoming: IncomingMessage, body: Buffer): Response {
+  const status = incoming.statusCode ?? 0;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return new Response(BODILESS.has(status) ? null : new Uint8Array(body), { status, headers });
+}
+
+function payloadOf(body: unknown): string | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
+  throw new Error('a request to a provider has a body of text');
+}
+
+/** Resolves a name and refuses it when any of its addresses may not be reached. */
+function judgedLookup(policy: AddressPolicy): LookupFunction {
+  return (host, options, done) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '', 0);
+      for (const { address } of addresses) {
+        const mistake = mistakeOfAddress(address, policy);
+        if (mistake !== null) return done(new Error(mistake), '', 0);
+      }
+      const [first] = addresses;
+      if (options.all === true) return done(null, addresses);
+      return first === undefined
+        ? done(new Error(`${host} has no address`), '', 0)
+        : done(null, first.address, first.family);
+    });
+  };
+}

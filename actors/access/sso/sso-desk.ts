@@ -1,0 +1,264 @@
+// Logins through identity providers: where a browser is sent, and what becomes of it when it comes back. A login belongs
+// to the browser that began it, is taken out of the database once, and ends in a new session or in a refusal that is
+// audited with its reason; the person is told the code alone. decision: D40; invariant: I18
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SsoExchanged } from '../../../machines/console/sso-login.machine.ts';
+import { type Claims, localPathOf, personOf } from '../../../machines/console/sso-login.rules.ts';
+import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
+import {
+  RETRY_AFTER_STORE_MS,
+  SSO_FLOW_TTL_MS,
+  SSO_RANDOM_BYTES,
+  SSO_RETRY_AFTER_MS,
+} from '../../../machines/limits.ts';
+import { type AuditLog, StoreUnavailable } from '../../../storage/ports/relational.ts';
+import type { Sealer } from '../../../storage/ports/sealer.ts';
+import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { WheelClock } from '../../runtime/wheel-clock.ts';
+import { newId } from '../../trust/uuid-v7.ts';
+import type { ProviderClient, ProviderFailure } from './provider-client.ts';
+import { type AccountDeps, admitPerson, findAccounts } from './sso-accounts.ts';
+import { runSsoLogin, type SsoLoginEnd } from './sso-login.actor.ts';
+
+const RANDOM = /^[0-9A-Za-z_-]{43}$/;
+
+export type SsoReturn = {
+  /** The query the browser came back with, as it came. */
+  readonly query: string;
+  /** What the browser holds in the cookie of its login. */
+  readonly browser: string | null;
+  /** SHA-256 of the session the browser had before. */
+  readonly replaces: Buffer | null;
+  readonly from: string;
+  readonly userAgent: string;
+};
+export type SsoDesk = {
+  /** Those one can log in with. */
+  offered(): Promise<readonly SsoProviderRow[]>;
+  /** Begins a login. Rejects with StoreUnavailable. */
+  start(input: {
+    readonly providerId: string;
+    readonly returnTo: string | undefined;
+    readonly browser: string | null;
+  }): Promise<{ readonly ok: true; readonly location: string; readonly browser: string } | Refusal>;
+  /** Ends a login. Rejects with StoreUnavailable. */
+  finish(input: SsoReturn): Promise<
+    | {
+        readonly ok: true;
+        readonly returnTo: string;
+        /** The secret of the new session. */
+        readonly secret: string;
+        readonly expiresAtMs: number;
+      }
+    | Refusal
+  >;
+};
+export type SsoDeskDeps = Omit<AccountDeps, 'sso'> & {
+  readonly sso: SsoStore;
+  readonly audit: Pick<AuditLog, 'append'>;
+  readonly client: ProviderClient;
+  readonly sealer: Sealer;
+  readonly clock: WheelClock;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Where providers send browsers back to. */
+  readonly callbackUrl: () => string;
+  readonly sessionLifetimeMs: () => number;
+};
+
+/** For whom a client secret is sealed. */
+export function secretContextOf(providerId: string): string {
+  return `sso:${providerId}`;
+}
+
+/** Makes the desk. */
+export function createSsoDesk(deps: SsoDeskDeps): SsoDesk {
+  return {
+    async offered() {
+      return (await deps.sso.listProviders()).filter(({ enabled }) => enabled);
+    },
+    start: (input) => start(deps, input),
+    finish: (input) => finish(deps, input),
+  };
+}
+
+async function start(
+  deps: SsoDeskDeps,
+  input: Parameters<SsoDesk['start']>[0],
+): ReturnType<SsoDesk['start']> {
+  const provider = await deps.sso.getProvider(input.providerId);
+  if (provider === null || !provider.enabled) {
+    return refuse('not_found', 'There is no such identity provider.');
+  }
+  const { browser: held } = input;
+  // One value serves several logins of a browser, so that two tabs do not end each other's.
+  const browser = held !== null && RANDOM.test(held) ? held : randomText();
+  const [state, nonce, codeVerifier] = [randomText(), randomText(), randomText()];
+  const flow = { state, nonce, codeVerifier };
+  const sent = await deps.client.authorizationUrl(provider, flow, deps.callbackUrl());
+  if (!sent.ok) {
+    const { providerId } = provider;
+    deps.logger.warn({ providerId, reason: sent.reason }, 'a login could not begin');
+    return unavailable();
+  }
+  await deps.sso.saveFlow({
+    stateHash: hashOf(state),
+    providerId: provider.providerId,
+    browserHash: hashOf(browser),
+    nonce,
+    codeVerifier,
+    returnTo: localPathOf(input.returnTo),
+    expiresAtMs: deps.now() + SSO_FLOW_TTL_MS,
+  });
+  return { ok: true, location: sent.url, browser };
+}
+
+async function finish(deps: SsoDeskDeps, input: SsoReturn): ReturnType<SsoDesk['finish']> {
+  const nowMs = deps.now();
+  const parameters = new URLSearchParams(input.query);
+  const [state = '', ...others] = parameters.getAll('state');
+  const isOne = others.length === 0 && RANDOM.test(state);
+  const flow = isOne ? await deps.sso.takeFlow(hashOf(state), nowMs) : null;
+  const provider = flow === null ? null : await deps.sso.getProvider(flow.providerId);
+  if (flow === null || provider === null || !provider.enabled) {
+    return refuse('sso_login_refused', 'No such login is under way.');
+  }
+  const secret = randomText();
+  const expiresAtMs = nowMs + deps.sessionLifetimeMs();
+  const end = await runSsoLogin(
+    deps,
+    { policy: provider.options, expiresAtMs: flow.expiresAtMs },
+    {
+      atMs: nowMs,
+      isSameBrowser: input.browser !== null && isHashOf(flow.browserHash, input.browser),
+      isDenied: parameters.has('error'),
+    },
+    effectsOf(deps, { provider, flow, state, input, secret, nowMs, expiresAtMs }),
+  );
+  if (end.ok) return { ok: true, returnTo: flow.returnTo, secret, expiresAtMs };
+  await auditRefusal(deps, provider, input.from, end);
+  return refusalOf(end);
+}
+
+type Returned = {
+  readonly provider: SsoProviderRow;
+  readonly flow: SsoFlowRow;
+  readonly state: string;
+  readonly input: SsoReturn;
+  readonly secret: string;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+};
+
+function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
+  const { provider, flow, state, input, secret, nowMs, expiresAtMs } = returned;
+  const { providerId } = provider;
+  const { from } = input;
+  const session = {
+    hash: hashOf(secret),
+    sessionId: newId(),
+    method: `sso:${providerId}`,
+    address: from,
+    userAgent: input.userAgent,
+    createdAtMs: nowMs,
+    expiresAtMs,
+  };
+  return {
+    async exchange() {
+      const clientSecret = deps.sealer.open(
+        provider.clientSecretSealed,
+        secretContextOf(providerId),
+      );
+      if (clientSecret === null) {
+        const reason = 'its client secret cannot be opened with the key of this Console';
+        return { ok: false, code: 'sso_provider_unavailable', reason };
+      }
+      const returnedTo = `${deps.callbackUrl()}?${input.query}`;
+      const answer = { flow, state, clientSecret, returnedTo };
+      const exchanged = await deps.client.exchange(provider, answer);
+      return exchanged.ok ? personIn(provider, exchanged.claims) : failedExchange(exchanged);
+    },
+    find: (person) =>
+      orAway(async () => ({
+        ok: true as const,
+        known: await findAccounts(deps, providerId, person),
+      })),
+    admit: (person, verdict) =>
+      orAway(() => {
+        const doing = { actor: `sso:${providerId}`, from, nowMs };
+        const { replaces } = input;
+        return admitPerson(deps, { doing, providerId, person, verdict, session, replaces });
+      }),
+  };
+}
+
+function personIn({ kind, options }: SsoProviderRow, claims: Claims): SsoExchanged {
+  const person = personOf(kind, claims, options.groupsClaim);
+  if (person !== null) return { ok: true, person };
+  return { ok: false, code: 'sso_answer_refused', reason: 'the subject cannot be used' };
+}
+
+function failedExchange({ kind, reason }: ProviderFailure): SsoExchanged {
+  const code = kind === 'away' ? 'sso_provider_unavailable' : 'sso_answer_refused';
+  return { ok: false, code, reason };
+}
+
+async function orAway<T>(
+  run: () => Promise<T>,
+): Promise<
+  T | { readonly ok: false; readonly code: 'store_unavailable'; readonly reason: string }
+> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return { ok: false, code: 'store_unavailable', reason: error.message };
+  }
+}
+
+async function auditRefusal(
+  { audit, logger, now }: SsoDeskDeps,
+  { providerId }: SsoProviderRow,
+  from: string,
+  { code, reason, person }: Extract<SsoLoginEnd, { readonly ok: false }>,
+): Promise<void> {
+  const entry = {
+    atMs: now(),
+    actor: `sso:${providerId}`,
+    action: 'user.login',
+    target: person?.email ?? '',
+    result: code,
+    from,
+    detail: { method: `sso:${providerId}`, reason, subject: person?.subject ?? null },
+  };
+  try {
+    await audit.append([entry]);
+  } catch (error) {
+    logger.warn({ error: String(error), ...entry }, 'a refused login could not be audited');
+  }
+}
+
+function refusalOf({ code }: Extract<SsoLoginEnd, { readonly ok: false }>): Refusal {
+  if (code === 'sso_provider_unavailable') return unavailable();
+  const more = code === 'store_unavailable' ? { retryAfterMs: RETRY_AFTER_STORE_MS } : {};
+  return refuse(code, ERRORS[code].action, more);
+}
+
+function unavailable(): Refusal {
+  return refuse('sso_provider_unavailable', ERRORS.sso_provider_unavailable.action, {
+    retryAfterMs: SSO_RETRY_AFTER_MS,
+  });
+}
+
+function randomText(): string {
+  return randomBytes(SSO_RANDOM_BYTES).toString('base64url');
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function isHashOf(hash: Buffer, text: string): boolean {
+  return timingSafeEqual(hash, hashOf(text));
+}
