@@ -1,0 +1,92 @@
+// What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
+import type { FactorState } from '../../machines/console/second-factor.rules.ts';
+import type { Refusal } from '../../machines/errors.ts';
+import type { Role } from '../../machines/trust/roles.rules.ts';
+import type { Doing } from '../../storage/ports/doing.ts';
+import type { Sealer } from '../../storage/ports/sealer.ts';
+import type { SessionRow, SessionStage, SessionStore } from '../../storage/ports/sessions.ts';
+import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { Logger } from '../runtime/logger.ts';
+
+/** Who asks, with which session. */
+export type FactorAsking = {
+  readonly userId: string;
+  readonly session: { readonly hash: Buffer; readonly stage: SessionStage };
+  readonly actor: string;
+  readonly from: string;
+};
+/** A session in place of the one that asked; `secret` is the value of its cookie. */
+export type RenewedSession = { readonly secret: string; readonly row: SessionRow };
+
+export type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
+export type SecondFactorDesk = {
+  view(userId: string): Answer<{
+    readonly state: FactorState;
+    readonly changedAtMs: number | null;
+    readonly codesLeft: number;
+    readonly isRequired: boolean;
+  }>;
+  /** Shows a new secret; a full session says its password again. */
+  begin(
+    asking: FactorAsking,
+    given: { readonly password?: string | undefined },
+  ): Answer<{ readonly secret: string; readonly address: string; readonly qrSvg: string }>;
+  /** The first code of the secret turns the factor on; recovery codes are told this once. */
+  confirm(
+    asking: FactorAsking,
+    code: string,
+  ): Answer<{ readonly recoveryCodes: readonly string[]; readonly session: RenewedSession }>;
+  /** Makes a partial session a full one. */
+  verify(
+    asking: FactorAsking,
+    code: string,
+  ): Answer<{
+    readonly by: 'totp' | 'recovery';
+    readonly codesLeft: number;
+    readonly session: RenewedSession;
+  }>;
+  /** A fresh set of recovery codes in place of the old. */
+  replaceCodes(
+    asking: FactorAsking,
+    code: string,
+  ): Answer<{ readonly recoveryCodes: readonly string[] }>;
+  /** Turns it off; the session goes on, partial when the role demands a second factor. */
+  disable(
+    asking: FactorAsking,
+    given: { readonly code: string; readonly password?: string | undefined },
+  ): Answer<{ readonly session: RenewedSession }>;
+  /** Takes the factor from somebody who lost it; nobody does that to oneself. Ends every session of the person. */
+  reset(
+    input: Doing & { readonly userId: string; readonly byUserId: string | null },
+  ): Answer<object>;
+  /** Whether a person has to set up a second factor before this session may do anything else. */
+  isLacking(user: Pick<UserRow, 'role' | 'mfa'>, session: Pick<SessionRow, 'method'>): boolean;
+};
+
+export type SecondFactorDeps = {
+  readonly users: Pick<
+    UserStore,
+    | 'get'
+    | 'beginTotp'
+    | 'confirmTotp'
+    | 'acceptTotpStep'
+    | 'useRecoveryCode'
+    | 'recoveryCodesLeft'
+    | 'replaceRecoveryCodes'
+    | 'removeTotp'
+    | 'takeTry'
+    | 'failuresOf'
+    | 'forgetFailures'
+    | 'noteLogin'
+  >;
+  readonly sessions: Pick<SessionStore, 'end'>;
+  /** Ends a session and begins another in its place; null when it has ended already. */
+  readonly renewSession: (from: Buffer, stage: SessionStage) => Promise<RenewedSession | null>;
+  readonly isPasswordOf: (user: UserRow, password: string) => Promise<boolean>;
+  readonly sealer: Sealer;
+  readonly requiredRoles: () => readonly Role[];
+  /** Whose codes these are, as the app shows it. */
+  readonly issuer: () => string;
+  readonly now: () => number;
+  readonly logger: Logger;
+};

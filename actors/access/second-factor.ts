@@ -1,0 +1,195 @@
+// What a person does with a second factor, and what an admin may do to it. Every code takes a try before it is looked at,
+// every accepted one changes the session's id, and whether password or code was wrong is told to nobody.
+// decision: D39; invariant: I18
+import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import type { Doing } from '../../storage/ports/doing.ts';
+import type { SessionStage } from '../../storage/ports/sessions.ts';
+import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
+import { newRecoveryCodes } from './recovery-codes.ts';
+import type {
+  Answer,
+  FactorAsking,
+  RenewedSession,
+  SecondFactorDeps,
+  SecondFactorDesk,
+} from './second-factor-desk.ts';
+import { newTotpSecret, qrSvgOf, totpAddress } from './totp-secret.ts';
+
+const NONE = 'This account has no second factor.';
+const ON = 'The second factor is on already.';
+const ended = (): Refusal => refuse('credential_invalid', 'The session has ended meanwhile.');
+const conflict = (detail: string): Refusal => refuse('mfa_state_conflict', detail);
+
+/** Makes the desk. */
+export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk {
+  return {
+    view: (userId) => view(deps, userId),
+    begin: (asking, given) => begin(deps, asking, given),
+    confirm: (asking, code) => confirm(deps, asking, code),
+    verify: (asking, code) => verify(deps, asking, code),
+    replaceCodes: (asking, code) => replaceCodes(deps, asking, code),
+    disable: (asking, given) => disable(deps, asking, given),
+    reset: (input) => reset(deps, input),
+    isLacking: ({ role, mfa }, { method }) =>
+      needOfLogin({ method, role, state: mfa.state, requiredRoles: deps.requiredRoles() }) ===
+      'totp_enrollment',
+  };
+}
+
+type Asked<M extends keyof SecondFactorDesk> = ReturnType<SecondFactorDesk[M]>;
+
+async function view(deps: SecondFactorDeps, userId: string): Asked<'view'> {
+  const user = await deps.users.get(userId);
+  if (user === null) return ended();
+  const { state, changedAtMs } = user.mfa;
+  const codesLeft = await deps.users.recoveryCodesLeft(userId);
+  const isRequired = deps.requiredRoles().includes(user.role);
+  return { ok: true, state, changedAtMs, codesLeft, isRequired };
+}
+
+async function begin(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  { password = '' }: { readonly password?: string | undefined },
+): Asked<'begin'> {
+  const user = await deps.users.get(asking.userId);
+  if (user === null) return ended();
+  const { userId, email } = user;
+  if (user.mfa.state === 'on') return conflict(ON);
+  if (user.passwordHash === null) {
+    return conflict('This account logs in through a provider, whose second factor counts.');
+  }
+  if (asking.session.stage === 'full') {
+    // A session that was left open may not put somebody else's app in front of the account.
+    const tried = await tryOnce(deps, asking, async () =>
+      (await deps.isPasswordOf(user, password)) ? true : null,
+    );
+    if (!tried.ok) return tried;
+  }
+  const secret = newTotpSecret();
+  const sealedSecret = deps.sealer.seal(secret, contextOf(userId));
+  const doing = doingOf(deps, asking);
+  if (!(await deps.users.beginTotp({ ...doing, userId, sealedSecret }))) return conflict(ON);
+  const address = totpAddress({ secret, issuer: deps.issuer(), account: email });
+  return { ok: true, secret, address, qrSvg: await qrSvgOf(address) };
+}
+
+async function confirm(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  code: string,
+): Asked<'confirm'> {
+  const user = await deps.users.get(asking.userId);
+  if (user === null) return ended();
+  const { userId, mfa } = user;
+  if (mfa.state !== 'pending') return conflict(mfa.state === 'on' ? ON : NONE);
+  const { codes, hashes: recoveryHashes } = newRecoveryCodes();
+  const tried = await tryOnce(deps, asking, async () => {
+    const step = stepShown(deps, user, code);
+    if (step === null || mfa.sealedSecret === null) return null;
+    const isOn = await deps.users.confirmTotp({
+      ...{ ...doingOf(deps, asking), userId, step, sealedSecret: mfa.sealedSecret },
+      ...{ recoveryHashes, keepSession: asking.session.hash },
+    });
+    return isOn ? true : null;
+  });
+  if (!tried.ok) return tried;
+  const renewed = await renew(deps, asking, 'full');
+  if (!renewed.ok) return renewed;
+  const { session } = renewed;
+  if (asking.session.stage === 'partial') await noteLogin(deps, asking, { session, by: 'totp' });
+  return { ok: true, recoveryCodes: codes, session };
+}
+
+async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string): Asked<'verify'> {
+  const user = await deps.users.get(asking.userId);
+  if (user === null) return ended();
+  if (asking.session.stage === 'full') return conflict('This session lacks nothing.');
+  if (user.mfa.state !== 'on') return conflict(NONE);
+  const tried = await tryOnce(deps, asking, () =>
+    useCode(deps, user, { code, doing: doingOf(deps, asking) }),
+  );
+  if (!tried.ok) return tried;
+  const renewed = await renew(deps, asking, 'full');
+  if (!renewed.ok) return renewed;
+  await noteLogin(deps, asking, { session: renewed.session, by: tried.value });
+  const codesLeft = await deps.users.recoveryCodesLeft(asking.userId);
+  return { ok: true, by: tried.value, codesLeft, session: renewed.session };
+}
+
+async function replaceCodes(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  code: string,
+): Asked<'replaceCodes'> {
+  const { userId } = asking;
+  const user = await deps.users.get(userId);
+  if (user === null) return ended();
+  if (user.mfa.state !== 'on') return conflict(NONE);
+  const doing = doingOf(deps, asking);
+  const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
+  if (!tried.ok) return tried;
+  const { codes, hashes } = newRecoveryCodes();
+  const isDone = await deps.users.replaceRecoveryCodes({ ...doing, userId, hashes });
+  return isDone ? { ok: true, recoveryCodes: codes } : conflict(NONE);
+}
+
+async function disable(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  { code, password = '' }: { readonly code: string; readonly password?: string | undefined },
+): Asked<'disable'> {
+  const user = await deps.users.get(asking.userId);
+  if (user === null) return ended();
+  if (user.mfa.state !== 'on') return conflict(NONE);
+  const doing = doingOf(deps, asking);
+  const tried = await tryOnce(deps, asking, async () => {
+    const isOwner = user.passwordHash === null || (await deps.isPasswordOf(user, password));
+    return isOwner ? useCode(deps, user, { code, doing }) : null;
+  });
+  if (!tried.ok) return tried;
+  const keepSession = asking.session.hash;
+  const isRemoved = await deps.users.removeTotp({ ...doing, userId: user.userId, keepSession });
+  if (!isRemoved) return conflict(NONE);
+  // Whose role demands a second factor may now do one thing: set up another.
+  const isRequired = deps.requiredRoles().includes(user.role);
+  return renew(deps, asking, isRequired ? 'partial' : 'full');
+}
+
+async function reset(
+  { users }: SecondFactorDeps,
+  { userId, byUserId, ...doing }: Parameters<SecondFactorDesk['reset']>[0],
+): Asked<'reset'> {
+  if (userId === byUserId) {
+    return conflict('Your own second factor is turned off with a code, not reset.');
+  }
+  if ((await users.get(userId)) === null) return refuse('not_found', 'There is no such user.');
+  const isRemoved = await users.removeTotp({ ...doing, userId, keepSession: null });
+  if (!isRemoved) return conflict(NONE);
+  await users.forgetFailures([triesKeyOf(userId)]);
+  return { ok: true };
+}
+
+function doingOf({ now }: SecondFactorDeps, { actor, from }: FactorAsking): Doing {
+  return { actor, from, nowMs: now() };
+}
+
+async function renew(
+  deps: SecondFactorDeps,
+  { session: { hash } }: FactorAsking,
+  stage: SessionStage,
+): Answer<{ readonly session: RenewedSession }> {
+  const session = await deps.renewSession(hash, stage);
+  return session === null ? ended() : { ok: true, session };
+}
+
+async function noteLogin(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  login: { readonly session: RenewedSession; readonly by: 'totp' | 'recovery' },
+): Promise<void> {
+  const { userId } = asking;
+  const method = `${login.session.row.method}+${login.by}`;
+  await deps.users.noteLogin({ ...doingOf(deps, asking), userId, method });
+}
