@@ -5,7 +5,7 @@ import { JSON_DEPTH_MAX } from '../limits.ts';
 
 const MASK = '***';
 const SECRET_TEXT =
-  /svc[erk]_[0-9A-Za-z]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+  /svc[erkl]_[0-9A-Za-z]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const SECRET_NAME =
   /(?:^|_|-)(?:secret|password|passphrase|token|private_key|hash|authorization|cookie|recovery_codes?)$/i;
 

@@ -9,6 +9,7 @@ export const SECRET_PREFIXES = {
   enrollment: 'svce_',
   reenrollment: 'svcr_',
   apiKey: 'svck_',
+  resetLink: 'svcl_',
 } as const;
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
@@ -32,7 +33,7 @@ export function formatSecret(kind: SecretKind, random: Uint8Array): string {
 
 /** The kind of a well-formed secret, or null for anything else. */
 export function kindOfSecret(text: string): SecretKind | null {
-  const kinds: readonly SecretKind[] = ['enrollment', 'reenrollment', 'apiKey'];
+  const kinds: readonly SecretKind[] = ['enrollment', 'reenrollment', 'apiKey', 'resetLink'];
   const kind = kinds.find((one) => text.startsWith(SECRET_PREFIXES[one]));
   if (kind === undefined) return null;
   const bodyEnd = SECRET_PREFIXES[kind].length + SECRET_CHARS;
