@@ -9,7 +9,9 @@ import type { TokenDesk } from '../../actors/trust/tokens.ts';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
 import { licenseMachine } from '../../machines/console/license.machine.ts';
+import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import { setupMachine } from '../../machines/console/setup.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
 import type { AuditChain } from '../../storage/ports/audit-chain.ts';
@@ -25,10 +27,11 @@ import { createOperatorPlane } from '../operator-plane/app.ts';
 import { createBridge } from '../operator-plane/bridge.ts';
 import { createCursorSigner } from '../operator-plane/cursor.ts';
 import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
-import { createMetrics, type Metrics } from '../operator-plane/metrics.ts';
+import { createMetrics, type Metrics, measureRateLimits } from '../operator-plane/metrics.ts';
 import type { Access } from './access.ts';
 import type { Fleet } from './fleet.ts';
 import { licenseDirectory } from './license.ts';
+import { createStoreView } from './store-view.ts';
 import type { Time } from './time.ts';
 
 export type OperatorSide = {
@@ -71,6 +74,8 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
   const { config, time, logger, fleet } = deps;
   const { admitter } = deps.access;
   const metrics = createMetrics(() => fleet.picture.counts());
+  const shared = sharedLimits(deps);
+  if (deps.access.limits !== null) measureRateLimits(metrics, deps.access.limits);
   const app = await createOperatorPlane({
     logger,
     now: time.now,
@@ -90,18 +95,23 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     revokeSensor: deps.revokeSensor,
     license: deps.license,
     sensorActors: fleet.directory,
-    directories: [fleet.directory, deps.stores, deps.sealers, licenseDirectory(deps.license)],
+    directories: [
+      ...[fleet.directory, deps.stores, deps.sealers, licenseDirectory(deps.license)],
+      ...shared.directories,
+    ],
     feed: fleet.feed,
     crashes: fleet.crashes,
     machines: [
       sensorMachine,
       enrollmentTokenMachine,
       startupMachine,
+      setupMachine,
       storeProcessMachine,
       auditSealerMachine,
       licenseMachine,
+      rateLimitsMachine,
     ],
-    probes: deps.probes,
+    probes: [...deps.probes, ...shared.probes],
     notReadyBecause: deps.notReadyBecause,
     metrics,
   });
@@ -135,6 +145,18 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
       await deps.access.close();
     },
   };
+}
+
+// Where budgets are shared, operators see whether they are now; the Console serves either way. decision: D41
+function sharedLimits({ access: { limits }, time }: OperatorSideDeps): {
+  readonly directories: readonly DirectoryView[];
+  readonly probes: readonly Probe[];
+} {
+  if (limits === null) return { directories: [], probes: [] };
+  const view = createStoreView(time.now, 'rate-limits');
+  view.add('redis', limits);
+  const ping = async () => limits.countsTogether();
+  return { directories: [view], probes: [{ name: 'redis', isOptional: true, ping }] };
 }
 
 /** A timer that returns its own cancel, as the body reader wants it. */

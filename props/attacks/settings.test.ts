@@ -9,7 +9,7 @@ import { type ConsoleUnderTest, openStores, startConsole } from './console.fixtu
 import { makeKeys, nth } from './peer.ts';
 
 const HOUR_MS = 3_600_000;
-const keys = makeKeys(1);
+const keys = await makeKeys(1);
 const running: ConsoleUnderTest[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();

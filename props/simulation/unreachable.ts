@@ -4,7 +4,9 @@ import type { AnyStateMachine } from 'xstate';
 import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
 import { licenseMachine } from '../../machines/console/license.machine.ts';
+import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import { setupMachine } from '../../machines/console/setup.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
@@ -20,9 +22,11 @@ export const MACHINES: readonly AnyStateMachine[] = [
   sensorMachine,
   enrollmentTokenMachine,
   startupMachine,
+  setupMachine,
   storeProcessMachine,
   auditSealerMachine,
   licenseMachine,
+  rateLimitsMachine,
   nodeMachine,
   enrollmentMachine,
   heartbeatMachine,
@@ -44,11 +48,15 @@ const NO_TOKEN_ACTOR =
   'the registry applies the rules of this machine in its transaction; no actor of it runs';
 const NO_STARTUP =
   'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
+const NO_SETUP =
+  'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
+const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
-const NO_SEALER =
-  'the simulated Console writes its trail and seals nothing; killing a sealer at each of its calls is an example of its own';
 const NO_LICENSE =
   'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
+const CHECKPOINT_FIRST =
+  'a full batch has as many rows as make a checkpoint due, so that one is signed first; only a chain whose signed end was cut off has none due';
+const NO_COUNTER = 'the fleet has one Console at a time, which shares its budgets with nobody';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
 const EXCHANGE_ANSWERS =
@@ -84,9 +92,12 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'sensor.containment.released containment.reported 0', reason: NO_CONTAINMENT },
   { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
   { place: 'startup/*', reason: NO_STARTUP },
+  { place: 'setup/*', reason: NO_SETUP },
+  { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
-  { place: 'audit-sealer/*', reason: NO_SEALER },
+  { place: 'audit-sealer.sealing done:seal 1', reason: CHECKPOINT_FIRST },
   { place: 'license/*', reason: NO_LICENSE },
+  { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.lost stop.requested 0', reason: NO_TIME },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
