@@ -1,0 +1,153 @@
+// Logging in with a password. A try is counted before it is judged, under the account and under the site it comes from,
+// so that many at one instant get no further than one after the other; who has no account, no password, a wrong one or a
+// disabled account hears the same, at the same price. decision: D37; invariant: I18
+import { accountTryKey, addressTryKey, waitOfLogin } from '../../machines/console/login.rules.ts';
+import type { FactorNeed } from '../../machines/console/second-factor.rules.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { EMAIL_MAX_CHARS, LOGIN_WINDOW_MS } from '../../machines/limits.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { Passwords } from './passwords.ts';
+import type { IssuedSession, SessionDesk } from './sessions.ts';
+
+export type LoginInput = {
+  readonly email: string;
+  readonly password: string;
+  readonly address: string;
+  readonly userAgent: string;
+};
+export type LoggedIn = IssuedSession & {
+  readonly ok: true;
+  readonly user: UserRow;
+  /** What the session still lacks; null when it is full. */
+  readonly need: FactorNeed | null;
+};
+
+/** Rejects with StoreUnavailable. */
+export type LoginDesk = {
+  login(input: LoginInput): Promise<LoggedIn | Refusal>;
+  /** Whether a password is the account's, counted like a login: for whoever says it again in a session. */
+  confirm(
+    user: Pick<UserRow, 'email' | 'passwordHash'>,
+    given: Pick<LoginInput, 'password' | 'address'>,
+  ): Promise<{ readonly ok: true } | Refusal>;
+};
+
+export type LoginDeps = {
+  readonly users: Pick<
+    UserStore,
+    'findByEmail' | 'takeTry' | 'returnTry' | 'forgetFailures' | 'rehash' | 'noteLogin'
+  >;
+  readonly sessions: Pick<SessionDesk, 'begin'>;
+  readonly passwords: Passwords;
+  readonly audit: Pick<AuditLog, 'append'>;
+  /** What a login of this person by password still lacks. */
+  readonly needOf: (user: UserRow) => FactorNeed | null;
+  /** What counts as one site: an address, or the network it owns. */
+  readonly siteOf: (address: string) => string;
+  readonly now: () => number;
+};
+
+/** Makes the desk. */
+export function createLoginDesk(deps: LoginDeps): LoginDesk {
+  return {
+    async login(input) {
+      const answer = await judged(deps, input);
+      if (!answer.ok) await auditRefused(deps, input, answer);
+      return answer;
+    },
+    async confirm(user, { password, address }) {
+      const tried = await tryPassword(deps, { ...user, password, address });
+      return tried.ok && !tried.isRight ? refused() : tried;
+    },
+  };
+}
+
+async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Refusal> {
+  const user = await deps.users.findByEmail(input.email);
+  const passwordHash = user?.status === 'active' ? user.passwordHash : null;
+  const tried = await tryPassword(deps, { ...input, passwordHash });
+  if (!tried.ok) return tried;
+  if (!tried.isRight || user === null || passwordHash === null) return refused();
+  const better = await deps.passwords.better(passwordHash, input.password);
+  const { userId } = user;
+  if (better !== null) {
+    await deps.users.rehash({ userId, replaces: passwordHash, passwordHash: better });
+  }
+  const need = deps.needOf(user);
+  const { address, userAgent } = input;
+  const begun = await deps.sessions.begin({
+    ...{ userId, address, userAgent, method: 'password' },
+    stage: need === null ? 'full' : 'partial',
+    judged: { passwordHash: better ?? passwordHash },
+  });
+  if (begun === null) return refused();
+  await noteLogin(deps, input, { user, need });
+  return { ok: true, ...begun, user, need };
+}
+
+/** Takes a try, judges the password, and gives the try back when it was right or could not be judged. */
+async function tryPassword(
+  deps: LoginDeps,
+  given: Pick<LoginInput, 'email' | 'password' | 'address'> & Pick<UserRow, 'passwordHash'>,
+): Promise<{ readonly ok: true; readonly isRight: boolean } | Refusal> {
+  const { users, passwords } = deps;
+  const nowMs = deps.now();
+  const account = accountTryKey(given.email);
+  const site = addressTryKey(deps.siteOf(given.address));
+  const wait = await users.takeTry({
+    ...{ keys: [account, site], nowMs, windowMs: LOGIN_WINDOW_MS },
+    waitMs: (counted) => waitOfLogin(counted, nowMs),
+  });
+  if (wait > 0) {
+    const detail = 'After this many failures the next login must wait.';
+    return refuse('login_throttled', detail, { retryAfterMs: wait });
+  }
+  const isRight = await passwords.isRight(given.passwordHash, given.password);
+  if (typeof isRight !== 'boolean') {
+    await users.returnTry([account, site]);
+    return isRight;
+  }
+  if (isRight) {
+    await users.forgetFailures([account]);
+    await users.returnTry([site]);
+  }
+  return { ok: true, isRight };
+}
+
+// A login that waits for its second factor is no login yet: whoever shows the factor notes it.
+async function noteLogin(
+  deps: LoginDeps,
+  { address: from }: LoginInput,
+  { user, need }: Pick<LoggedIn, 'user' | 'need'>,
+): Promise<void> {
+  const nowMs = deps.now();
+  const { userId, email } = user;
+  const actor = `user:${email}`;
+  if (need === null)
+    return deps.users.noteLogin({ actor, from, nowMs, userId, method: 'password' });
+  return deps.audit.append([
+    {
+      ...{ atMs: nowMs, actor, action: 'user.login', target: userId, from },
+      ...{ result: 'second_factor_needed', detail: { email, method: 'password' } },
+    },
+  ]);
+}
+
+async function auditRefused(
+  deps: LoginDeps,
+  { email, address: from, userAgent }: LoginInput,
+  { code }: Refusal,
+): Promise<void> {
+  const tried = email.slice(0, EMAIL_MAX_CHARS);
+  await deps.audit.append([
+    {
+      ...{ atMs: deps.now(), actor: 'anonymous', action: 'user.login', target: tried, from },
+      ...{ result: code, detail: { method: 'password', user_agent: userAgent } },
+    },
+  ]);
+}
+
+function refused(): Refusal {
+  return refuse('credentials_refused', 'The e-mail address or the password is wrong.');
+}

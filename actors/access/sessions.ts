@@ -1,0 +1,87 @@
+// Sessions as people have them: begun by a login, turned to a new secret with every step up in trust, listed and ended.
+// The secret is told once, to whoever it was made for; the store knows its hash. decision: D37; invariant: I11, I18
+import { createHash } from 'node:crypto';
+import { sessionEndOf, sessionStateOf } from '../../machines/console/session.rules.ts';
+import { SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
+import type { Doing } from '../../storage/ports/doing.ts';
+import type { SessionRow, SessionStage, SessionStore } from '../../storage/ports/sessions.ts';
+import { type Chance, systemChance } from '../trust/chance.ts';
+
+/** A session with the secret its cookie carries; told once. */
+export type IssuedSession = { readonly secret: string; readonly session: SessionRow };
+
+/** Rejects with StoreUnavailable. */
+export type SessionDesk = {
+  /** Begins a session; null when the person is gone, disabled, or has another password than the one judged. */
+  begin(input: {
+    readonly userId: string;
+    readonly stage: SessionStage;
+    readonly method: string;
+    readonly address: string;
+    readonly userAgent: string;
+    readonly judged?: { readonly passwordHash: string | null };
+  }): Promise<IssuedSession | null>;
+  /** Goes on under a new secret; null when the session has ended meanwhile. */
+  turn(from: Buffer, stage: SessionStage): Promise<IssuedSession | null>;
+  /** The live ones of a person, newest first. */
+  list(userId: string): Promise<readonly SessionRow[]>;
+  end(input: Asked & { readonly hash: Buffer }): Promise<boolean>;
+  endOf(input: Asked & { readonly userId: string; readonly sessionId: string }): Promise<boolean>;
+  endAllOf(
+    input: Asked & { readonly userId: string; readonly keep: Buffer | null },
+  ): Promise<number>;
+};
+type Asked = Omit<Doing, 'nowMs'>;
+
+export type SessionDeskDeps = {
+  readonly sessions: SessionStore;
+  readonly idleMs: () => number;
+  readonly lifetimeMs: () => number;
+  readonly now: () => number;
+  readonly chance?: Chance;
+};
+
+/** Makes the desk. */
+export function createSessionDesk(deps: SessionDeskDeps): SessionDesk {
+  const { sessions, now, chance = systemChance } = deps;
+  const newSecret = () => chance.randomBytes(SESSION_RANDOM_BYTES).toString('base64url');
+  const endOf = (stage: SessionStage) =>
+    sessionEndOf(stage, { nowMs: now(), lifetimeMs: deps.lifetimeMs() });
+  return {
+    async begin({ judged, ...input }) {
+      const secret = newSecret();
+      const createdAtMs = now();
+      const row = {
+        ...input,
+        hash: hashOfSession(secret),
+        sessionId: chance.newId(),
+        createdAtMs,
+        expiresAtMs: endOf(input.stage),
+      };
+      const isBegun = await sessions.create(row, judged);
+      const session = { ...row, lastSeenAtMs: createdAtMs, endedAtMs: null };
+      return isBegun ? { secret, session } : null;
+    },
+    async turn(from, stage) {
+      const secret = newSecret();
+      const session = await sessions.rotate({
+        ...{ from, to: hashOfSession(secret), sessionId: chance.newId(), stage },
+        ...{ expiresAtMs: endOf(stage), nowMs: now() },
+      });
+      return session === null ? null : { secret, session };
+    },
+    async list(userId) {
+      const at = { nowMs: now(), idleMs: deps.idleMs() };
+      const rows = await sessions.listOf(userId, at.nowMs);
+      return rows.filter((row) => sessionStateOf(row, at) !== 'idle_expired');
+    },
+    end: (input) => sessions.end({ ...input, nowMs: now() }),
+    endOf: (input) => sessions.endOf({ ...input, nowMs: now() }),
+    endAllOf: (input) => sessions.endAllOf({ ...input, nowMs: now() }),
+  };
+}
+
+/** What is stored and looked up of a session's secret. */
+export function hashOfSession(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

@@ -1,0 +1,131 @@
+// What admins do with accounts. Nobody gives a role, or touches an account, that holds more than the credential at hand:
+// a key that was cut to a few scopes makes no admin, whoever made it. decision: D36, D37; invariant: I18
+import { isEmail } from '../../machines/console/account.rules.ts';
+import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
+import { RESET_LINK_TTL_MS } from '../../machines/limits.ts';
+import {
+  mayChangeRole,
+  ROLE_SCOPES,
+  type Role,
+  type Scope,
+} from '../../machines/trust/roles.rules.ts';
+import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
+import type { UserPatch, UserRow, UserStore } from '../../storage/ports/users.ts';
+import { type Chance, systemChance } from '../trust/chance.ts';
+import { hashOfSecret } from '../trust/tokens.ts';
+
+/** Who asks: its role and what its credential holds of it. */
+export type UserAsking = {
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+  readonly actor: string;
+  readonly from: string;
+};
+/** A one-time link; its secret is told once. */
+export type ResetLink = { readonly secret: string; readonly expiresAtMs: number };
+
+type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
+/** Rejects with StoreUnavailable. */
+export type UserDesk = {
+  create(
+    asking: UserAsking,
+    input: { readonly email: string; readonly displayName: string; readonly role: Role },
+  ): Answer<{ readonly user: UserRow }>;
+  change(
+    asking: UserAsking,
+    input: { readonly userId: string; readonly revision: number; readonly patch: UserPatch },
+  ): Answer<{ readonly user: UserRow }>;
+  remove(asking: UserAsking, userId: string): Answer<object>;
+  /** Makes the one link with which the person sets a password; older ones end. */
+  makeLink(asking: UserAsking, userId: string): Answer<{ readonly link: ResetLink }>;
+  /** Whether the asking may touch an account of this role. */
+  judge(asking: UserAsking, role: Role): Refusal | null;
+};
+
+export type UserDeskDeps = {
+  readonly users: Pick<UserStore, 'get' | 'create' | 'change' | 'remove' | 'createLink'>;
+  readonly now: () => number;
+  readonly chance?: Chance;
+};
+
+/** Makes the desk. */
+export function createUserDesk(deps: UserDeskDeps): UserDesk {
+  const { users, now, chance = systemChance } = deps;
+  const doing = ({ actor, from }: UserAsking) => ({ actor, from, nowMs: now() });
+  return {
+    async create(asking, input) {
+      if (!isEmail(input.email)) return badEmail();
+      const refusal = judge(asking, { from: input.role, to: input.role });
+      if (refusal !== null) return refusal;
+      const userId = chance.newId();
+      const made = await users.create({ ...doing(asking), ...input, userId, passwordHash: null });
+      if (made === 'email_taken') return refusalOf(made);
+      const user = await users.get(userId);
+      return user === null ? refusalOf('not_found') : { ok: true, user };
+    },
+    async change(asking, input) {
+      const before = await users.get(input.userId);
+      if (before === null) return refusalOf('not_found');
+      const to = input.patch.role ?? before.role;
+      const refusal = judge(asking, { from: before.role, to });
+      if (refusal !== null) return refusal;
+      // The revision keeps the role that was judged: a change that came between is a conflict.
+      const user = await users.change({ ...doing(asking), ...input });
+      return typeof user === 'string' ? refusalOf(user) : { ok: true, user };
+    },
+    async remove(asking, userId) {
+      const judged = await judgedAs(users, asking, userId);
+      if (!judged.ok) return judged;
+      const removed = await users.remove({ ...doing(asking), userId });
+      return removed === 'ok' ? { ok: true } : refusalOf(removed);
+    },
+    async makeLink(asking, userId) {
+      const judged = await judgedAs(users, asking, userId);
+      if (!judged.ok) return judged;
+      const secret = formatSecret('resetLink', chance.randomBytes(SECRET_RANDOM_BYTES));
+      const expiresAtMs = now() + RESET_LINK_TTL_MS;
+      const isMade = await users.createLink({
+        ...{ ...doing(asking), userId, hash: hashOfSecret(secret), expiresAtMs },
+      });
+      return isMade ? { ok: true, link: { secret, expiresAtMs } } : refusalOf('not_found');
+    },
+    judge: (asking, role) => judge(asking, { from: role, to: role }),
+  };
+}
+
+async function judgedAs(
+  users: Pick<UserStore, 'get'>,
+  asking: UserAsking,
+  userId: string,
+): Answer<object> {
+  const user = await users.get(userId);
+  if (user === null) return refusalOf('not_found');
+  return judge(asking, { from: user.role, to: user.role }) ?? { ok: true };
+}
+
+function judge(
+  { role, scopes }: UserAsking,
+  change: { readonly from: Role; readonly to: Role },
+): Refusal | null {
+  const needed = [...ROLE_SCOPES[change.from], ...ROLE_SCOPES[change.to]];
+  const holdsAll = needed.every((scope) => scopes.includes(scope));
+  if (mayChangeRole(role, change) && holdsAll) return null;
+  return refuse('role_required', 'This credential holds less than the account would.');
+}
+
+const DETAILS = {
+  not_found: 'There is no such account.',
+  email_taken: 'An account has this e-mail address.',
+  last_admin: 'The last active admin can be neither lowered, disabled nor removed.',
+  user_conflict: 'The account was changed meanwhile; read it again.',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+function refusalOf(reason: 'not_found' | 'email_taken' | 'last_admin' | 'conflict'): Refusal {
+  const code = reason === 'conflict' ? 'user_conflict' : reason;
+  return refuse(code, DETAILS[code]);
+}
+
+function badEmail(): Refusal {
+  const errors = [{ pointer: '/email', detail: 'must be an e-mail address' }];
+  return refuse('schema_violation', 'The request does not fit its schema.', { errors });
+}
