@@ -13,7 +13,7 @@ import { hashOfRecoveryCode } from './recovery-codes.ts';
 import type { FactorAsking, SecondFactorDeps } from './second-factor-desk.ts';
 import { stepOfCode } from './totp-secret.ts';
 
-const WRONG = 'This is not a code that counts now, or the password is not right.';
+const WRONG = 'This is not a code that counts now.';
 
 /** Whose secret a sealed text is. */
 export const contextOf = (userId: string): string => `totp:${userId}`;
@@ -31,7 +31,7 @@ export async function tryOnce<T>(
   const locked = async (retryAfterMs: number): Promise<Refusal> => {
     const { actor, from, session } = asking;
     if (session.stage === 'partial') {
-      await sessions.end({ actor, from, nowMs, hash: session.hash });
+      await sessions.end({ actor, from, hash: session.hash });
     }
     return refuse('mfa_locked', 'No code is looked at until the time is over.', { retryAfterMs });
   };

@@ -1,12 +1,14 @@
 // What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
-import type { FactorState } from '../../machines/console/second-factor.rules.ts';
+import type { FactorNeed, FactorState } from '../../machines/console/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import type { Doing } from '../../storage/ports/doing.ts';
 import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { SessionRow, SessionStage, SessionStore } from '../../storage/ports/sessions.ts';
+import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
 import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { LoginDesk } from './login.ts';
+import type { IssuedSession, SessionDesk } from './sessions.ts';
 
 /** Who asks, with which session. */
 export type FactorAsking = {
@@ -15,9 +17,6 @@ export type FactorAsking = {
   readonly actor: string;
   readonly from: string;
 };
-/** A session in place of the one that asked; `secret` is the value of its cookie. */
-export type RenewedSession = { readonly secret: string; readonly row: SessionRow };
-
 export type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
 export type SecondFactorDesk = {
   view(userId: string): Answer<{
@@ -35,7 +34,7 @@ export type SecondFactorDesk = {
   confirm(
     asking: FactorAsking,
     code: string,
-  ): Answer<{ readonly recoveryCodes: readonly string[]; readonly session: RenewedSession }>;
+  ): Answer<{ readonly recoveryCodes: readonly string[]; readonly issued: IssuedSession }>;
   /** Makes a partial session a full one. */
   verify(
     asking: FactorAsking,
@@ -43,7 +42,7 @@ export type SecondFactorDesk = {
   ): Answer<{
     readonly by: 'totp' | 'recovery';
     readonly codesLeft: number;
-    readonly session: RenewedSession;
+    readonly issued: IssuedSession;
   }>;
   /** A fresh set of recovery codes in place of the old. */
   replaceCodes(
@@ -54,13 +53,15 @@ export type SecondFactorDesk = {
   disable(
     asking: FactorAsking,
     given: { readonly code: string; readonly password?: string | undefined },
-  ): Answer<{ readonly session: RenewedSession }>;
+  ): Answer<{ readonly issued: IssuedSession }>;
   /** Takes the factor from somebody who lost it; nobody does that to oneself. Ends every session of the person. */
   reset(
     input: Doing & { readonly userId: string; readonly byUserId: string | null },
   ): Answer<object>;
   /** Whether a person has to set up a second factor before this session may do anything else. */
   isLacking(user: Pick<UserRow, 'role' | 'mfa'>, session: Pick<SessionRow, 'method'>): boolean;
+  /** What a login of this person by password still lacks. */
+  needOf(user: Pick<UserRow, 'role' | 'mfa'>): FactorNeed | null;
 };
 
 export type SecondFactorDeps = {
@@ -79,10 +80,9 @@ export type SecondFactorDeps = {
     | 'forgetFailures'
     | 'noteLogin'
   >;
-  readonly sessions: Pick<SessionStore, 'end'>;
-  /** Ends a session and begins another in its place; null when it has ended already. */
-  readonly renewSession: (from: Buffer, stage: SessionStage) => Promise<RenewedSession | null>;
-  readonly isPasswordOf: (user: UserRow, password: string) => Promise<boolean>;
+  readonly sessions: Pick<SessionDesk, 'turn' | 'end'>;
+  /** A password that is said again counts like a login. */
+  readonly login: Pick<LoginDesk, 'confirm'>;
   readonly sealer: Sealer;
   readonly requiredRoles: () => readonly Role[];
   /** Whose codes these are, as the app shows it. */

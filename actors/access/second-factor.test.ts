@@ -1,6 +1,7 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
+import { refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_MAX, MFA_TRIES_WINDOW_MS, TOTP_STEP_MS } from '../../machines/limits.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { createMemoryPeople } from '../../storage/memory/users.ts';
@@ -9,6 +10,7 @@ import type { SessionStage } from '../../storage/ports/sessions.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createSecondFactorDesk } from './second-factor.ts';
 import type { FactorAsking } from './second-factor-desk.ts';
+import { createSessionDesk } from './sessions.ts';
 
 const START_MS = Date.parse('2026-03-01T12:00:00.000Z');
 const PASSWORD = 'a long password of its own';
@@ -27,15 +29,16 @@ async function open(role: Role = 'operator') {
   });
   const desk = createSecondFactorDesk({
     users: people.users,
-    sessions: people.sessions,
-    renewSession: async (from, stage) => {
-      const secret = randomBytes(32).toString('base64url');
-      const to = createHash('sha256').update(secret).digest();
-      const ids = { sessionId: randomUUID(), expiresAtMs: state.nowMs + 3_600_000 };
-      const row = await people.sessions.rotate({ from, to, stage, nowMs: state.nowMs, ...ids });
-      return row === null ? null : { secret, row };
+    sessions: createSessionDesk({
+      ...{ sessions: people.sessions, idleMs: () => 3_600_000, lifetimeMs: () => 3_600_000 },
+      now: () => state.nowMs,
+    }),
+    login: {
+      confirm: async (user, { password }) =>
+        user.passwordHash === `hash of ${password}`
+          ? { ok: true }
+          : refuse('credentials_refused', 'Wrong.'),
     },
-    isPasswordOf: async (user, password) => user.passwordHash === `hash of ${password}`,
     sealer: {
       seal: (text, context) => `${context}|${text}`,
       open: (sealed, context) =>
@@ -89,15 +92,15 @@ describe('second factor desk', () => {
     const { desk, login, codeOf, userId, people, stageOf } = await open();
     const asking = await login('full');
     const other = await login('full');
-    expect(codeIn(await desk.begin(asking, {}))).toBe('mfa_code_invalid');
+    expect(codeIn(await desk.begin(asking, {}))).toBe('credentials_refused');
     const { secret, address } = good(await desk.begin(asking, { password: PASSWORD }));
     expect(address).toContain(`secret=${secret}`);
     expect((await people.users.get(userId))?.mfa).toMatchObject({ state: 'pending' });
     expect(good(await desk.view(userId))).toMatchObject({ state: 'pending', codesLeft: 0 });
     expect(codeIn(await desk.confirm(asking, wrongCode(codeOf(secret))))).toBe('mfa_code_invalid');
-    const { recoveryCodes, session } = good(await desk.confirm(asking, codeOf(secret)));
+    const { recoveryCodes, issued } = good(await desk.confirm(asking, codeOf(secret)));
     expect(new Set(recoveryCodes).size).toBe(10);
-    expect(session.row.stage).toBe('full');
+    expect(issued.session.stage).toBe('full');
     expect(await stageOf(asking)).toBeNull();
     expect(await stageOf(other)).toBeNull();
     expect(good(await desk.view(userId))).toMatchObject({ state: 'on', codesLeft: 10 });
@@ -155,7 +158,7 @@ describe('second factor desk', () => {
     const spoken = next.toUpperCase().replaceAll('-', ' ');
     const used = good(await desk.verify(await login('partial'), spoken));
     expect(used).toMatchObject({ by: 'recovery', codesLeft: 8 });
-    expect(used.session.row.stage).toBe('full');
+    expect(used.issued.session.stage).toBe('full');
     expect(audit.map(({ action }) => action)).toContain('mfa.recovery_code_used');
     expect(JSON.stringify(audit)).not.toContain(code.replaceAll('-', ''));
   });
@@ -183,9 +186,11 @@ describe('second factor desk', () => {
       await desk.disable(asking, { code }),
       await desk.disable(asking, { code: wrongCode(code), password: PASSWORD }),
     ];
-    expect(refused.map(codeIn)).toEqual(refused.map(() => 'mfa_code_invalid'));
-    const { session } = good(await desk.disable(asking, { code, password: PASSWORD }));
-    expect(session.row.stage).toBe('full');
+    expect(refused.map(codeIn)).toEqual([
+      ...['credentials_refused', 'credentials_refused', 'mfa_code_invalid'],
+    ]);
+    const { issued } = good(await desk.disable(asking, { code, password: PASSWORD }));
+    expect(issued.session.stage).toBe('full');
     expect(good(await desk.view(userId))).toMatchObject({ state: 'off', codesLeft: 0 });
     expect(codeIn(await desk.disable(await login('full'), { code, password: PASSWORD }))).toBe(
       'mfa_state_conflict',
@@ -202,15 +207,15 @@ describe('second factor desk', () => {
     const asking = await login('partial');
     // The password was right a moment ago.
     const { secret } = good(await desk.begin(asking, {}));
-    const { session } = good(await desk.confirm(asking, codeOf(secret)));
-    expect(session.row.stage).toBe('full');
+    const { issued } = good(await desk.confirm(asking, codeOf(secret)));
+    expect(issued.session.stage).toBe('full');
     const now = await people.users.get(userId);
     expect(now?.lastLoginAtMs).toBe(state.nowMs);
     if (now !== null) expect(desk.isLacking(now, { method: 'password' })).toBe(false);
     state.nowMs += TOTP_STEP_MS;
     const code = codeOf(secret);
     const off = good(await desk.disable(await login('full'), { code, password: PASSWORD }));
-    expect(off.session.row.stage).toBe('partial');
+    expect(off.issued.session.stage).toBe('partial');
     await enroll();
   });
 

@@ -1,6 +1,5 @@
 // What a person does with a second factor, and what an admin may do to it. Every code takes a try before it is looked at,
-// every accepted one changes the session's id, and whether password or code was wrong is told to nobody.
-// decision: D39; invariant: I18
+// every accepted one turns the session to a new secret. decision: D39; invariant: I18
 import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import type { Doing } from '../../storage/ports/doing.ts';
@@ -10,10 +9,10 @@ import { newRecoveryCodes } from './recovery-codes.ts';
 import type {
   Answer,
   FactorAsking,
-  RenewedSession,
   SecondFactorDeps,
   SecondFactorDesk,
 } from './second-factor-desk.ts';
+import type { IssuedSession } from './sessions.ts';
 import { newTotpSecret, qrSvgOf, totpAddress } from './totp-secret.ts';
 
 const NONE = 'This account has no second factor.';
@@ -31,9 +30,11 @@ export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk
     replaceCodes: (asking, code) => replaceCodes(deps, asking, code),
     disable: (asking, given) => disable(deps, asking, given),
     reset: (input) => reset(deps, input),
-    isLacking: ({ role, mfa }, { method }) =>
-      needOfLogin({ method, role, state: mfa.state, requiredRoles: deps.requiredRoles() }) ===
+    isLacking: ({ role, mfa: { state } }, { method }) =>
+      needOfLogin({ method, role, state, requiredRoles: deps.requiredRoles() }) ===
       'totp_enrollment',
+    needOf: ({ role, mfa: { state } }) =>
+      needOfLogin({ method: 'password', role, state, requiredRoles: deps.requiredRoles() }),
   };
 }
 
@@ -62,10 +63,8 @@ async function begin(
   }
   if (asking.session.stage === 'full') {
     // A session that was left open may not put somebody else's app in front of the account.
-    const tried = await tryOnce(deps, asking, async () =>
-      (await deps.isPasswordOf(user, password)) ? true : null,
-    );
-    if (!tried.ok) return tried;
+    const confirmed = await deps.login.confirm(user, { password, address: asking.from });
+    if (!confirmed.ok) return confirmed;
   }
   const secret = newTotpSecret();
   const sealedSecret = deps.sealer.seal(secret, contextOf(userId));
@@ -95,11 +94,11 @@ async function confirm(
     return isOn ? true : null;
   });
   if (!tried.ok) return tried;
-  const renewed = await renew(deps, asking, 'full');
-  if (!renewed.ok) return renewed;
-  const { session } = renewed;
-  if (asking.session.stage === 'partial') await noteLogin(deps, asking, { session, by: 'totp' });
-  return { ok: true, recoveryCodes: codes, session };
+  const turned = await turn(deps, asking, 'full');
+  if (!turned.ok) return turned;
+  const { issued } = turned;
+  if (asking.session.stage === 'partial') await noteLogin(deps, asking, { issued, by: 'totp' });
+  return { ok: true, recoveryCodes: codes, issued };
 }
 
 async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string): Asked<'verify'> {
@@ -111,11 +110,11 @@ async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string
     useCode(deps, user, { code, doing: doingOf(deps, asking) }),
   );
   if (!tried.ok) return tried;
-  const renewed = await renew(deps, asking, 'full');
-  if (!renewed.ok) return renewed;
-  await noteLogin(deps, asking, { session: renewed.session, by: tried.value });
+  const turned = await turn(deps, asking, 'full');
+  if (!turned.ok) return turned;
+  await noteLogin(deps, asking, { issued: turned.issued, by: tried.value });
   const codesLeft = await deps.users.recoveryCodesLeft(asking.userId);
-  return { ok: true, by: tried.value, codesLeft, session: renewed.session };
+  return { ok: true, by: tried.value, codesLeft, issued: turned.issued };
 }
 
 async function replaceCodes(
@@ -144,17 +143,19 @@ async function disable(
   if (user === null) return ended();
   if (user.mfa.state !== 'on') return conflict(NONE);
   const doing = doingOf(deps, asking);
-  const tried = await tryOnce(deps, asking, async () => {
-    const isOwner = user.passwordHash === null || (await deps.isPasswordOf(user, password));
-    return isOwner ? useCode(deps, user, { code, doing }) : null;
-  });
+  if (user.passwordHash !== null) {
+    // Before the code, which a mistyped password must not use up.
+    const confirmed = await deps.login.confirm(user, { password, address: asking.from });
+    if (!confirmed.ok) return confirmed;
+  }
+  const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
   if (!tried.ok) return tried;
   const keepSession = asking.session.hash;
   const isRemoved = await deps.users.removeTotp({ ...doing, userId: user.userId, keepSession });
   if (!isRemoved) return conflict(NONE);
   // Whose role demands a second factor may now do one thing: set up another.
   const isRequired = deps.requiredRoles().includes(user.role);
-  return renew(deps, asking, isRequired ? 'partial' : 'full');
+  return turn(deps, asking, isRequired ? 'partial' : 'full');
 }
 
 async function reset(
@@ -175,21 +176,21 @@ function doingOf({ now }: SecondFactorDeps, { actor, from }: FactorAsking): Doin
   return { actor, from, nowMs: now() };
 }
 
-async function renew(
-  deps: SecondFactorDeps,
+async function turn(
+  { sessions }: SecondFactorDeps,
   { session: { hash } }: FactorAsking,
   stage: SessionStage,
-): Answer<{ readonly session: RenewedSession }> {
-  const session = await deps.renewSession(hash, stage);
-  return session === null ? ended() : { ok: true, session };
+): Answer<{ readonly issued: IssuedSession }> {
+  const issued = await sessions.turn(hash, stage);
+  return issued === null ? ended() : { ok: true, issued };
 }
 
 async function noteLogin(
   deps: SecondFactorDeps,
   asking: FactorAsking,
-  login: { readonly session: RenewedSession; readonly by: 'totp' | 'recovery' },
+  login: { readonly issued: IssuedSession; readonly by: 'totp' | 'recovery' },
 ): Promise<void> {
   const { userId } = asking;
-  const method = `${login.session.row.method}+${login.by}`;
+  const method = `${login.issued.session.method}+${login.by}`;
   await deps.users.noteLogin({ ...doingOf(deps, asking), userId, method });
 }
