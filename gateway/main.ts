@@ -8,13 +8,13 @@ import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../actors/settings/settings-desk.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
 import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
-import { RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE } from '../machines/limits.ts';
 import { openAuditCheckpointKey } from '../storage/keys/audit-checkpoint-key.ts';
 import { type CertificateAuthority, newSerial } from '../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../storage/keys/csr.ts';
 import { openPolicySigningKey } from '../storage/keys/policy-signing-key.ts';
 import { openSecretFile } from '../storage/keys/secret-file.ts';
-import { createMemoryBudget } from './access/rate-budget.ts';
+import { createRedisCounter } from '../storage/limits/redis-counter.ts';
+import type { SharedCounter } from '../storage/ports/shared-counter.ts';
 import { assembleAccess } from './assembly/access.ts';
 import { colonHex } from './assembly/addresses.ts';
 import { createAdminKeys } from './assembly/admin-keys.ts';
@@ -192,7 +192,8 @@ async function buildRouters(context: StepContext) {
   built.fleet = fleet;
   const access = assembleAccess({
     ...{ config, settings, time: processTime, logger, stores: relational },
-    addressBudget: createMemoryBudget(RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE),
+    clock,
+    counter: sharedCounterOf(context),
   });
   const peers = createPeerFingerprints();
   const tap = tapSink(analytics.sink);
@@ -254,6 +255,12 @@ async function buildRouters(context: StepContext) {
     },
   });
   return 'done' as const;
+}
+
+// Never a reason not to start: without an answer this Console counts by itself. decision: D41
+function sharedCounterOf({ config, logger }: StepContext): SharedCounter | null {
+  const { redisUrl: url } = config;
+  return url === null ? null : createRedisCounter({ url, timers: processTime, logger });
 }
 
 async function startBackground({ config, built, closers, clock, logger, sealers }: StepContext) {

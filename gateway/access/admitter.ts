@@ -10,9 +10,10 @@ import { scopesOf } from '../../machines/trust/roles.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { ApiKeyRow, ApiKeys } from '../../storage/ports/relational.ts';
 import type { SessionRow, SessionStore } from '../../storage/ports/sessions.ts';
+import type { BudgetState } from '../../storage/ports/shared-counter.ts';
 import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import { hasLargeBudget, type Operator, principalOf } from './operator.ts';
-import { addressKey, type BudgetState, type RateBudget } from './rate-budget.ts';
+import { addressKey, type RateBudget } from './rate-budget.ts';
 import type { SeenBatch } from './seen-batch.ts';
 import { sessionCookieOf } from './session-cookie.ts';
 
@@ -38,18 +39,20 @@ export type Admitter = {
   renew(operator: Operator): Promise<Operator | null>;
 };
 
+export type Budgets = {
+  /** Levels 3 and 4. */
+  readonly large: RateBudget;
+  /** Levels 1 and 2. */
+  readonly small: RateBudget;
+  /** Addresses without a credential. */
+  readonly address: RateBudget;
+};
+
 export type AdmitterDeps = {
   readonly apiKeys: Pick<ApiKeys, 'findByHash'>;
   readonly sessions: Pick<SessionStore, 'findByHash'>;
   readonly users: Pick<UserStore, 'get'>;
-  readonly budgets: {
-    /** Levels 3 and 4. */
-    readonly large: RateBudget;
-    /** Levels 1 and 2. */
-    readonly small: RateBudget;
-    /** Addresses without a credential. */
-    readonly address: RateBudget;
-  };
+  readonly budgets: Budgets;
   /** Where uses of keys and sessions are noted. */
   readonly seen: { readonly keys: SeenBatch; readonly sessions: SeenBatch };
   readonly sessionIdleMs: () => number;

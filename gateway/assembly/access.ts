@@ -1,20 +1,20 @@
 // Operator access joined together: who is admitted, within which budgets, and what its resources are given. Both planes
 // take the address budget from here, so that there is one. decision: D36, D41; invariant: I18
+import type { RateLimits } from '../../actors/limits/rate-limits.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
-import {
-  RATE_LIMIT_ANALYST_PER_MINUTE,
-  RATE_LIMIT_OPERATOR_PER_MINUTE,
-} from '../../machines/limits.ts';
 import type { ApiKeys } from '../../storage/ports/relational.ts';
 import type { SessionStore } from '../../storage/ports/sessions.ts';
+import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
 import type { TeamStore } from '../../storage/ports/teams.ts';
 import type { UserStore } from '../../storage/ports/users.ts';
 import { type Admitter, createAdmitter } from '../access/admitter.ts';
-import { createMemoryBudget, type RateBudget } from '../access/rate-budget.ts';
+import type { RateBudget } from '../access/rate-budget.ts';
 import { createSeenBatch } from '../access/seen-batch.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { AccessDeps } from '../operator-plane/access-deps.ts';
+import { assembleRateLimits } from './rate-limits.ts';
 import type { Time } from './time.ts';
 
 /** The stores of operator access; the relational ports and the reference stores satisfy it. */
@@ -28,6 +28,8 @@ export type AccessStores = {
 export type Access = {
   readonly admitter: Admitter;
   readonly addressBudget: RateBudget;
+  /** Whether budgets are shared, where a counter is configured. */
+  readonly limits: RateLimits | null;
   /** What the operator plane is given. */
   readonly plane: AccessDeps;
   /** Writes what waits. */
@@ -40,12 +42,16 @@ export type AccessInput = {
   readonly time: Time;
   readonly logger: Logger;
   readonly stores: AccessStores;
-  readonly addressBudget: RateBudget;
+  readonly clock: WheelClock;
+  /** Counts requests for all replicas; null: each by itself. */
+  readonly counter: SharedCounter | null;
+  /** Requests of an address in a minute, where it is not the specification's. */
+  readonly perAddress?: number;
 };
 
 /** Builds operator access; nothing runs before the first request. */
 export function assembleAccess(input: AccessInput): Access {
-  const { config, settings, time, logger, stores, addressBudget } = input;
+  const { config, settings, time, logger, stores } = input;
   const { SEEN_WRITE_INTERVAL_MS: intervalMs } = config.intervals;
   const { users, sessions, teams } = stores;
   const common = { timers: time, logger, intervalMs };
@@ -53,22 +59,20 @@ export function assembleAccess(input: AccessInput): Access {
     keys: createSeenBatch({ ...common, write: (batch) => stores.apiKeys.touch(batch) }),
     sessions: createSeenBatch({ ...common, write: async (batch) => sessions?.touch(batch) }),
   };
+  const rates = assembleRateLimits(input);
   const admitter = createAdmitter({
     apiKeys: stores.apiKeys,
     sessions: sessions ?? { findByHash: async () => null },
     users: users ?? { get: async () => null },
-    budgets: {
-      large: createMemoryBudget(RATE_LIMIT_OPERATOR_PER_MINUTE),
-      small: createMemoryBudget(RATE_LIMIT_ANALYST_PER_MINUTE),
-      address: addressBudget,
-    },
+    budgets: rates.budgets,
     seen,
     sessionIdleMs: () => settings.intervals.SESSION_IDLE_MS,
     now: time.now,
   });
   return {
     admitter,
-    addressBudget,
+    addressBudget: rates.budgets.address,
+    limits: rates.limits,
     plane: {
       owns: async (userId, sensorId) => (await teams?.owns(userId, sensorId)) ?? false,
       judgeOrigin: () => null,
@@ -77,6 +81,7 @@ export function assembleAccess(input: AccessInput): Access {
     async close() {
       await seen.keys.close();
       await seen.sessions.close();
+      await rates.close();
     },
   };
 }

@@ -21,6 +21,8 @@ export type ConsoleConfig = {
   /** Null = the embedded store. */
   readonly databaseUrl: string | null;
   readonly clickhouseUrl: string | null;
+  /** Where replicas share their request budgets; null = each counts by itself. */
+  readonly redisUrl: string | null;
   readonly backgroundTasks: boolean;
   readonly licenseTrustAnchor: string | null;
   /** Null = generated. */
@@ -80,6 +82,7 @@ function configOf(dataDir: string, settings: FileSettings, intervals: Intervals)
     baseUrl: (settings.base_url ?? `https://localhost:${port}`).replace(/\/+$/, ''),
     databaseUrl: settings.database_url ?? null,
     clickhouseUrl: settings.clickhouse_url ?? null,
+    redisUrl: settings.redis_url ?? null,
     backgroundTasks: settings.background_tasks ?? true,
     licenseTrustAnchor: settings.license_trust_anchor ?? null,
     tls: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
@@ -137,9 +140,6 @@ function contradictions(settings: FileSettings): string[] {
   if (settings.redpanda_url !== undefined) {
     found.push(`SERVICE_CONSOLE_REDPANDA_URL (redpanda_url): the queue sink ${later}`);
   }
-  if (settings.redis_url !== undefined) {
-    found.push(`SERVICE_CONSOLE_REDIS_URL (redis_url): sharing limits by Redis ${later}`);
-  }
   const { cert, key } = settings.tls ?? {};
   if ((cert === undefined) !== (key === undefined)) {
     found.push('SERVICE_CONSOLE_TLS_CERT and SERVICE_CONSOLE_TLS_KEY (tls) need each other');
@@ -158,6 +158,10 @@ function contradictions(settings: FileSettings): string[] {
   checkUrl(found, 'SERVICE_CONSOLE_CLICKHOUSE_URL (clickhouse_url)', settings.clickhouse_url, [
     'http:',
     'https:',
+  ]);
+  checkUrl(found, 'SERVICE_CONSOLE_REDIS_URL (redis_url)', settings.redis_url, [
+    'redis:',
+    'rediss:',
   ]);
   return found;
 }

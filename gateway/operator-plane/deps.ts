@@ -36,7 +36,12 @@ export type DirectoryView = {
   size(): number;
 };
 
-export type Probe = { readonly name: string; ping(): Promise<boolean> };
+export type Probe = {
+  readonly name: string;
+  /** Shown, but the Console is ready without it. */
+  readonly isOptional?: boolean;
+  ping(): Promise<boolean>;
+};
 
 export type VersionFacts = { readonly version: string; readonly platform: string };
 

@@ -16,7 +16,14 @@ const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
   because: Type.Optional(Nullable(Type.String())),
   dependencies: Type.Optional(
-    Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), ms: Type.Number() })),
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        ok: Type.Boolean(),
+        required: Type.Boolean({ description: 'False: the Console is ready without it.' }),
+        ms: Type.Number(),
+      }),
+    ),
   ),
 });
 
@@ -46,7 +53,8 @@ export function healthRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
       handler: async (request, reply) => {
         const because = deps.notReadyBecause();
         const dependencies = await probeAll();
-        const isReady = because === null && dependencies.every(({ ok }) => ok);
+        const isReady =
+          because === null && dependencies.every(({ ok, required }) => ok || !required);
         if (!isReady) {
           reply.code(503).header('retry-after', String(Math.ceil(RETRY_AFTER_STORE_MS / 1_000)));
         }
@@ -127,5 +135,11 @@ function sharedProbes(probes: readonly Probe[]) {
 async function probe(one: Probe) {
   const startedAt = performance.now();
   const ok = await withinDeadline(one.ping(), DATABASE_TIMEOUT_MS).catch(() => false);
-  return { name: one.name, ok, ms: Math.round((performance.now() - startedAt) * 10) / 10 };
+  const required = one.isOptional !== true;
+  return {
+    name: one.name,
+    ok,
+    required,
+    ms: Math.round((performance.now() - startedAt) * 10) / 10,
+  };
 }

@@ -15,6 +15,30 @@ export type Metrics = {
   }): void;
 };
 
+/** Adds whether request budgets are shared with other Consoles, and how often that ended. decision: D41 */
+export function measureRateLimits(
+  { registry }: Metrics,
+  limits: { countsTogether(): boolean; falls(): number },
+): void {
+  new Gauge({
+    name: 'service_rate_limits_shared',
+    help: '1 while request budgets are counted together with the other Consoles, 0 while alone.',
+    registers: [registry],
+    collect() {
+      this.set(limits.countsTogether() ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'service_rate_limits_falls_total',
+    help: 'How often the shared counter was lost.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(limits.falls());
+    },
+  });
+}
+
 /** Makes the registry; other parts add their own metrics to it. */
 export function createMetrics(counts: () => FleetCounts): Metrics {
   const registry = new Registry();

@@ -3,7 +3,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
-import { addressKey, type BudgetState, budgetHeaders } from '../access/rate-budget.ts';
+import type { BudgetState } from '../../storage/ports/shared-counter.ts';
+import { addressKey, budgetHeaders } from '../access/rate-budget.ts';
 import { readBody } from '../listener/body.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { respond } from '../listener/respond.ts';

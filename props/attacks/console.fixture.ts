@@ -12,7 +12,6 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
-import { createMemoryBudget } from '../../gateway/access/rate-budget.ts';
 import { assembleAccess } from '../../gateway/assembly/access.ts';
 import { colonHex } from '../../gateway/assembly/addresses.ts';
 import { assembleFleet } from '../../gateway/assembly/fleet.ts';
@@ -34,6 +33,7 @@ import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
 import { createIssuer } from './license-issuer.ts';
 import { enrollBody, type Identity, type KeyPair, openStream, send } from './peer.ts';
 import { createTestTime } from './test-time.ts';
@@ -52,6 +52,8 @@ export type ConsoleUnderTest = Awaited<ReturnType<typeof startConsole>>;
 export type ConsoleOptions = {
   /** Requests an address without a certificate has in a minute. */
   readonly budget?: number;
+  /** Where it shares its request budgets; by itself when absent. */
+  readonly counter?: SharedCounter;
   readonly stores?: Stores;
   readonly intervals?: Partial<Record<IntervalName, number>>;
   /** Puts something between the Console and its registry. */
@@ -79,7 +81,6 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const { relational, events } = stores;
   const registry = options.registry?.(relational.sensors) ?? relational.sensors;
   const peers = createPeerFingerprints();
-  const addressBudget = createMemoryBudget(options.budget ?? 1_000_000);
   const tap = tapSink(events.sink);
   const batches: EventBatch[] = [];
   tap.subscribe((batch) => batches.push(batch));
@@ -89,9 +90,11 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const { intervals } = settings;
   const config = { ...base, intervals };
   const access = assembleAccess({
-    ...{ config, settings, time, logger, stores: relational, addressBudget },
+    ...{ config, settings, time, logger, clock, stores: relational },
+    counter: options.counter ?? null,
+    perAddress: options.budget ?? 1_000_000,
   });
-  const common = { config, time, clock, logger, registry, events: events.events, addressBudget };
+  const common = { config, time, clock, logger, registry, events: events.events };
   const { audit, auditChain, facts, inventory } = relational;
 
   const issuer = options.issuer ?? createIssuer();
@@ -108,6 +111,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
     certificates: { ...authority, checkCsr, newSerial },
     policyPublicKeyPem: 'policy-key',
+    addressBudget: access.addressBudget,
     license: license.gate,
   });
   const operatorSide = await assembleOperatorSide({
