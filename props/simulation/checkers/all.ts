@@ -1,6 +1,7 @@
 // Every checker of the simulated fleet, one file a property.
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
+import { auditChain } from './audit-chain.ts';
 import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
@@ -38,4 +39,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   timeTravel,
   rebuiltFromFacts,
   trustDomains,
+  auditChain,
 ];

@@ -1,11 +1,14 @@
 // Each checker hears a good story and a broken one, told by hand. It must be silent at the first and speak at the second.
 import { expect, it } from 'vitest';
+import { hashOfRow } from '../../../actors/trust/audit-hash.ts';
 import { DEFAULT_INTERVALS } from '../../../machines/limits.ts';
+import { auditCalls } from '../../../storage/memory/audit-log.ts';
 import { emptyRegistry } from '../../../storage/memory/registry-state.ts';
 import type { Observation } from '../world/observation.ts';
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { CHECKERS } from './all.ts';
+import { auditChain } from './audit-chain.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
@@ -315,6 +318,31 @@ it.each<[string, Partial<RawFacts>, number]>([
   ['revoked', { isRevoked: true, trustErrorAtMs: 0 }, 0],
 ])('should read the rule as %s of %o at %i', (expected, facts, nowMs) => {
   expect(healthByTheBook({ ...FACTS, ...facts }, DEFAULT_INTERVALS, nowMs)).toBe(expected);
+});
+
+it('should find rows sealed twice, two sealers, a chain that does not verify, and a row left open', () => {
+  const audit = auditCalls();
+  for (const target of ['a', 'b']) {
+    audit.record({ atMs: 0, actor: 'x', action: 'y', target, result: 'ok', detail: {} });
+  }
+  audit.chain.seal({ limit: 1, hashOf: hashOfRow });
+  const rows = audit.calls.recent(2);
+  const relational = { auditRows: () => rows, auditCheckpoints: () => [] };
+  const heard = (of: object, ...seen: readonly Observation[]): readonly string[] => {
+    const found: string[] = [];
+    const fleet = { stores: { relational: { ...relational, ...of } } } as unknown as FleetView;
+    const checker = auditChain.make(fleet, (detail) => found.push(detail));
+    for (const one of seen) checker.observe?.(one, 0);
+    checker.finish?.(0);
+    return found;
+  };
+  const sealed = { kind: 'audit.sealed', console: 'c', from: 1, to: 1 } as const;
+  expect(heard({}, sealed)).toEqual([]);
+  expect(heard({}, sealed, sealed)).not.toEqual([]);
+  expect(heard({}, { kind: 'audit.sealers', consoles: ['c', 'd'] })).not.toEqual([]);
+  expect(heard({}, { kind: 'healed' })).not.toEqual([]);
+  const forged = rows.map((row) => ({ ...row, actor: 'z' }));
+  expect(heard({ auditRows: () => forged })).not.toEqual([]);
 });
 
 it('should list every checker once, each with its promise', () => {

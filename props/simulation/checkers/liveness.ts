@@ -20,7 +20,10 @@ export function isWellNow(fleet: FleetView): boolean {
 
 /** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
-  return missingWith(fleet, 0);
+  const missing = missingWith(fleet, 0);
+  const tail = fleet.stores.relational.auditTail();
+  if (tail > 0) missing.push(`${tail} audit rows are not sealed`);
+  return missing;
 }
 
 function missingWith(fleet: FleetView, spooledMax: number): string[] {

@@ -53,6 +53,7 @@ export const FAULT_KINDS = [
   'operator.revoke_twice',
   'operator.revoke_at_reenrollment',
   'relational.late_answers',
+  'console.stop_while_sealing',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

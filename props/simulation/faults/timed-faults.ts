@@ -1,11 +1,15 @@
 // Accidents that wait for the moment at which they do harm.
 
+import { AUDIT_SEAL_BATCH_ROWS } from '../../../machines/limits.ts';
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { STATE_DIR } from '../world/node-host.ts';
-import { type FleetParts, targetOf } from './fleet-parts.ts';
+import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind } from './kinds.ts';
 
-type TimedKind = Extract<FaultKind, 'disk.unreadable_backlog' | 'console.clock_set_at_renewal'>;
+type TimedKind = Extract<
+  FaultKind,
+  'disk.unreadable_backlog' | 'console.clock_set_at_renewal' | 'console.stop_while_sealing'
+>;
 const JOURNAL = `${STATE_DIR}/${STATE_FILES.spool}`;
 /** Events come a few at a time, so that most of them are only on the disk. */
 const FLOODS_AT_MS = [0, 6_000, 12_000] as const;
@@ -15,9 +19,14 @@ const SET_BACK_MS = 3_600_000;
 /** The Sensor has installed the certificate, and has not tried it yet. */
 const BEFORE_TRIAL_MS = 6;
 
+/** More than the sealer takes at once. */
+const SCRIPT_ROWS = AUDIT_SEAL_BATCH_ROWS + 100;
+const SEALING_SLOW_MS = { least: 500, most: 7_500 } as const;
+const STOP_WITHIN_MS = 40_000;
+
 /** The effects by kind. */
 export function timedFaults(fleet: FleetParts): Readonly<Record<TimedKind, FaultEffect>> {
-  const { world, network, nodes, consoles } = fleet;
+  const { world, network, nodes, consoles, stores } = fleet;
   const { scheduler } = world;
   return {
     // What a node kept while it was cut off cannot be read when it is back.
@@ -36,6 +45,32 @@ export function timedFaults(fleet: FleetParts): Readonly<Record<TimedKind, Fault
         isOn = false;
         node.disk.faults.turnOff('unreadable', JOURNAL);
         network.link(node.name).cut = 'none';
+      };
+    },
+    // An operator's script does a thousand things, the database gets slow, and the Console is stopped.
+    'console.stop_while_sealing': (fault) => {
+      const console = targetOf(consoles, fault);
+      const { faults } = stores.relational;
+      const atMs = console.clock.wallNow();
+      const entries = Array.from({ length: SCRIPT_ROWS }, (_, at) => ({
+        atMs,
+        actor: 'operator',
+        action: 'script.step',
+        target: `${fault.id}/${at}`,
+        result: 'ok',
+        detail: {},
+      }));
+      console.running()?.relational.audit.append(entries).catch(overAtOnce);
+      if (fault.severity < 0.3) return overAtOnce;
+      faults.latencyMs = SEALING_SLOW_MS;
+      let isOn = true;
+      scheduler.after((fault.target * 7_919 * STOP_WITHIN_MS) % STOP_WITHIN_MS, () => {
+        if (isOn) console.stop();
+      });
+      return () => {
+        isOn = false;
+        faults.latencyMs = { least: 0, most: 0 };
+        console.start();
       };
     },
     // The clock of the Consoles is set right, and the certificate just issued is from the future.

@@ -1,4 +1,5 @@
 // Every planted bug; each checker has one at least, and so has liveness.
+import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
@@ -14,4 +15,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...PICTURE_BUGS,
   ...KEEPING_BUGS,
   ...RECOVERY_BUGS,
+  ...AUDIT_BUGS,
 ];

@@ -3,6 +3,7 @@
 // what the stores hold.
 import { createHash } from 'node:crypto';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { type AuditSealer, startAuditSealer } from '../../../actors/trust/audit-sealer.actor.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { RateBudget } from '../../../gateway/access/rate-budget.ts';
 import { assembleFleet, type Fleet } from '../../../gateway/assembly/fleet.ts';
@@ -15,6 +16,7 @@ import {
   RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
   SERVER_CERTIFICATE_TTL_MS,
 } from '../../../machines/limits.ts';
+import { worldSigner } from './audit-keys.ts';
 import { worldCertificates } from './certificates.ts';
 import { createHostClock, timeOf, wheelOf } from './clocks.ts';
 import type { Listeners } from './dial.ts';
@@ -49,6 +51,7 @@ export type ConsoleTampering = {
 export type RunningConsole = ConsolePorts & {
   readonly life: Life;
   readonly side: SensorSide;
+  readonly sealer: AuditSealer;
   /** When this process began to build its actors, by its own clock. */
   readonly bootedAtMs: number;
   /** Timers armed in this process. */
@@ -151,7 +154,14 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       certificate,
     });
     own.onEnd(leave);
-    running = { ...ports, fleet, side, life: own, bootedAtMs, timers: wheel.size };
+    const sealer = startAuditSealer({
+      chain: ports.relational.auditChain,
+      signer: worldSigner(name),
+      clock: wheel,
+      now: clock.wallNow,
+      logger,
+    });
+    running = { ...ports, sealer, fleet, side, life: own, bootedAtMs, timers: wheel.size };
   }
 
   function start(): void {
@@ -183,6 +193,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   async function shut(own: Life, console: RunningConsole): Promise<void> {
     const { streams } = console.side.plane;
     streams.shutDown();
+    await console.sealer.stop();
     await console.fleet.close();
     await console.analytics.close();
     await console.relational.close();

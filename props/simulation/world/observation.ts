@@ -73,6 +73,14 @@ export type Observation =
       readonly supersededAtMs: number | null;
     }
   | { readonly kind: 'sensor.revoked'; readonly sensor: string; readonly nowMs: number }
+  /** The audit trail: rows that were sealed, told at the commit, and sealers that are at it at one time. */
+  | {
+      readonly kind: 'audit.sealed';
+      readonly console: string;
+      readonly from: number;
+      readonly to: number;
+    }
+  | { readonly kind: 'audit.sealers'; readonly consoles: readonly string[] }
   /** Event store, told when rows are durable. */
   | {
       readonly kind: 'events.stored';

@@ -63,6 +63,11 @@ export function healWay(faults: WayFaults): void {
   faults.silentAfter = 0;
 }
 
+/** Whether calls of everybody take time. */
+export function takesTime({ latencyMs, answerMs }: WayFaults): boolean {
+  return latencyMs.most > 0 || answerMs.most > 0;
+}
+
 /** Whether a fault is about this host. */
 export function hits(targets: ReadonlySet<string>, host: string): boolean {
   return targets.size > 0 && (targets.has(EVERYBODY) || targets.has(host));

@@ -13,12 +13,13 @@ import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/registry-state.ts';
 import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
-import type { AuditChain } from '../../../storage/ports/audit-chain.ts';
+import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit-chain.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
 import {
   type ApiKeys,
   type AuditEntry,
   type AuditLog,
+  type AuditRow,
   type InventoryStore,
   type RelationalHealth,
   StoreUnavailable,
@@ -29,7 +30,8 @@ import {
   type FactWriterOptions,
 } from '../../../storage/relational/fact-writer.ts';
 import type { Life } from './life.ts';
-import { healWay, noWayFaults, type RelationalFaults } from './stores-faults.ts';
+import { createSimulatedChain } from './stores-audit-chain.ts';
+import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';
 import { createNotifications } from './stores-identity-watch.ts';
 import { observedRegistry } from './stores-observed.ts';
 import { askOver, createFrozen, createWay } from './stores-way.ts';
@@ -55,6 +57,11 @@ export type SimulatedRelational = {
   /** What is durable, for checkers: read only. */
   readonly state: RegistryState;
   auditEntries(): readonly AuditEntry[];
+  auditRows(): readonly AuditRow[];
+  auditCheckpoints(): readonly AuditCheckpoint[];
+  /** Rows that are not sealed yet. */
+  auditTail(): number;
+  breakSealerLock(): void;
   portsFor(life: Life, time: Time): SimulatedRelationalPorts;
 };
 
@@ -74,10 +81,22 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   };
   const notifications = createNotifications(faults, world.random.fork('notifications'));
   const audit = auditCalls();
-  const state = emptyRegistry(audit.record, notifications.notify);
+  const chain = createSimulatedChain(audit.chain, world.observe, () => takesTime(faults));
+  let written = 0;
+  function record(entry: AuditEntry): void {
+    written += 1;
+    audit.record(entry);
+  }
+  const auditLog = {
+    ...audit.calls,
+    append: (entries: readonly AuditEntry[]) => entries.forEach(record),
+  };
+  const state = emptyRegistry(record, notifications.notify);
   const registry = observedRegistry(state, world.observe);
-  const [keys, sections] = [apiKeyCalls(audit.record), inventoryCalls()];
+  const [keys, sections] = [apiKeyCalls(record), inventoryCalls()];
   const frozen = createFrozen(world.scheduler, faults);
+
+  const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);
 
   function portsFor(life: Life, time: Time): SimulatedRelationalPorts {
     const way = createWay({
@@ -117,8 +136,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       facts,
       apiKeys: portOf<ApiKeys>('api_keys', keys, ask),
       inventory: portOf<InventoryStore>('inventory', sections, ask),
-      audit: portOf<AuditLog>('audit', audit.calls, ask),
-      auditChain: portOf<AuditChain>('audit_chain', audit.chain, ask),
+      audit: portOf<AuditLog>('audit', auditLog, ask),
+      auditChain: chain.portFor(life, way),
       health: {
         ping: () => way.ask('health.ping', () => true).catch(() => false),
       },
@@ -134,7 +153,11 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       faults.notificationMs = NOTIFICATION_MS;
     },
     state,
-    auditEntries: () => audit.calls.recent(Number.MAX_SAFE_INTEGER),
+    auditEntries: auditRows,
+    auditRows,
+    auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
+    auditTail: () => written - chain.sealed(),
+    breakSealerLock: chain.breakLock,
     portsFor,
   };
 }

@@ -4,7 +4,7 @@ import type { Ask } from '../../../storage/memory/unsafe-port-of.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
-import { hits, type WayFaults } from './stores-faults.ts';
+import { hits, takesTime, type WayFaults } from './stores-faults.ts';
 
 /** How often a stalled store is looked at. */
 const THAW_INTERVAL_MS = 50;
@@ -159,8 +159,7 @@ export function createWay(options: WayOptions): Way {
     signal: AbortSignal | undefined,
   ): Answer | Promise<Answer> {
     if (hits(faults.away, host)) throw unavailable('the connection is refused', false);
-    const takesTime = faults.latencyMs.most > 0 || faults.answerMs.most > 0;
-    const isAtOnce = !takesTime && connections === 0 && !hits(faults.stall, host);
+    const isAtOnce = !takesTime(faults) && connections === 0 && !hits(faults.stall, host);
     if (isAtOnce && !happens(faults.silentAfter)) {
       if (happens(faults.failBefore)) throw unavailable('the connection was lost', true);
       const answer = effect();
