@@ -23,8 +23,6 @@ import { SSO_METADATA_TTL_MS, SSO_REQUEST_TIMEOUT_MS } from '../../../machines/l
 import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/sso-store.ts';
 import { createProviderFetch, ProviderUnreachable } from './provider-fetch.ts';
 
-const TIMEOUT_S = SSO_REQUEST_TIMEOUT_MS / 1_000;
-
 export type ProviderFailure = {
   readonly ok: false;
   /** Away: later it may work. Refused: what it said is not acceptable. */
@@ -58,6 +56,8 @@ export type ProviderClientDeps = {
   /** Whether a provider may live on this machine: for a quick start and tests. */
   readonly allowsLoopback: boolean;
   readonly agent?: Agent | undefined;
+  /** How long one request may take. */
+  readonly timeoutMs?: number;
 };
 
 type Remembered = {
@@ -134,7 +134,7 @@ function discoverNow(deps: ProviderClientDeps, provider: SsoProviderRow): Promis
   return orFailure(async () => {
     const found = await discovery(new URL(provider.issuer), provider.clientId, undefined, None(), {
       [customFetch]: fetchOf(deps, provider),
-      timeout: TIMEOUT_S,
+      timeout: timeoutOf(deps) / 1_000,
     });
     const metadata = found.serverMetadata();
     // The library makes exceptions for some hosts; here there is none.
@@ -158,7 +158,7 @@ function configurationOf(
   const authentication = clientSecret === null ? None() : authenticationOf(metadata, clientSecret);
   const config = new Configuration(metadata, provider.clientId, undefined, authentication);
   config[customFetch] = fetchOf(deps, provider);
-  config.timeout = TIMEOUT_S;
+  config.timeout = timeoutOf(deps) / 1_000;
   enableNonRepudiationChecks(config);
   return config;
 }
@@ -172,7 +172,14 @@ function authenticationOf(metadata: ServerMetadata, clientSecret: string): Clien
 function fetchOf(deps: ProviderClientDeps, { kind, options }: SsoProviderRow) {
   const { allowsLoopback, agent } = deps;
   const { mayBePrivate } = SSO_PRESETS[kind];
-  return createProviderFetch({ caPem: options.caPem, mayBePrivate, allowsLoopback, agent });
+  const timeoutMs = timeoutOf(deps);
+  return createProviderFetch({
+    ...{ caPem: options.caPem, mayBePrivate, allowsLoopback, agent, timeoutMs },
+  });
+}
+
+function timeoutOf({ timeoutMs = SSO_REQUEST_TIMEOUT_MS }: ProviderClientDeps): number {
+  return timeoutMs;
 }
 
 /** What the library throws as a value; our own mistakes among it are refusals too, with their message. */

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { CustomFetch } from 'openid-client';
-import { SSO_ANSWER_MAX_BYTES, SSO_REQUEST_TIMEOUT_MS } from '../../../machines/limits.ts';
+import { SSO_ANSWER_MAX_BYTES } from '../../../machines/limits.ts';
 import { type AddressPolicy, mistakeOfAddress } from './address-rules.ts';
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -21,6 +21,7 @@ export class ProviderUnreachable extends Error {
 export type ProviderFetchOptions = AddressPolicy & {
   /** The only CA that is trusted; null: the public ones. */
   readonly caPem: string | null;
+  readonly timeoutMs: number;
   /** Where connections come from; absent: each request its own. */
   readonly agent?: Agent | undefined;
 };
@@ -34,7 +35,7 @@ export function createProviderFetch(options: ProviderFetchOptions): CustomFetch 
     const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
     if (mistake !== null) throw new ProviderUnreachable(mistake);
     const payload = payloadOf(body);
-    const timeout = AbortSignal.timeout(SSO_REQUEST_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(options.timeoutMs);
     const response = await exchange(url, payload, {
       method,
       headers: {
