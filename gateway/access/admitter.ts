@@ -4,6 +4,7 @@
 // session left. A mistyped or foreign key is refused by its checksum before the database is asked. A client certificate
 // is never a credential here. decision: D15, D19, D36; invariant: I11, I18
 import { createHash } from 'node:crypto';
+import { sessionStateOf } from '../../machines/console/session.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { KEYS_REMEMBERED_MAX } from '../../machines/limits.ts';
 import { scopesOf } from '../../machines/trust/roles.rules.ts';
@@ -148,7 +149,11 @@ function isUsable(row: ApiKeyRow, nowMs: number): boolean {
 function isAlive({ now, seen, sessionIdleMs }: AdmitterDeps, row: SessionRow): boolean {
   const nowMs = now();
   const lastMs = Math.max(row.lastSeenAtMs, seen.sessions.noted(row.hash) ?? 0);
-  return row.endedAtMs === null && nowMs < row.expiresAtMs && nowMs - lastMs < sessionIdleMs();
+  const state = sessionStateOf(
+    { ...row, lastSeenAtMs: lastMs },
+    { nowMs, idleMs: sessionIdleMs() },
+  );
+  return state === 'partial' || state === 'full';
 }
 
 function noteUse({ seen, now }: AdmitterDeps, { kind, hash }: Operator): void {

@@ -10,6 +10,7 @@ import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
 import type { TeamStore } from '../../storage/ports/teams.ts';
 import type { UserStore } from '../../storage/ports/users.ts';
 import { type Admitter, createAdmitter } from '../access/admitter.ts';
+import { createOriginJudge } from '../access/csrf.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import { createSeenBatch } from '../access/seen-batch.ts';
 import type { ConsoleConfig } from '../config/config.ts';
@@ -20,9 +21,9 @@ import type { Time } from './time.ts';
 /** The stores of operator access; the relational ports and the reference stores satisfy it. */
 export type AccessStores = {
   readonly apiKeys: ApiKeys;
-  readonly users?: UserStore;
-  readonly sessions?: SessionStore;
-  readonly teams?: Pick<TeamStore, 'owns'>;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly teams: TeamStore;
 };
 
 export type Access = {
@@ -57,13 +58,13 @@ export function assembleAccess(input: AccessInput): Access {
   const common = { timers: time, logger, intervalMs };
   const seen = {
     keys: createSeenBatch({ ...common, write: (batch) => stores.apiKeys.touch(batch) }),
-    sessions: createSeenBatch({ ...common, write: async (batch) => sessions?.touch(batch) }),
+    sessions: createSeenBatch({ ...common, write: (batch) => sessions.touch(batch) }),
   };
   const rates = assembleRateLimits(input);
   const admitter = createAdmitter({
     apiKeys: stores.apiKeys,
-    sessions: sessions ?? { findByHash: async () => null },
-    users: users ?? { get: async () => null },
+    sessions,
+    users,
     budgets: rates.budgets,
     seen,
     sessionIdleMs: () => settings.intervals.SESSION_IDLE_MS,
@@ -74,8 +75,8 @@ export function assembleAccess(input: AccessInput): Access {
     addressBudget: rates.budgets.address,
     limits: rates.limits,
     plane: {
-      owns: async (userId, sensorId) => (await teams?.owns(userId, sensorId)) ?? false,
-      judgeOrigin: () => null,
+      owns: (userId, sensorId) => teams.owns(userId, sensorId),
+      judgeOrigin: createOriginJudge(() => config.baseUrl),
       settings,
     },
     async close() {

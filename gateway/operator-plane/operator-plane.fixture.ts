@@ -23,6 +23,7 @@ import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/senso
 import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
 import type { UserRow } from '../../storage/ports/users.ts';
 import { createAdmitter } from '../access/admitter.ts';
+import { createOriginJudge } from '../access/csrf.ts';
 import { createMemoryBudget } from '../access/rate-budget.ts';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
 import { createOperatorPlane } from './app.ts';
@@ -114,7 +115,7 @@ export async function createFixture(
     }),
     access: {
       owns: async (userId, sensorId) => state.owned.has(`${userId} ${sensorId}`),
-      judgeOrigin: () => null,
+      judgeOrigin: createOriginJudge(() => 'https://console.example:15483'),
       settings,
     },
     cursors: createCursorSigner(Buffer.alloc(32, 7)),
