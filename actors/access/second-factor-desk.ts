@@ -56,7 +56,7 @@ export type SecondFactorDesk = {
   ): Answer<{ readonly issued: IssuedSession }>;
   /** Takes the factor from somebody who lost it; nobody does that to oneself. Ends every session of the person. */
   reset(
-    input: Doing & { readonly userId: string; readonly byUserId: string | null },
+    input: Omit<Doing, 'nowMs'> & { readonly userId: string; readonly byUserId: string | null },
   ): Answer<object>;
   /** Whether a person has to set up a second factor before this session may do anything else. */
   isLacking(user: Pick<UserRow, 'role' | 'mfa'>, session: Pick<SessionRow, 'method'>): boolean;

@@ -159,14 +159,14 @@ async function disable(
 }
 
 async function reset(
-  { users }: SecondFactorDeps,
-  { userId, byUserId, ...doing }: Parameters<SecondFactorDesk['reset']>[0],
+  { users, now }: SecondFactorDeps,
+  { userId, byUserId, ...who }: Parameters<SecondFactorDesk['reset']>[0],
 ): Asked<'reset'> {
   if (userId === byUserId) {
     return conflict('Your own second factor is turned off with a code, not reset.');
   }
   if ((await users.get(userId)) === null) return refuse('not_found', 'There is no such user.');
-  const isRemoved = await users.removeTotp({ ...doing, userId, keepSession: null });
+  const isRemoved = await users.removeTotp({ ...who, nowMs: now(), userId, keepSession: null });
   if (!isRemoved) return conflict(NONE);
   await users.forgetFailures([triesKeyOf(userId)]);
   return { ok: true };
