@@ -64,6 +64,8 @@ export async function runEnroll(
         bootId: await readBootId(),
         system: await readSystemFacts(),
         onCrash: (_, error) => say(EXIT.failed, String(error)),
+        // This program ends here; a run reads the identity from the disk.
+        onInstalled: () => undefined,
       },
       token,
     );
