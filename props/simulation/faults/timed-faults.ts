@@ -26,7 +26,7 @@ const STOP_WITHIN_MS = 40_000;
 
 /** The effects by kind. */
 export function timedFaults(fleet: FleetParts): Readonly<Record<TimedKind, FaultEffect>> {
-  const { world, network, nodes, consoles, stores } = fleet;
+  const { world, network, nodes, consoles } = fleet;
   const { scheduler } = world;
   return {
     // What a node kept while it was cut off cannot be read when it is back.
@@ -47,32 +47,7 @@ export function timedFaults(fleet: FleetParts): Readonly<Record<TimedKind, Fault
         network.link(node.name).cut = 'none';
       };
     },
-    // An operator's script does a thousand things, the database gets slow, and the Console is stopped.
-    'console.stop_while_sealing': (fault) => {
-      const console = targetOf(consoles, fault);
-      const { faults } = stores.relational;
-      const atMs = console.clock.wallNow();
-      const entries = Array.from({ length: SCRIPT_ROWS }, (_, at) => ({
-        atMs,
-        actor: 'operator',
-        action: 'script.step',
-        target: `${fault.id}/${at}`,
-        result: 'ok',
-        detail: {},
-      }));
-      console.running()?.relational.audit.append(entries).catch(overAtOnce);
-      if (fault.severity < 0.3) return overAtOnce;
-      faults.latencyMs = SEALING_SLOW_MS;
-      let isOn = true;
-      scheduler.after((fault.target * 7_919 * STOP_WITHIN_MS) % STOP_WITHIN_MS, () => {
-        if (isOn) console.stop();
-      });
-      return () => {
-        isOn = false;
-        faults.latencyMs = { least: 0, most: 0 };
-        console.start();
-      };
-    },
+    'console.stop_while_sealing': stopWhileSealing(fleet),
     // The clock of the Consoles is set right, and the certificate just issued is from the future.
     'console.clock_set_at_renewal': (fault) => {
       const node = targetOf(nodes, fault);
@@ -97,5 +72,34 @@ export function timedFaults(fleet: FleetParts): Readonly<Record<TimedKind, Fault
         isSet = false;
       };
     },
+  };
+}
+
+/** An operator's script does a thousand things, the database gets slow, and the Console is stopped. */
+function stopWhileSealing({ world: { scheduler }, consoles, stores }: FleetParts): FaultEffect {
+  return (fault) => {
+    const console = targetOf(consoles, fault);
+    const { faults } = stores.relational;
+    const atMs = console.clock.wallNow();
+    const entries = Array.from({ length: SCRIPT_ROWS }, (_, at) => ({
+      atMs,
+      actor: 'operator',
+      action: 'script.step',
+      target: `${fault.id}/${at}`,
+      result: 'ok',
+      detail: {},
+    }));
+    console.running()?.relational.audit.append(entries).catch(overAtOnce);
+    if (fault.severity < 0.3) return overAtOnce;
+    faults.latencyMs = SEALING_SLOW_MS;
+    let isOn = true;
+    scheduler.after(STOP_WITHIN_MS * ((fault.target * 7_919) % 1), () => {
+      if (isOn) console.stop();
+    });
+    return () => {
+      isOn = false;
+      faults.latencyMs = { least: 0, most: 0 };
+      console.start();
+    };
   };
 }
