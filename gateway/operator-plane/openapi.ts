@@ -1,5 +1,7 @@
 // The API description, OpenAPI 3.1, generated from the routes themselves.
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import { SESSION_COOKIE } from '../access/session-cookie.ts';
+import type { Guard } from './guard.ts';
 
 /** Options of the generator. */
 export function describeApi(version: string): FastifyDynamicSwaggerOptions {
@@ -16,23 +18,35 @@ export function describeApi(version: string): FastifyDynamicSwaggerOptions {
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svck_[0-9A-Za-z]{49}' },
+          session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
         },
       },
     },
     transform: ({ schema, url, route }) => {
       const guard = route.config?.guard;
-      const isOpen = guard !== undefined && 'public' in guard;
-      const scope = guard !== undefined && 'scope' in guard ? guard.scope : null;
       return {
         url,
         schema: {
           ...schema,
-          security: isOpen ? [] : [{ apiKey: [] }],
-          ...(scope === null
-            ? {}
-            : { description: `${schema?.description ?? ''}\n\nScope: \`${scope}\`.`.trim() }),
+          security: securityOf(guard),
+          description: [schema?.description, sayingOf(guard)].filter(Boolean).join('\n\n'),
         },
       };
     },
   };
+}
+
+function securityOf(guard: Guard | undefined): Record<string, string[]>[] {
+  if (guard === undefined || 'public' in guard) return [];
+  const takesKeys = 'scope' in guard || ('keys' in guard && guard.keys === true);
+  return takesKeys ? [{ apiKey: [] }, { session: [] }] : [{ session: [] }];
+}
+
+// What a caller needs, in words that the security schemes have no place for.
+function sayingOf(guard: Guard | undefined): string {
+  if (guard === undefined || 'public' in guard) return '';
+  if ('partial' in guard) return 'For a person who logged in, before the second factor too.';
+  if ('self' in guard) return 'For a person, about what is its own.';
+  const owned = guard.owned === undefined ? '' : ' A sensor owner reaches its own sensors only.';
+  return `Scope: \`${guard.scope}\`.${owned}`;
 }
