@@ -1,11 +1,11 @@
 // What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
-import type { FactorNeed, FactorState } from '../../machines/console/second-factor.rules.ts';
+import type { FactorState } from '../../machines/console/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import type { Doing } from '../../storage/ports/doing.ts';
 import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { SessionStage } from '../../storage/ports/sessions.ts';
+import type { UserStore } from '../../storage/ports/users.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LoginDesk } from './login.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
@@ -58,10 +58,6 @@ export type SecondFactorDesk = {
   reset(
     input: Omit<Doing, 'nowMs'> & { readonly userId: string; readonly byUserId: string | null },
   ): Answer<object>;
-  /** Whether a person has to set up a second factor before this session may do anything else. */
-  isLacking(user: Pick<UserRow, 'role' | 'mfa'>, session: Pick<SessionRow, 'method'>): boolean;
-  /** What a login of this person by password still lacks. */
-  needOf(user: Pick<UserRow, 'role' | 'mfa'>): FactorNeed | null;
 };
 
 export type SecondFactorDeps = {

@@ -1,6 +1,5 @@
 // What a person does with a second factor, and what an admin may do to it. Every code takes a try before it is looked at,
 // every accepted one turns the session to a new secret. decision: D39; invariant: I18
-import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import type { Doing } from '../../storage/ports/doing.ts';
 import type { SessionStage } from '../../storage/ports/sessions.ts';
@@ -30,11 +29,6 @@ export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk
     replaceCodes: (asking, code) => replaceCodes(deps, asking, code),
     disable: (asking, given) => disable(deps, asking, given),
     reset: (input) => reset(deps, input),
-    isLacking: ({ role, mfa: { state } }, { method }) =>
-      needOfLogin({ method, role, state, requiredRoles: deps.requiredRoles() }) ===
-      'totp_enrollment',
-    needOf: ({ role, mfa: { state } }) =>
-      needOfLogin({ method: 'password', role, state, requiredRoles: deps.requiredRoles() }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../machines/limits.ts';
 import { Uuid } from '../../machines/wire/scalars.ts';
 import { sessionCookie } from '../access/cookies.ts';
+import type { AccessDeps } from './access-deps.ts';
 import { operatorOf, personOf } from './guard.ts';
 import { sendRefusal } from './problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from './shapes.ts';
@@ -41,7 +42,7 @@ type App = Parameters<FastifyPluginAsyncTypebox>[0];
 export function authMfaRoutes({
   access,
 }: {
-  readonly access: { readonly secondFactor: SecondFactorDesk };
+  readonly access: Pick<AccessDeps, 'secondFactor'>;
 }): FastifyPluginAsyncTypebox {
   const desk = access.secondFactor;
   return async (app) => {

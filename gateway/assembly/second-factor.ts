@@ -1,0 +1,32 @@
+// Second factors joined to people: the same sessions, the same count of wrong passwords, the roles of the settings.
+// decision: D39
+import type { People } from '../../actors/access/people.ts';
+import { createSecondFactorDesk } from '../../actors/access/second-factor.ts';
+import type { SecondFactorDesk } from '../../actors/access/second-factor-desk.ts';
+import type { Logger } from '../../actors/runtime/logger.ts';
+import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
+import type { Sealer } from '../../storage/ports/sealer.ts';
+import type { UserStore } from '../../storage/ports/users.ts';
+import type { ConsoleConfig } from '../config/config.ts';
+import type { Time } from './time.ts';
+
+/** Builds the desk; nothing runs before it is asked. */
+export function assembleSecondFactor(
+  input: {
+    readonly config: Pick<ConsoleConfig, 'baseUrl'>;
+    readonly settings: Pick<SettingsDesk, 'get'>;
+    readonly stores: { readonly users: UserStore };
+    readonly sealer: Sealer;
+    readonly time: Pick<Time, 'now'>;
+    readonly logger: Logger;
+  },
+  { sessions, login }: Pick<People, 'sessions' | 'login'>,
+): SecondFactorDesk {
+  const { config, settings, sealer, time, logger } = input;
+  return createSecondFactorDesk({
+    ...{ users: input.stores.users, sessions, login, sealer, logger, now: time.now },
+    requiredRoles: () => settings.get().mfaRequiredRoles,
+    // What the app shows above the code: people know their Console by its name.
+    issuer: () => new URL(config.baseUrl).hostname,
+  });
+}
