@@ -4,14 +4,17 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { createPasswords } from '../actors/access/passwords.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../actors/settings/settings-desk.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
 import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
+import { createArgon2Hasher } from '../storage/keys/argon2-hasher.ts';
 import { openAuditCheckpointKey } from '../storage/keys/audit-checkpoint-key.ts';
 import { type CertificateAuthority, newSerial } from '../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../storage/keys/csr.ts';
 import { openPolicySigningKey } from '../storage/keys/policy-signing-key.ts';
+import { openSealer } from '../storage/keys/sealer.ts';
 import { openSecretFile } from '../storage/keys/secret-file.ts';
 import { createRedisCounter } from '../storage/limits/redis-counter.ts';
 import type { SharedCounter } from '../storage/ports/shared-counter.ts';
@@ -20,6 +23,7 @@ import { colonHex } from './assembly/addresses.ts';
 import { createAdminKeys } from './assembly/admin-keys.ts';
 import { assembleFleet } from './assembly/fleet.ts';
 import { assembleOperatorSide } from './assembly/operator.ts';
+import { runProvisioning } from './assembly/provisioning.ts';
 import { assembleSensorSide } from './assembly/sensor.ts';
 import { applySettings } from './assembly/settings.ts';
 import {
@@ -41,6 +45,7 @@ import {
   openAnalyticsStore,
   openRelationalStore,
 } from './cli/open-stores.ts';
+import { setupFiles } from './cli/setup-files.ts';
 import { createListener } from './listener/listener.ts';
 import { createPeerFingerprints } from './listener/peer-fingerprints.ts';
 import { loadUws } from './listener/uws-loader.ts';
@@ -95,7 +100,7 @@ function stepsOf(context: StepContext): Parameters<typeof runStartup>[0]['steps'
     analytics_and_sink: () => openAnalytics(context),
     routers: () => buildRouters(context),
     sensor_tls_assets: () => prepareTls(context),
-    provisioning: () => Promise.resolve('not_configured'),
+    provisioning: () => provisionWhatIsMissing(context),
     background_tasks: () => startBackground(context),
     listener: () => bind(context),
   };
@@ -193,6 +198,8 @@ async function buildRouters(context: StepContext) {
   const access = assembleAccess({
     ...{ config, settings, time: processTime, logger, stores: relational },
     clock,
+    sealer: await openSealer({ folder: keysFolder(config), name: 'operator-secrets.key' }),
+    hasher: createArgon2Hasher(),
     counter: sharedCounterOf(context),
   });
   const peers = createPeerFingerprints();
@@ -261,6 +268,21 @@ async function buildRouters(context: StepContext) {
 function sharedCounterOf({ config, logger }: StepContext): SharedCounter | null {
   const { redisUrl: url } = config;
   return url === null ? null : createRedisCounter({ url, timers: processTime, logger });
+}
+
+async function provisionWhatIsMissing({ config, built, logger }: StepContext) {
+  const { relational } = need(built, 'relational');
+  const { license } = need(built, 'license');
+  const { settings } = need(built, 'settings');
+  return runProvisioning({
+    file: config.provisioning,
+    answers: setupFiles(config.dataDir),
+    provision: {
+      ...{ users: relational.users, license, settings, logger, now: processTime.now },
+      passwords: createPasswords({ hasher: createArgon2Hasher() }),
+    },
+    logger,
+  });
 }
 
 async function startBackground({ config, built, closers, clock, logger, sealers }: StepContext) {

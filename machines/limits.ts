@@ -267,7 +267,6 @@ export const SSO_SCOPES_MAX = 16;
 export const SSO_DOMAINS_MAX = 64;
 export const SSO_GROUPS_MAX = 256;
 export const SSO_CLAIMED_GROUPS_MAX = 2_000;
-export const SSO_CALLBACK_MAX_CHARS = 4_096;
 
 // Second factors.
 export const TOTP_SECRET_BYTES = 20;
@@ -299,6 +298,8 @@ export const LOGIN_DELAY_MIN_MS = 5 * SECOND_MS;
 export const LOGIN_DELAY_MAX_MS = 5 * MINUTE_MS;
 export const SESSION_PARTIAL_MS = 10 * MINUTE_MS;
 export const SESSION_RANDOM_BYTES = 32;
+export const USER_AGENT_MAX_CHARS = 256;
+export const SECRET_TEXT_MAX_CHARS = 1_024;
 export const RESET_LINK_TTL_MS = HOUR_MS;
 export const ACCESS_SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
 export const ENDED_SESSIONS_KEPT_MS = 7 * DAY_MS;

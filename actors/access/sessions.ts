@@ -23,6 +23,7 @@ export type SessionDesk = {
   }): Promise<IssuedSession | null>;
   /** Goes on under a new secret; null when the session has ended meanwhile. */
   turn(from: Buffer, stage: SessionStage): Promise<IssuedSession | null>;
+  find(hash: Buffer): Promise<SessionRow | null>;
   /** The live ones of a person, newest first. */
   list(userId: string): Promise<readonly SessionRow[]>;
   end(input: Asked & { readonly hash: Buffer }): Promise<boolean>;
@@ -70,6 +71,7 @@ export function createSessionDesk(deps: SessionDeskDeps): SessionDesk {
       });
       return session === null ? null : { secret, session };
     },
+    find: (hash) => sessions.findByHash(hash),
     async list(userId) {
       const at = { nowMs: now(), idleMs: deps.idleMs() };
       const rows = await sessions.listOf(userId, at.nowMs);

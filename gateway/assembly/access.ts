@@ -1,12 +1,17 @@
 // Operator access joined together: who is admitted, within which budgets, and what its resources are given. Both planes
 // take the address budget from here, so that there is one. decision: D36, D41; invariant: I18
+import { createApiKeyDesk } from '../../actors/access/api-key-desk.ts';
 import type { RateLimits } from '../../actors/limits/rate-limits.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
-import type { ApiKeys } from '../../storage/ports/relational.ts';
+import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
+import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
+import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
+import type { Sealer } from '../../storage/ports/sealer.ts';
 import type { SessionStore } from '../../storage/ports/sessions.ts';
 import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
+import type { SsoStore } from '../../storage/ports/sso-store.ts';
 import type { TeamStore } from '../../storage/ports/teams.ts';
 import type { UserStore } from '../../storage/ports/users.ts';
 import { type Admitter, createAdmitter } from '../access/admitter.ts';
@@ -15,7 +20,10 @@ import type { RateBudget } from '../access/rate-budget.ts';
 import { createSeenBatch } from '../access/seen-batch.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { AccessDeps } from '../operator-plane/access-deps.ts';
+import { assemblePeople, sweepPeople } from './people.ts';
 import { assembleRateLimits } from './rate-limits.ts';
+import { assembleSecondFactor } from './second-factor.ts';
+import { assembleSso, type ProviderWay } from './sso.ts';
 import type { Time } from './time.ts';
 
 /** The stores of operator access; the relational ports and the reference stores satisfy it. */
@@ -23,6 +31,8 @@ export type AccessStores = {
   readonly apiKeys: ApiKeys;
   readonly users: UserStore;
   readonly sessions: SessionStore;
+  readonly audit: AuditLog;
+  readonly sso: SsoStore;
   readonly teams: TeamStore;
 };
 
@@ -44,8 +54,12 @@ export type AccessInput = {
   readonly logger: Logger;
   readonly stores: AccessStores;
   readonly clock: WheelClock;
+  readonly hasher: PasswordHasher;
+  /** Seals what has to be read again: secrets of second factors and of providers. */
+  readonly sealer: Sealer;
   /** Counts requests for all replicas; null: each by itself. */
   readonly counter: SharedCounter | null;
+  readonly providerWay?: ProviderWay;
   /** Requests of an address in a minute, where it is not the specification's. */
   readonly perAddress?: number;
 };
@@ -61,12 +75,18 @@ export function assembleAccess(input: AccessInput): Access {
     sessions: createSeenBatch({ ...common, write: (batch) => sessions.touch(batch) }),
   };
   const rates = assembleRateLimits(input);
+  const stopSweeping = sweepPeople({ stores, time, logger });
+  const people = assemblePeople({ stores, hasher: input.hasher, settings, now: time.now });
   const admitter = createAdmitter({
     apiKeys: stores.apiKeys,
     sessions,
     users,
     budgets: rates.budgets,
     seen,
+    lacksSecondFactor: ({ role, mfa: { state } }, { method }) => {
+      const { mfaRequiredRoles: requiredRoles } = settings.get();
+      return needOfLogin({ method, state, role, requiredRoles }) === 'totp_enrollment';
+    },
     sessionIdleMs: () => settings.intervals.SESSION_IDLE_MS,
     now: time.now,
   });
@@ -76,10 +96,16 @@ export function assembleAccess(input: AccessInput): Access {
     limits: rates.limits,
     plane: {
       owns: (userId, sensorId) => teams.owns(userId, sensorId),
+      teams,
+      apiKeys: createApiKeyDesk({ apiKeys: stores.apiKeys, now: time.now }),
       judgeOrigin: createOriginJudge(() => config.baseUrl),
       settings,
+      people,
+      secondFactor: assembleSecondFactor(input, people),
+      sso: assembleSso(input, people),
     },
     async close() {
+      stopSweeping();
       await seen.keys.close();
       await seen.sessions.close();
       await rates.close();

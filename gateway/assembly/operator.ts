@@ -11,7 +11,9 @@ import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.
 import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import { sessionMachine } from '../../machines/console/session.machine.ts';
 import { setupMachine } from '../../machines/console/setup.machine.ts';
+import { ssoLoginMachine } from '../../machines/console/sso-login.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
 import type { AuditChain } from '../../storage/ports/audit-chain.ts';
@@ -109,6 +111,8 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
       storeProcessMachine,
       auditSealerMachine,
       licenseMachine,
+      sessionMachine,
+      ssoLoginMachine,
       rateLimitsMachine,
     ],
     probes: [...deps.probes, ...shared.probes],

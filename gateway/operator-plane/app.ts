@@ -7,23 +7,31 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { isShallow } from '../../machines/wire/parse.ts';
 import { homeRoute } from '../home/home-route.ts';
+import { apiKeyRoutes } from './api-keys.ts';
 import { auditRoutes } from './audit.ts';
 import { auditRefusals } from './audit-refusals.ts';
+import { authRoutes } from './auth.ts';
+import { authMfaRoutes } from './auth-mfa.ts';
+import { authSsoRoutes } from './auth-sso.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
 import { installGuard } from './guard.ts';
 import { healthRoutes } from './health.ts';
+import { groupRoutes, teamRoutes } from './labels.ts';
 import { licenseRoutes } from './license.ts';
 import { describeApi } from './openapi.ts';
 import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
 import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
+import { sensorChangeRoutes } from './sensor-changes.ts';
 import { sensorHistoryRoutes } from './sensor-history.ts';
 import { sensorRoutes } from './sensors.ts';
 import { settingsRoutes } from './settings.ts';
+import { ssoRoutes } from './sso.ts';
 import { systemRoutes } from './system.ts';
+import { userRoutes } from './users.ts';
 
 // The listener sets these on what it sends itself; a streamed answer carries them from here.
 const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
@@ -60,12 +68,21 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
     async (api) => {
       for (const routes of [
         sensorRoutes,
+        sensorChangeRoutes,
         sensorHistoryRoutes,
+        teamRoutes,
+        groupRoutes,
         enrollmentTokenRoutes,
+        apiKeyRoutes,
         eventRoutes,
         auditRoutes,
         licenseRoutes,
         settingsRoutes,
+        authRoutes,
+        authMfaRoutes,
+        authSsoRoutes,
+        ssoRoutes,
+        userRoutes,
         systemRoutes,
       ]) {
         await api.register(routes(deps));

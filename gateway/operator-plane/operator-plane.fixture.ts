@@ -1,6 +1,7 @@
 // An operator plane over small in-memory ports, for examples: real actors, real fleet picture, real admission.
 import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { createApiKeyDesk } from '../../actors/access/api-key-desk.ts';
 import { createFleetPicture } from '../../actors/fleet/fleet-picture.ts';
 import { createSensorDirectory, sensorInputOf } from '../../actors/fleet/sensor.actor.ts';
 import { openLicenseDesk } from '../../actors/license/license-desk.ts';
@@ -15,10 +16,16 @@ import { DEFAULT_INTERVALS, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../m
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import { apiKeyCalls } from '../../storage/memory/api-keys.ts';
+import { emptyLabels, isLabelled } from '../../storage/memory/labels.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
+import { createPlainSealer } from '../../storage/memory/plain-sealer.ts';
+import { createMemoryTeams } from '../../storage/memory/teams.ts';
+import { portOf } from '../../storage/memory/unsafe-port-of.ts';
 import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
 import type { LicenseRow, LicenseStore } from '../../storage/ports/license-store.ts';
-import type { ApiKeyRow, AuditEntry } from '../../storage/ports/relational.ts';
+import type { ApiKeyRow, ApiKeys, AuditEntry } from '../../storage/ports/relational.ts';
 import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
 import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
 import type { UserRow } from '../../storage/ports/users.ts';
@@ -26,6 +33,9 @@ import { createAdmitter } from '../access/admitter.ts';
 import { createOriginJudge } from '../access/csrf.ts';
 import { createMemoryBudget } from '../access/rate-budget.ts';
 import { SESSION_COOKIE } from '../access/session-cookie.ts';
+import { assemblePeople } from '../assembly/people.ts';
+import { assembleSecondFactor } from '../assembly/second-factor.ts';
+import { assembleSso } from '../assembly/sso.ts';
 import { createOperatorPlane } from './app.ts';
 import { createCursorSigner } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
@@ -58,6 +68,7 @@ export async function createFixture(
     audit: [] as AuditEntry[],
     searches: 0,
   };
+  let usersMade = 0;
   const now = () => state.nowMs;
   const clock = createWheelClock();
   const feed = createInspectionFeed();
@@ -78,9 +89,13 @@ export async function createFixture(
       return view === 'absent' ? undefined : view.snapshot;
     },
   });
-  const apiKeys = {
-    findByHash: async (hash: Buffer) => state.keys.get(hash.toString('hex')) ?? null,
-  };
+  const record = (entry: AuditEntry) => void state.audit.push(entry);
+  const hasUser = (userId: string) => state.users.has(userId);
+  const apiKeys = portOf<ApiKeys>('', apiKeyCalls(record, hasUser, state.keys), async (_, run) =>
+    run(),
+  );
+  const labels = emptyLabels();
+  const owned = createMemoryTeams(labels, { record, hasUser, sensors: state.sensors });
   const license = await openLicenseDesk({
     store: licenseStore(),
     anchors: [{ source: 'evaluation', publicKey: ed25519.getPublicKey(LICENSE_KEY) }],
@@ -89,9 +104,27 @@ export async function createFixture(
     monotonicNow: () => state.nowMs,
     logger: silentLogger,
   });
+  const relational = createMemoryRelational();
   const settings = await openSettingsDesk({
-    ...{ store: createMemoryRelational().settings, base: DEFAULT_INTERVALS },
+    ...{ store: relational.settings, base: DEFAULT_INTERVALS },
     ...{ clock, now, logger: silentLogger },
+  });
+  const audit = {
+    append: async (entries: readonly AuditEntry[]) => void state.audit.push(...entries),
+  };
+  const people = assemblePeople({
+    stores: {
+      users: {
+        ...relational.users,
+        get: async (id) => state.users.get(id) ?? relational.users.get(id),
+      },
+      sessions: {
+        ...relational.sessions,
+        findByHash: async (hash) => state.sessions.get(hash.toString('hex')) ?? null,
+      },
+      audit,
+    },
+    ...{ hasher: createCheapHasher(), settings, now },
   });
   const deps: OperatorPlaneDeps = {
     logger: silentLogger,
@@ -116,11 +149,41 @@ export async function createFixture(
     access: {
       owns: async (userId, sensorId) => state.owned.has(`${userId} ${sensorId}`),
       judgeOrigin: createOriginJudge(() => 'https://console.example:15483'),
+      teams: owned.teams,
+      apiKeys: createApiKeyDesk({ apiKeys, now }),
       settings,
+      people,
+      secondFactor: assembleSecondFactor(
+        {
+          ...{ settings, stores: relational, sealer: createPlainSealer(), time: { now } },
+          ...{ config: { baseUrl: 'https://console.example:15483' }, logger: silentLogger },
+        },
+        people,
+      ),
+      sso: assembleSso(
+        {
+          ...{ stores: { sso: relational.sso, audit }, sealer: createPlainSealer(), clock },
+          ...{ time: { now, monotonicNow: now }, logger: silentLogger },
+          config: { baseUrl: 'https://console.example:15483', ssoAllowsLoopback: false },
+        },
+        people,
+      ),
     },
     cursors: createCursorSigner(Buffer.alloc(32, 7)),
     registry: {
-      listSensors: async (query) => listSensors([...state.sensors.values()], query),
+      listSensors: async (query) => {
+        const { tag, groupId, teamId } = query;
+        const wanted = {
+          ...(tag === undefined ? {} : { tag }),
+          ...(groupId === undefined ? {} : { groupId }),
+          ...(teamId === undefined ? {} : { teamId }),
+        };
+        const rows = [...state.sensors.values()];
+        return listSensors(
+          rows.filter((row) => isLabelled(labels, row.sensorId, wanted)),
+          query,
+        );
+      },
       getSensor: async (id) => state.sensors.get(id) ?? null,
       listTokens: async ({ limit, before }) =>
         [...state.tokens.values()]
@@ -223,7 +286,8 @@ export async function createFixture(
 
   /** Makes a person and returns its id. */
   function addUser(role: Role, more: Partial<UserRow> = {}): string {
-    const userId = sensorIdOf(0x1000 + state.users.size);
+    usersMade += 1;
+    const userId = sensorIdOf(0x1000 + usersMade);
     state.users.set(userId, { ...userRow(userId, role), ...more });
     return userId;
   }

@@ -18,6 +18,7 @@ import { assembleFleet } from '../../gateway/assembly/fleet.ts';
 import { assembleOperatorSide } from '../../gateway/assembly/operator.ts';
 import { assembleSensorSide } from '../../gateway/assembly/sensor.ts';
 import { applySettings } from '../../gateway/assembly/settings.ts';
+import type { ProviderWay } from '../../gateway/assembly/sso.ts';
 import { createStoreView } from '../../gateway/assembly/store-view.ts';
 import { type ConsoleConfig, loadConfig } from '../../gateway/config/config.ts';
 import { createListener } from '../../gateway/listener/listener.ts';
@@ -28,10 +29,13 @@ import type { IntervalName } from '../../machines/limits.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../../storage/keys/csr.ts';
+import { openSealer } from '../../storage/keys/sealer.ts';
 import { prepareTlsAssets, type TlsAssets } from '../../storage/keys/tls-assets.ts';
 import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
+import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
 import { createIssuer } from './license-issuer.ts';
@@ -55,11 +59,15 @@ export type ConsoleOptions = {
   /** Where it shares its request budgets; by itself when absent. */
   readonly counter?: SharedCounter;
   readonly stores?: Stores;
+  /** Hashes passwords; one that costs nothing when absent. */
+  readonly hasher?: PasswordHasher;
   readonly intervals?: Partial<Record<IntervalName, number>>;
   /** Puts something between the Console and its registry. */
   readonly registry?: (real: SensorRegistry) => SensorRegistry;
   /** Whose licenses are trusted; somebody new when absent. */
   readonly issuer?: ReturnType<typeof createIssuer>;
+  /** How identity providers are reached; they may live on this machine. */
+  readonly providerWay?: ProviderWay;
   /** Replaces the file of the client CA. */
   readonly clientCaFile?: string;
 };
@@ -88,10 +96,13 @@ export async function startConsole(options: ConsoleOptions = {}) {
     ...{ store: relational.settings, base: base.intervals, clock, logger, now: time.now },
   });
   const { intervals } = settings;
-  const config = { ...base, intervals };
+  const config = { ...base, intervals, ssoAllowsLoopback: true };
   const access = assembleAccess({
     ...{ config, settings, time, logger, clock, stores: relational },
+    sealer: await openSealer({ folder: join(folder, 'keys'), name: 'operator-secrets.key' }),
+    hasher: options.hasher ?? createCheapHasher(),
     counter: options.counter ?? null,
+    ...(options.providerWay === undefined ? {} : { providerWay: options.providerWay }),
     perAddress: options.budget ?? 1_000_000,
   });
   const common = { config, time, clock, logger, registry, events: events.events };

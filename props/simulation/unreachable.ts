@@ -6,7 +6,9 @@ import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.
 import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
+import { sessionMachine } from '../../machines/console/session.machine.ts';
 import { setupMachine } from '../../machines/console/setup.machine.ts';
+import { ssoLoginMachine } from '../../machines/console/sso-login.machine.ts';
 import { startupMachine } from '../../machines/console/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
@@ -26,6 +28,8 @@ export const MACHINES: readonly AnyStateMachine[] = [
   storeProcessMachine,
   auditSealerMachine,
   licenseMachine,
+  sessionMachine,
+  ssoLoginMachine,
   rateLimitsMachine,
   nodeMachine,
   enrollmentMachine,
@@ -50,6 +54,9 @@ const NO_STARTUP =
   'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
 const NO_SETUP =
   'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
+const NO_PEOPLE =
+  'the store applies the rules of a session in its transactions; no actor of one runs, and nobody logs in to the simulated fleet';
+const NO_PROVIDER = 'nobody logs in to the simulated fleet, through a provider or otherwise';
 const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const NO_LICENSE =
@@ -93,6 +100,8 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
   { place: 'startup/*', reason: NO_STARTUP },
   { place: 'setup/*', reason: NO_SETUP },
+  { place: 'session/*', reason: NO_PEOPLE },
+  { place: 'sso-login/*', reason: NO_PROVIDER },
   { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
   { place: 'audit-sealer.sealing done:seal 1', reason: CHECKPOINT_FIRST },
