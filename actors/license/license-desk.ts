@@ -50,6 +50,8 @@ export type LicenseDesk = {
   readonly gate: LicenseGate;
   readonly actor: LicenseActor;
   view(): LicenseView;
+  /** Verifies an envelope and changes nothing. */
+  check(envelope: unknown): OpenedLicense | Refusal;
   /** Imports an envelope; the one in force again is answered and changes nothing. */
   import(input: {
     readonly envelope: unknown;
@@ -102,6 +104,7 @@ export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDes
       },
     },
     view: () => viewOf(desk),
+    check: (envelope) => openByAny(desk, (publicKey) => openEnvelope(envelope, publicKey)),
     import: (input) => orUnavailable(() => importLicense(desk, input)),
     async close() {
       stopLooking();

@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+// As EX_TEMPFAIL of sysexits: try again.
+const RESTART = 75;
 
 /** Installs the locked packages when they are missing or belong to another lock file; talks on stderr only. */
 export function ensureInstalled() {
@@ -44,21 +46,32 @@ export function handOver(callerUrl, script, leadingArguments = []) {
   run([path, ...leadingArguments, ...process.argv.slice(2)]);
 }
 
-/** Runs the bundled Node with exactly these arguments. */
+/** Runs the bundled Node with exactly these arguments; a child that ends with RESTART is run again. decision: D42 */
 export function run(nodeArguments, options = {}) {
-  const child = spawn(NODE, nodeArguments, {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
-      ...options.env,
-    },
-    cwd: options.cwd ?? process.cwd(),
-  });
+  let child = null;
+  let isTold = false;
   // A terminal sends Ctrl-C to the whole group, so the child may see one key press twice: it takes signals that come
   // close together as one.
-  for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => {
-    process.exit(signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 1));
-  });
+  for (const signal of FORWARDED) {
+    process.on(signal, () => {
+      isTold = true;
+      child.kill(signal);
+    });
+  }
+  const start = () => {
+    child = spawn(NODE, nodeArguments, {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
+        ...options.env,
+      },
+      cwd: options.cwd ?? process.cwd(),
+    });
+    child.on('exit', (code, signal) => {
+      if (code === RESTART && !isTold) start();
+      else process.exit(signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 1));
+    });
+  };
+  start();
 }

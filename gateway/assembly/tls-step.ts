@@ -15,7 +15,11 @@ import { keysFolder, need, type StepContext } from './start-context.ts';
 import { processTime } from './time.ts';
 
 /** Opens the certificate authority and prepares the listener's certificate. */
-export async function prepareTls({ config, built, logger }: StepContext) {
+export async function prepareTls({
+  config,
+  built,
+  logger,
+}: Pick<StepContext, 'config' | 'built' | 'logger'>) {
   const nowMs = processTime.now();
   const opened = await openCertificateAuthority({ folder: keysFolder(config), nowMs });
   if (!opened.ok) throw new Error(opened.reason);

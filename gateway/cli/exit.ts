@@ -8,6 +8,8 @@ export const EXIT = {
   notFound: 5,
   refused: 6,
   unreachable: 7,
+  /** The program is to be started again, with what it just wrote. */
+  restart: 75,
   timedOut: 124,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

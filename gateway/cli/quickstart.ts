@@ -15,6 +15,7 @@ import { contextFilePath, saveContext } from './context-file.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
 import { programVersion } from './program-version.ts';
+import { CONFIGURATION_FILE, setupFiles } from './setup-files.ts';
 import { processTerminal } from './terminal.ts';
 
 const CONTEXT_NAME = 'local';
@@ -41,6 +42,7 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
       'mend the reason and start again; nothing was left running',
     );
   }
+  await noteConfigured(config);
   const { console: running } = started;
   const stopped = onStopSignal(logger);
   await provideContext(running, config, env);
@@ -52,6 +54,13 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   await sensor?.stop();
   await running.stop();
   return EXIT.ok;
+}
+
+// A Console that runs is set up: `serve` on the same data takes it over instead of asking for everything anew.
+async function noteConfigured({ dataDir, platform }: ConsoleConfig): Promise<void> {
+  if (existsSync(join(dataDir, CONFIGURATION_FILE))) return;
+  const text = `# Written by the quick start: embedded stores.\nplatform: ${platform}\n`;
+  await setupFiles(dataDir).writeConfiguration(text);
 }
 
 /** Reads the configuration, or ends the command with every mistake. */

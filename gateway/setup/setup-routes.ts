@@ -1,0 +1,199 @@
+// The first run's API. The code is exchanged for a token once; every answer needs the token. What comes back never holds a
+// password. decision: D42
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { SetupState } from '../../actors/startup/setup.actor.ts';
+import { NEEDED_STEPS, nextStep, SETUP_STEPS } from '../../machines/console/setup.rules.ts';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { TESTED_STORES } from '../../storage/ports/connection-tests.ts';
+import { addressKey, budgetHeaders, type RateBudget } from '../access/rate-budget.ts';
+import { sendRefusal } from '../operator-plane/problem-reply.ts';
+import { Strict } from '../operator-plane/shapes.ts';
+import type { SetupCodes } from './setup-code.ts';
+import type { SetupDesk } from './setup-desk.ts';
+import type { SetupDraft } from './setup-draft.ts';
+
+const Url = Type.String({ minLength: 1, maxLength: 4_096 });
+const StoreAnswer = Type.Union([
+  Strict({ kind: Type.Literal('embedded') }),
+  Strict({ kind: Type.Literal('external'), url: Url }),
+]);
+
+export type SetupRoutesDeps = {
+  readonly desk: SetupDesk;
+  readonly state: () => SetupState;
+  readonly acceptCode: () => void;
+  readonly codes: SetupCodes;
+  /** Attempts of an address; a right code or token takes none. */
+  readonly attempts: RateBudget;
+  readonly version: string;
+  /** Called when the answer of the last step is on its way. */
+  readonly onFinished: () => void;
+};
+
+/** The routes below /api/v2/setup. */
+export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
+  const { desk, codes, attempts } = deps;
+  const view = () => viewOf(deps);
+
+  /** Lets who has the token pass; a wrong one is an attempt. */
+  async function demandToken(request: FastifyRequest, reply: FastifyReply) {
+    const [, token = ''] =
+      /^Bearer ([\w-]{1,128})$/.exec(request.headers.authorization ?? '') ?? [];
+    if (codes.isToken(token)) return undefined;
+    const blocked = await countAttempt(attempts, request, reply);
+    const wrong = refuse('setup_code_invalid', 'The setup is open to who has shown its code.');
+    return sendRefusal(reply, blocked ?? wrong);
+  }
+
+  return async (app) => {
+    app.get('/setup', async (request) => {
+      const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+      return codes.isToken(token) ? view() : { state: 'awaiting_code', version: deps.version };
+    });
+
+    app.post(
+      '/setup/unlock',
+      { schema: { body: Strict({ code: Type.String({ maxLength: 64 }) }) } },
+      async (request, reply) => {
+        const blocked = await countAttempt(attempts, request, reply);
+        if (blocked !== null) return sendRefusal(reply, blocked);
+        const token = codes.unlock(request.body.code);
+        if (token === null) {
+          return sendRefusal(reply, refuse('setup_code_invalid', 'This is not the setup code.'));
+        }
+        await attempts.reward(addressKey(request.ip));
+        deps.acceptCode();
+        return { token, ...view() };
+      },
+    );
+
+    await app.register(async (guarded) => {
+      guarded.addHook('onRequest', demandToken);
+      answerRoutes(guarded as typeof app, desk, view);
+      guarded.post('/setup/finish', async (_request, reply) => {
+        const finished = await desk.finish();
+        if (!finished.ok) return sendRefusal(reply, finished);
+        deps.onFinished();
+        return reply.code(202).send(view());
+      });
+    });
+  };
+}
+
+function answerRoutes(
+  app: Parameters<FastifyPluginAsyncTypebox>[0],
+  desk: SetupDesk,
+  view: () => object,
+): void {
+  const answered = (reply: FastifyReply, result: { readonly ok: true } | Refusal) => {
+    if (!result.ok) return sendRefusal(reply, result);
+    const { ok: _ok, ...more } = result;
+    return reply.send({ ...view(), ...more });
+  };
+
+  app.post(
+    '/setup/test',
+    { schema: { body: Strict({ store: Type.Enum([...TESTED_STORES]), url: Url }) } },
+    async ({ body }, reply) => {
+      const tested = await desk.test(body.store, body.url);
+      return tested.ok ? { about: tested.about } : sendRefusal(reply, tested);
+    },
+  );
+
+  app.put(
+    '/setup/platform',
+    {
+      schema: {
+        body: Strict({
+          platform: Type.Enum(['standard', 'telecom']),
+          base_url: Type.Optional(Url),
+        }),
+      },
+    },
+    async ({ body }, reply) =>
+      answered(reply, await desk.platform(body.platform, body.base_url ?? null)),
+  );
+
+  for (const store of ['database', 'analytics'] as const) {
+    app.put(`/setup/${store}`, { schema: { body: StoreAnswer } }, async ({ body }, reply) =>
+      answered(reply, await desk.store(store, body.kind === 'embedded' ? null : body.url)),
+    );
+  }
+  for (const store of ['broker', 'redis'] as const) {
+    app.put(
+      `/setup/${store}`,
+      { schema: { body: Strict({ url: Url }) } },
+      async ({ body }, reply) => answered(reply, await desk.store(store, body.url)),
+    );
+  }
+  for (const step of ['broker', 'redis', 'license'] as const) {
+    app.delete(`/setup/${step}`, async (_request, reply) => answered(reply, await desk.undo(step)));
+  }
+
+  app.put(
+    '/setup/license',
+    { schema: { body: Type.Object({}, { additionalProperties: true }) } },
+    async ({ body }, reply) => answered(reply, await desk.license(body)),
+  );
+
+  app.put(
+    '/setup/admin',
+    {
+      schema: {
+        body: Strict({
+          email: Type.String({ maxLength: 320 }),
+          display_name: Type.Optional(Type.String({ maxLength: 128 })),
+          password: Type.String({ maxLength: 1_024 }),
+        }),
+      },
+    },
+    async ({ body }, reply) => {
+      const { email, display_name: displayName = '', password } = body;
+      return answered(reply, await desk.admin({ email, displayName, password }));
+    },
+  );
+}
+
+async function countAttempt(
+  attempts: RateBudget,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Refusal | null> {
+  const budget = await attempts.consume(addressKey(request.ip));
+  reply.headers(budgetHeaders('setup', budget));
+  if (budget.allowed) return null;
+  return refuse('rate_limited', 'Too many wrong codes.', { retryAfterMs: budget.resetMs });
+}
+
+function viewOf({ desk, state, version }: SetupRoutesDeps) {
+  const { done, canFinish, reason, state: name } = state();
+  const { configuration, license, admin } = desk.draft();
+  const license_id = (license as { payload?: { license_id?: unknown } } | undefined)?.payload
+    ?.license_id;
+  return {
+    state: name,
+    version,
+    next: nextStep(done),
+    steps: SETUP_STEPS.map((step) => ({
+      step,
+      needed: (NEEDED_STEPS as readonly string[]).includes(step),
+      done: done.includes(step),
+    })),
+    can_finish: canFinish,
+    reason,
+    answers: { ...withoutPasswords(configuration), license_id, admin_email: admin?.email },
+  };
+}
+
+function withoutPasswords(configuration: SetupDraft['configuration']): Record<string, string> {
+  const entries = Object.entries(configuration).map(([name, value]): [string, string] => {
+    if (!URL.canParse(value)) return [name, value];
+    const url = new URL(value);
+    if (url.password === '') return [name, value];
+    url.password = '***';
+    return [name, url.toString()];
+  });
+  return Object.fromEntries(entries);
+}
