@@ -164,6 +164,16 @@ export const ERRORS = {
     title: 'The license has ended',
     action: 'Import a license whose grace period lasts.',
   },
+  name_taken: {
+    status: 409,
+    title: 'Something has this name already',
+    action: 'Choose another name; upper and lower case are the same.',
+  },
+  bound_reached: {
+    status: 409,
+    title: 'There is no room for more',
+    action: 'Remove what is no longer used.',
+  },
   email_taken: {
     status: 409,
     title: 'An account has this e-mail address',
@@ -224,6 +234,11 @@ export const ERRORS = {
     status: 422,
     title: 'The body does not fit its schema',
     action: 'Correct the named fields.',
+  },
+  reference_unknown: {
+    status: 422,
+    title: 'Something that is named does not exist',
+    action: 'Correct the named identifiers; nothing was changed.',
   },
   password_refused: {
     status: 422,

@@ -11,8 +11,8 @@ import { sendRefusal } from './problem-reply.ts';
 export type Guard =
   /** Who holds the scope. `owned`: `params.id` is a sensor, and who acts on owned ones only must own it. */
   | { readonly scope: Scope; readonly owned?: 'sensor' }
-  /** Any person, with a full session, on what is its own. Keys are refused. */
-  | { readonly self: true }
+  /** Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. */
+  | { readonly self: true; readonly keys?: true }
   /** Any person whose password was right, before the second factor too. Keys are refused. */
   | { readonly partial: true }
   /** For everybody; `unmetered` for probes, which must not fail by somebody else's guesses. */
@@ -79,7 +79,7 @@ async function judge(
   if (operator.kind === 'session') {
     const refusal = deps.judgeOrigin(request);
     if (refusal !== null) return refusal;
-  } else if (!('scope' in guard)) {
+  } else if (!('scope' in guard || ('keys' in guard && guard.keys === true))) {
     return refuse('session_required', 'This is for people who are logged in, not for API keys.');
   }
   if ('partial' in guard) return null;

@@ -147,7 +147,8 @@ export async function createFixture(
       now,
     }),
     access: {
-      owns: async (userId, sensorId) => state.owned.has(`${userId} ${sensorId}`),
+      owns: async (userId, sensorId) =>
+        state.owned.has(`${userId} ${sensorId}`) || owned.teams.owns(userId, sensorId),
       judgeOrigin: createOriginJudge(() => 'https://console.example:15483'),
       teams: owned.teams,
       apiKeys: createApiKeyDesk({ apiKeys, now }),

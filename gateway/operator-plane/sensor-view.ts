@@ -5,6 +5,7 @@ import { SystemFacts } from '../../machines/wire/enrollment.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
 import { Flavor, Uuid } from '../../machines/wire/scalars.ts';
 import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorLabels } from '../../storage/ports/teams.ts';
 import type { FleetView } from './deps.ts';
 import { Nullable, Time } from './shapes.ts';
 import { timeText, timeTextOrNull } from './time-range.ts';
@@ -24,6 +25,9 @@ export const SensorSummary = Type.Object({
   flavor_mismatch: Type.Boolean(),
   declared_role: Nullable(Type.String()),
   labels: Type.Record(Type.String(), Type.String()),
+  tags: Type.Array(Type.String()),
+  group_ids: Type.Array(Uuid),
+  team_ids: Type.Array(Uuid),
   system: SystemFacts,
   sensor_version: Type.String(),
   boot_id: Type.String(),
@@ -45,8 +49,14 @@ export const SensorDetail = Type.Intersect([
 ]);
 export type SensorSummary = Type.Static<typeof SensorSummary>;
 
+type Labels = Omit<SensorLabels, 'sensorId'>;
+
 /** One row of the list. */
-export function summaryOf(row: SensorRow, fleet: FleetView): SensorSummary {
+export function summaryOf(
+  row: SensorRow,
+  fleet: FleetView,
+  labels: Labels | undefined,
+): SensorSummary {
   const live = fleet.get(row.sensorId);
   return {
     sensor_id: row.sensorId,
@@ -55,6 +65,9 @@ export function summaryOf(row: SensorRow, fleet: FleetView): SensorSummary {
     flavor_mismatch: row.flavorMismatch,
     declared_role: row.declaredRole,
     labels: row.labels,
+    tags: [...(labels?.tags ?? [])],
+    group_ids: [...(labels?.groupIds ?? [])],
+    team_ids: [...(labels?.teamIds ?? [])],
     system: row.system,
     sensor_version: row.sensorVersion,
     boot_id: row.bootId,
@@ -71,8 +84,8 @@ export function summaryOf(row: SensorRow, fleet: FleetView): SensorSummary {
 }
 
 /** The whole record. */
-export function detailOf(row: SensorRow, fleet: FleetView) {
-  return { ...summaryOf(row, fleet), facts: row.facts };
+export function detailOf(row: SensorRow, fleet: FleetView, labels: Labels | undefined) {
+  return { ...summaryOf(row, fleet, labels), facts: row.facts };
 }
 
 /** The live states of one entry, as lists and the live channel show them. */

@@ -3,8 +3,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../machines/errors.ts';
-import { PAGE_ITEMS_DEFAULT } from '../../machines/limits.ts';
+import { PAGE_ITEMS_DEFAULT, TAG_MAX_CHARS } from '../../machines/limits.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
+import { Uuid } from '../../machines/wire/scalars.ts';
+import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
 import type { CursorPosition } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { IssuedToken, issuedView } from './enrollment-tokens.ts';
@@ -22,6 +24,9 @@ const ListQuery = Strict({
   node_name: Type.Optional(Type.String({ maxLength: 64, description: 'part of the name' })),
   trust_health: Type.Optional(Type.Array(Type.Enum([...TRUST_HEALTHS]))),
   trust_state: Type.Optional(Type.Array(Type.Enum([...TRUST_STATES]))),
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS })),
+  group_id: Type.Optional(Uuid),
+  team_id: Type.Optional(Uuid),
   ...PageQuery,
 });
 const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
@@ -46,6 +51,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         const { items, next } = await listSensorPage({
           registry: deps.registry,
           fleet: deps.fleet,
+          teams: deps.access.teams,
           filter,
           after: opened === null ? null : positionOf(opened.position),
           limit,
@@ -71,7 +77,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
       },
       handler: async (request, reply) => {
         const row = await deps.registry.getSensor(request.params.id);
-        return row === null ? sendRefusal(reply, NO_SENSOR) : detailOf(row, deps.fleet);
+        return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
       },
     });
 
@@ -94,7 +100,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
     });
 
     app.post('/sensors/:id/revoke', {
-      config: { guard: { scope: 'sensors:write' } },
+      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
       schema: {
         operationId: 'revokeSensor',
         summary: 'Revoke a sensor; final, and effective at once',
@@ -110,12 +116,12 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
           actor: operatorOf(request).actor,
           from: request.ip,
         });
-        return row === null ? sendRefusal(reply, NO_SENSOR) : detailOf(row, deps.fleet);
+        return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
       },
     });
 
     app.post('/sensors/:id/reenroll', {
-      config: { guard: { scope: 'sensors:write' } },
+      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
       schema: {
         operationId: 'reenrollSensor',
         summary: 'Make a token that gives this sensor a new certificate',
@@ -136,6 +142,15 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
       },
     });
   };
+}
+
+/** A sensor's whole record with its labels. */
+export async function labelledDetail(
+  { access, fleet }: Pick<OperatorPlaneDeps, 'access' | 'fleet'>,
+  row: SensorRow,
+) {
+  const [labels] = await access.teams.labelsOf([row.sensorId]);
+  return detailOf(row, fleet, labels);
 }
 
 function positionOf(position: CursorPosition) {

@@ -1,0 +1,60 @@
+// Keys that people make for their programs: judged by the maker's role, bounded, told once. decision: D36, D43;
+// invariant: I11, I18
+import { randomBytes } from 'node:crypto';
+import { type Refusal, refuse } from '../../machines/errors.ts';
+import { API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
+import { type KeyRequest, keyTermsOf } from '../../machines/trust/api-key.rules.ts';
+import type { Role } from '../../machines/trust/roles.rules.ts';
+import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
+import type { ApiKeyRow, ApiKeys } from '../../storage/ports/relational.ts';
+import { hashOfSecret } from '../trust/tokens.ts';
+import { newId } from '../trust/uuid-v7.ts';
+
+/** Who asks, and from where. */
+export type KeyActor = { readonly actor: string; readonly from: string };
+export type KeyMaker = KeyActor & { readonly userId: string; readonly role: Role };
+
+export type ApiKeyDesk = {
+  /** Makes a key; its secret is in this answer and nowhere else. */
+  create(
+    request: KeyRequest,
+    maker: KeyMaker,
+  ): Promise<{ readonly ok: true; readonly secret: string; readonly row: ApiKeyRow } | Refusal>;
+  list: ApiKeys['list'];
+  findByHash: ApiKeys['findByHash'];
+  /** Ends a key for good; null when there is none, or it is not that of the person named. */
+  revoke(
+    key: { readonly keyId: string; readonly userId?: string },
+    by: KeyActor,
+  ): Promise<ApiKeyRow | null>;
+};
+
+/** Makes the desk. */
+export function createApiKeyDesk(deps: {
+  readonly apiKeys: Pick<ApiKeys, 'create' | 'list' | 'findByHash' | 'revoke'>;
+  readonly now: () => number;
+}): ApiKeyDesk {
+  const { apiKeys, now } = deps;
+  return {
+    async create(request, { actor, from, userId, role }) {
+      const nowMs = now();
+      const terms = keyTermsOf(request, { role, nowMs });
+      if (!terms.ok) return terms;
+      const { name, scopes, expiresAtMs } = terms;
+      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
+      const key = { keyId: newId(), name, scopes, userId, expiresAtMs };
+      const hash = hashOfSecret(secret);
+      const answer = await apiKeys.create({ ...key, hash, nowMs, actor, from });
+      if (answer === 'created') {
+        const times = { createdAtMs: nowMs, lastUsedAtMs: null, revokedAtMs: null };
+        return { ok: true, secret, row: { ...key, ...times } };
+      }
+      if (answer === 'no_user') return refuse('credential_invalid', 'The account is gone.');
+      const detail = `A person has at most ${API_KEYS_PER_USER_MAX} keys that can be used.`;
+      return refuse('bound_reached', detail);
+    },
+    list: apiKeys.list,
+    findByHash: apiKeys.findByHash,
+    revoke: (key, by) => apiKeys.revoke({ ...key, ...by, nowMs: now() }),
+  };
+}
