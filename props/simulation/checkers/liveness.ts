@@ -6,6 +6,7 @@ import { regionsOfSensor } from '../../../actors/fleet/sensor.actor.ts';
 import { healthFactsOf } from '../../../machines/console/sensor.rules.ts';
 import { trustHealth } from '../../../machines/trust/health.rules.ts';
 import type { SensorRow } from '../../../storage/ports/sensor-registry.ts';
+import type { RunningConsole } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { FleetView } from './checker.ts';
 import { stateOf, statusOf } from './node-files.ts';
@@ -29,10 +30,20 @@ export function whatIsMissing(fleet: FleetView): string[] {
 function missingWith(fleet: FleetView, spooledMax: number): string[] {
   const missing: string[] = [];
   for (const console of fleet.consoles) {
-    if (console.running() === null) missing.push(`${console.name} does not serve`);
+    const running = console.running();
+    if (running === null) missing.push(`${console.name} does not serve`);
+    else if (!isSure(running, console.clock.wallNow())) {
+      missing.push(`${console.name} has not read yet who was revoked`);
+    }
   }
   for (const node of fleet.nodes) missing.push(...missingOf(fleet, node, spooledMax));
   return missing;
+}
+
+/** A Console that lost the word of changes trusts nobody until it has read them all. */
+function isSure({ fleet }: RunningConsole, nowMs: number): boolean {
+  const verdict = fleet.identities.judge('a certificate of nobody', nowMs);
+  return verdict.ok || verdict.code !== 'trust_unavailable';
 }
 
 function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string[] {
