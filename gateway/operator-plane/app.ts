@@ -1,6 +1,7 @@
 // The operator API: a Fastify application that never listens itself; the one TLS listener hands requests to it through
 // the bridge. Strict validation, one guard per route, one problem encoder. decision: D16
 import { randomUUID } from 'node:crypto';
+import { fastifyCookie } from '@fastify/cookie';
 import swagger from '@fastify/swagger';
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -60,6 +61,8 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   readJsonOnly(app);
   const table = createRouteTable(app);
   setProblemHandlers(app, deps.logger, table.allowedAt);
+  // Loads the library that reads and writes cookies; the guard and the routes say which.
+  await app.register(fastifyCookie, { hook: false });
   await app.register(swagger, describeApi(deps.version.version));
   installGuard(app, { ...deps.access, admitter: deps.admitter });
   auditRefusals(app, deps);
