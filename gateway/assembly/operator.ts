@@ -10,6 +10,7 @@ import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
 import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
+import { secondFactorMachine } from '../../machines/console/second-factor.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { sessionMachine } from '../../machines/console/session.machine.ts';
 import { setupMachine } from '../../machines/console/setup.machine.ts';
@@ -111,6 +112,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
       storeProcessMachine,
       auditSealerMachine,
       licenseMachine,
+      secondFactorMachine,
       sessionMachine,
       ssoLoginMachine,
       rateLimitsMachine,

@@ -5,6 +5,7 @@ import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.
 import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
 import { licenseMachine } from '../../machines/console/license.machine.ts';
 import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
+import { secondFactorMachine } from '../../machines/console/second-factor.machine.ts';
 import { sensorMachine } from '../../machines/console/sensor.machine.ts';
 import { sessionMachine } from '../../machines/console/session.machine.ts';
 import { setupMachine } from '../../machines/console/setup.machine.ts';
@@ -22,6 +23,7 @@ import { streamMachine } from '../../machines/sensor/stream.machine.ts';
 /** Every machine of the product. */
 export const MACHINES: readonly AnyStateMachine[] = [
   sensorMachine,
+  secondFactorMachine,
   enrollmentTokenMachine,
   startupMachine,
   setupMachine,
@@ -106,6 +108,7 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'store-process/*', reason: NO_SERVER },
   { place: 'audit-sealer.sealing done:seal 1', reason: CHECKPOINT_FIRST },
   { place: 'license/*', reason: NO_LICENSE },
+  { place: 'second-factor/*', reason: NO_PEOPLE },
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.lost stop.requested 0', reason: NO_TIME },
