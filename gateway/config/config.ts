@@ -30,6 +30,8 @@ export type ConsoleConfig = {
   readonly mode: 'self_hosted' | 'cloud';
   readonly provisioning: string | null;
   readonly platform: 'standard' | 'telecom';
+  /** Whether an identity provider may live on this machine. */
+  readonly ssoAllowsLoopback: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly intervals: Intervals;
 };
@@ -89,6 +91,7 @@ function configOf(dataDir: string, settings: FileSettings, intervals: Intervals)
     mode: settings.mode ?? 'self_hosted',
     provisioning: settings.provisioning ?? null,
     platform: settings.platform ?? 'standard',
+    ssoAllowsLoopback: settings.sso_allows_loopback ?? false,
     logLevel: settings.log_level ?? 'info',
     intervals,
   };

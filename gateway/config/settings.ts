@@ -24,6 +24,7 @@ export const FileSettings = Type.Object(
     mode: Type.Optional(Type.Enum(['self_hosted', 'cloud'])),
     provisioning: Type.Optional(Text),
     platform: Type.Optional(Type.Enum(['standard', 'telecom'])),
+    sso_allows_loopback: Type.Optional(Type.Boolean()),
     log_level: Type.Optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
     intervals: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
@@ -49,6 +50,7 @@ export const VARIABLES: Readonly<Record<string, readonly [path: string, kind: Ki
   SERVICE_CONSOLE_MODE: ['mode', 'text'],
   SERVICE_CONSOLE_PROVISIONING: ['provisioning', 'text'],
   SERVICE_CONSOLE_PLATFORM: ['platform', 'text'],
+  SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK: ['sso_allows_loopback', 'boolean'],
   SERVICE_LOG_LEVEL: ['log_level', 'text'],
 };
 

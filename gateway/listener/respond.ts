@@ -24,9 +24,11 @@ const OWN_HEADERS = new Set(['content-length', 'transfer-encoding', 'connection'
 
 const JSON_HEADERS = { 'content-type': 'application/json' } as const;
 
+/** A list is a header that stands several times, as cookies must. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
 export type Answer = {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
   readonly body?: string | Uint8Array;
 };
 
@@ -56,12 +58,18 @@ function write(exchange: Exchange, answer: Answer, close: boolean): void {
     res.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}`);
     writeSecurityHeaders(res, answer.headers);
     for (const name in answer.headers)
-      if (!OWN_HEADERS.has(name)) res.writeHeader(name, answer.headers[name] ?? '');
+      if (!OWN_HEADERS.has(name)) writeHeader(res, name, answer.headers[name] ?? '');
     res.writeHeader('x-request-id', request.requestId);
     if (request.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), close);
     else if (answer.status === 204) res.endWithoutBody(undefined, close);
     else res.end(body, close);
   });
+}
+
+/** Writes a header, once for each of its values. */
+export function writeHeader(res: HttpResponse, name: string, value: Headers[string]): void {
+  if (typeof value === 'string') res.writeHeader(name, value);
+  else for (const one of value) res.writeHeader(name, one);
 }
 
 // A route may replace one of them.

@@ -7,7 +7,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { BODY_READ_TIMEOUT_MS, OPERATOR_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { type BodyOptions, readBody } from '../listener/body.ts';
 import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
-import { respond } from '../listener/respond.ts';
+import { type Headers, respond, writeHeader } from '../listener/respond.ts';
 import { runInScope } from './request-scope.ts';
 
 // The injected request and the listener set these themselves.
@@ -106,7 +106,7 @@ async function wholeOf(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-type Head = { readonly status: number; readonly headers: Readonly<Record<string, string>> };
+type Head = { readonly status: number; readonly headers: Headers };
 
 /**
  * Writes chunk by chunk; while the socket is full the producer waits. A producer that fails closes the connection, so
@@ -154,15 +154,17 @@ function untilWritable({ res }: Exchange, gone: AbortSignal): Promise<void> {
 
 function writeHead({ res, request }: Exchange, { status, headers }: Head): void {
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
-  for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) writeHeader(res, name, value);
   res.writeHeader('x-request-id', request.requestId);
 }
 
-function headersOf(answer: LightMyRequestResponse): Record<string, string> {
-  const headers: Record<string, string> = {};
+// Several cookies cannot be joined into one header; everything else can.
+function headersOf(answer: LightMyRequestResponse): Headers {
+  const headers: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined && !OWN_ANSWER_HEADERS.has(name)) {
-      headers[name] = [value].flat().join(', ');
+      const values = [value].flat().map(String);
+      headers[name] = name === 'set-cookie' ? values : values.join(', ');
     }
   }
   return headers;

@@ -112,18 +112,19 @@ export async function createFixture(
   const audit = {
     append: async (entries: readonly AuditEntry[]) => void state.audit.push(...entries),
   };
-  const people = assemblePeople({
-    stores: {
-      users: {
-        ...relational.users,
-        get: async (id) => state.users.get(id) ?? relational.users.get(id),
-      },
-      sessions: {
-        ...relational.sessions,
-        findByHash: async (hash) => state.sessions.get(hash.toString('hex')) ?? null,
-      },
-      audit,
+  const stores: typeof relational = {
+    ...relational,
+    users: {
+      ...relational.users,
+      get: async (id) => state.users.get(id) ?? relational.users.get(id),
     },
+    sessions: {
+      ...relational.sessions,
+      findByHash: async (hash) => state.sessions.get(hash.toString('hex')) ?? null,
+    },
+  };
+  const people = assemblePeople({
+    stores: { ...stores, audit },
     ...{ hasher: createCheapHasher(), settings, now },
   });
   const deps: OperatorPlaneDeps = {
@@ -156,14 +157,14 @@ export async function createFixture(
       people,
       secondFactor: assembleSecondFactor(
         {
-          ...{ settings, stores: relational, sealer: createPlainSealer(), time: { now } },
+          ...{ settings, stores, sealer: createPlainSealer(), time: { now } },
           ...{ config: { baseUrl: 'https://console.example:15483' }, logger: silentLogger },
         },
         people,
       ),
       sso: assembleSso(
         {
-          ...{ stores: { sso: relational.sso, audit }, sealer: createPlainSealer(), clock },
+          ...{ stores: { ...relational, audit }, sealer: createPlainSealer(), clock },
           ...{ time: { now, monotonicNow: now }, logger: silentLogger },
           config: { baseUrl: 'https://console.example:15483', ssoAllowsLoopback: false },
         },

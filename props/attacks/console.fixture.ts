@@ -12,6 +12,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
+import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
 import { assembleAccess } from '../../gateway/assembly/access.ts';
 import { colonHex } from '../../gateway/assembly/addresses.ts';
 import { assembleFleet } from '../../gateway/assembly/fleet.ts';
@@ -25,7 +26,8 @@ import { createListener } from '../../gateway/listener/listener.ts';
 import { createPeerFingerprints } from '../../gateway/listener/peer-fingerprints.ts';
 import { loadUws } from '../../gateway/listener/uws-loader.ts';
 import { tapSink } from '../../gateway/live/event-tap.ts';
-import type { IntervalName } from '../../machines/limits.ts';
+import { type IntervalName, SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
+import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../../storage/keys/csr.ts';
@@ -204,6 +206,20 @@ export async function startConsole(options: ConsoleOptions = {}) {
       const name = scopes.join(' ');
       await relational.apiKeys.create({ keyId, hash, name, scopes, nowMs: 0, expiresAtMs });
       return { keyId, secret };
+    },
+    /** Gives a new person of this role a session; the header that carries it. */
+    async newSession(role: Role): Promise<{ readonly cookie: string }> {
+      const [userId, secret] = [newId(), randomBytes(SESSION_RANDOM_BYTES).toString('base64url')];
+      const doing = { actor: 'test', nowMs: time.now() };
+      const email = `${userId}@example.org`;
+      const { users, sessions } = relational;
+      await users.create({ ...doing, userId, email, displayName: role, role, passwordHash: null });
+      await sessions.create({
+        ...{ hash: hashOfSecret(secret), sessionId: newId(), userId, stage: 'full' },
+        ...{ method: 'password', address: '127.0.0.1', userAgent: 'test' },
+        ...{ createdAtMs: time.now(), expiresAtMs: time.now() + intervals.SESSION_ABSOLUTE_MS },
+      });
+      return { cookie: `${SESSION_COOKIE}=${secret}` };
     },
     async enroll(nodeName: string, keys: KeyPair): Promise<Identity> {
       const { secret } = await sensorSide.tokens.create({ note: '', actor: 'test' });

@@ -9,16 +9,15 @@ import type {
   SsoPerson,
 } from '../../../machines/console/sso-login.rules.ts';
 import type { Doing } from '../../../storage/ports/doing.ts';
-import type { SessionRow, SessionStore } from '../../../storage/ports/sessions.ts';
 import type { SsoStore } from '../../../storage/ports/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
+import type { SessionDesk } from '../sessions.ts';
 
 export type AccountDeps = {
   readonly sso: Pick<SsoStore, 'findIdentity' | 'link'>;
   readonly users: Pick<UserStore, 'get' | 'findByEmail' | 'create' | 'change' | 'noteLogin'>;
-  readonly sessions: Pick<SessionStore, 'create' | 'end'>;
+  readonly sessions: Pick<SessionDesk, 'begin' | 'end'>;
 };
-export type NewSession = Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs' | 'userId' | 'stage'>;
 
 /** Looks up every account that matters for the verdict. Rejects with StoreUnavailable. */
 export async function findAccounts(
@@ -43,12 +42,14 @@ export async function admitPerson(
     readonly providerId: string;
     readonly person: SsoPerson;
     readonly verdict: SsoAdmissible;
-    readonly session: NewSession;
+    readonly userAgent: string;
+    /** Told the secret of the session, once it has begun. */
+    readonly onBegun: (secret: string) => void;
     /** The session that the browser held before. */
     readonly replaces: Buffer | null;
   },
 ): Promise<SsoAdmitted> {
-  const { doing, session } = input;
+  const { doing, providerId, userAgent } = input;
   const userId = await accountOf(deps, input);
   if (userId === null) return { ok: 'changed' };
   const user = await withRole(deps, doing, userId, input.verdict.role);
@@ -57,12 +58,15 @@ export async function admitPerson(
     const reason = 'the role of the last admin cannot be taken away';
     return { ok: false, code: 'sso_account_refused', reason };
   }
-  const isBegun = await deps.sessions.create({ ...session, userId, stage: 'full' });
+  const method = `sso:${providerId}`;
+  const address = doing.from ?? '';
+  const begun = await deps.sessions.begin({ userId, stage: 'full', method, address, userAgent });
   // Disabled or removed since it was looked up.
-  if (!isBegun) return { ok: 'changed' };
-  const own = { ...doing, actor: `user:${user.email}` };
+  if (begun === null) return { ok: 'changed' };
+  input.onBegun(begun.secret);
+  const { nowMs, ...own } = { ...doing, actor: `user:${user.email}` };
   if (input.replaces !== null) await deps.sessions.end({ ...own, hash: input.replaces });
-  await deps.users.noteLogin({ ...own, userId, method: session.method });
+  await deps.users.noteLogin({ ...own, nowMs, userId, method });
   return { ok: true, userId };
 }
 

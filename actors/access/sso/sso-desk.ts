@@ -16,7 +16,6 @@ import type { Sealer } from '../../../storage/ports/sealer.ts';
 import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';
-import { newId } from '../../trust/uuid-v7.ts';
 import type { ProviderClient, ProviderFailure } from './provider-client.ts';
 import { type AccountDeps, admitPerson, findAccounts } from './sso-accounts.ts';
 import { runSsoLogin, type SsoLoginEnd } from './sso-login.actor.ts';
@@ -49,7 +48,6 @@ export type SsoDesk = {
         readonly returnTo: string;
         /** The secret of the new session. */
         readonly secret: string;
-        readonly expiresAtMs: number;
       }
     | Refusal
   >;
@@ -64,7 +62,6 @@ export type SsoDeskDeps = Omit<AccountDeps, 'sso'> & {
   readonly now: () => number;
   /** Where providers send browsers back to. */
   readonly callbackUrl: () => string;
-  readonly sessionLifetimeMs: () => number;
 };
 
 /** For whom a client secret is sealed. */
@@ -124,8 +121,7 @@ async function finish(deps: SsoDeskDeps, input: SsoReturn): ReturnType<SsoDesk['
   if (flow === null || provider === null || !provider.enabled) {
     return refuse('sso_login_refused', 'No such login is under way.');
   }
-  const secret = randomText();
-  const expiresAtMs = nowMs + deps.sessionLifetimeMs();
+  const begun: { secret: string | null } = { secret: null };
   const end = await runSsoLogin(
     deps,
     { policy: provider.options, expiresAtMs: flow.expiresAtMs },
@@ -134,9 +130,12 @@ async function finish(deps: SsoDeskDeps, input: SsoReturn): ReturnType<SsoDesk['
       isSameBrowser: input.browser !== null && isHashOf(flow.browserHash, input.browser),
       isDenied: parameters.has('error'),
     },
-    effectsOf(deps, { provider, flow, state, input, secret, nowMs, expiresAtMs }),
+    effectsOf(deps, { provider, flow, state, input, nowMs, begun }),
   );
-  if (end.ok) return { ok: true, returnTo: flow.returnTo, secret, expiresAtMs };
+  if (end.ok && begun.secret !== null) {
+    return { ok: true, returnTo: flow.returnTo, secret: begun.secret };
+  }
+  if (end.ok) throw new Error('a login ended well without a session');
   await auditRefusal(deps, provider, input.from, end);
   return refusalOf(end);
 }
@@ -146,24 +145,13 @@ type Returned = {
   readonly flow: SsoFlowRow;
   readonly state: string;
   readonly input: SsoReturn;
-  readonly secret: string;
   readonly nowMs: number;
-  readonly expiresAtMs: number;
+  readonly begun: { secret: string | null };
 };
 
 function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
-  const { provider, flow, state, input, secret, nowMs, expiresAtMs } = returned;
+  const { provider, flow, state, input, nowMs, begun } = returned;
   const { providerId } = provider;
-  const { from } = input;
-  const session = {
-    hash: hashOf(secret),
-    sessionId: newId(),
-    method: `sso:${providerId}`,
-    address: from,
-    userAgent: input.userAgent,
-    createdAtMs: nowMs,
-    expiresAtMs,
-  };
   return {
     async exchange() {
       const clientSecret = deps.sealer.open(
@@ -186,9 +174,14 @@ function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof run
       })),
     admit: (person, verdict) =>
       orAway(() => {
+        const { from, replaces, userAgent } = input;
         const doing = { actor: `sso:${providerId}`, from, nowMs };
-        const { replaces } = input;
-        return admitPerson(deps, { doing, providerId, person, verdict, session, replaces });
+        const onBegun = (secret: string): void => {
+          begun.secret = secret;
+        };
+        return admitPerson(deps, {
+          ...{ doing, providerId, person, verdict, userAgent, replaces, onBegun },
+        });
       }),
   };
 }

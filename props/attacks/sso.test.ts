@@ -1,0 +1,442 @@
+// Attack 27, logins through identity providers: what a stolen, replayed, mixed-up or forged answer of a provider gets out
+// of a Console. A real provider over TLS, a small browser, the real listener. decision: D40; invariant: I18
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SSO_FLOW_TTL_MS } from '../../machines/limits.ts';
+import type { SsoOptions } from '../../storage/ports/sso-store.ts';
+import { type Browser, createBrowser, type Page } from '../peers/browser.ts';
+import { type Claims, type OidcPeer, openOidcPeer } from '../peers/oidc-peer.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+
+// The Console believes to be here; the browser finds it at its port.
+const BASE = 'https://localhost:0';
+const CALLBACK = `${BASE}/api/v2/auth/sso/callback`;
+const SESSION = '__Host-service_session';
+const ANN: Claims = {
+  email: 'ann@example.org',
+  email_verified: true,
+  groups: ['ops'],
+  name: 'Ann',
+};
+
+let peer: OidcPeer;
+let other: OidcPeer;
+let console: ConsoleUnderTest;
+let admin: string;
+
+beforeAll(async () => {
+  [peer, other] = await Promise.all([
+    openOidcPeer({ redirectUri: CALLBACK }),
+    openOidcPeer({ redirectUri: CALLBACK }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([peer.close(), other.close()]);
+  await removeSharedKeys();
+});
+beforeEach(async () => {
+  console = await startConsole({ providerWay: { timeoutMs: 1_000 } });
+  admin = (await console.newKey(['admin'])).secret;
+  for (const one of [peer, other]) {
+    Object.assign(one.does, { token: null, signsWithOtherKey: false, answers: 'as it should' });
+    one.logsIn('ann', ANN);
+  }
+});
+afterEach(() => console.stop());
+
+function newBrowser(): Browser {
+  return createBrowser((host) => {
+    for (const one of [peer, other]) {
+      if (host === `localhost:${one.port}`) return { port: one.port, ca: one.caPem };
+    }
+    return { port: console.port, ca: console.ca };
+  });
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<Page> {
+  return newBrowser().open(`${BASE}/api/v2${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${admin}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** Sets a provider up as an admin does; its id. */
+async function setUp(of: OidcPeer, options: Record<string, unknown> = {}): Promise<string> {
+  const page = await call('POST', '/sso-providers', {
+    kind: 'oidc',
+    name: 'Example',
+    issuer: of.issuer,
+    client_id: of.client.id,
+    client_secret: of.client.secret,
+    options: { ca_pem: of.caPem, group_roles: { ops: 'operator' }, ...options },
+  });
+  expect([page.status, page.body]).toEqual([201, page.body]);
+  expect(page.body).not.toContain(of.client.secret);
+  return JSON.parse(page.body).provider_id;
+}
+
+const startOf = (id: string, more = '') => `${BASE}/api/v2/auth/sso/start?provider=${id}${more}`;
+const isCallback = (url: string) => url.startsWith(CALLBACK);
+
+/** Goes as far as the address the provider sends the browser back to. */
+async function comeBack(browser: Browser, id: string): Promise<URL> {
+  const page = await browser.follow(startOf(id), isCallback);
+  if (page.location === null) throw new Error(`${page.status} ${page.body}`);
+  return new URL(page.location);
+}
+
+/** A whole login. */
+async function logIn(browser: Browser, id: string, more = ''): Promise<Page> {
+  const page = await browser.follow(startOf(id, more), isCallback);
+  return page.location === null ? page : browser.open(page.location);
+}
+
+const codeOf = (page: Page): unknown => [page.status, JSON.parse(page.body || '{}').code];
+const LOGIN_REFUSED = [403, 'sso_login_refused'];
+const ANSWER_REFUSED = [403, 'sso_answer_refused'];
+const userOf = (email: string) => console.stores.relational.users.findByEmail(email);
+
+/** What a session may see of itself. */
+async function isAlive(session: string): Promise<boolean> {
+  const browser = newBrowser();
+  browser.setCookie('localhost:0', SESSION, session);
+  return (await browser.open(`${BASE}/api/v2/sensors`)).status === 200;
+}
+
+function expectNoSession(browser: Browser, page: Page): void {
+  expect(page.headers['set-cookie'] ?? []).toEqual([]);
+  expect(browser.cookie('localhost:0', SESSION)).toBeNull();
+}
+
+describe('a login through a provider', () => {
+  it('should make an account with its mapped role, and a session that may do what the role may', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const page = await logIn(browser, id, '&return_to=%2Fsensors%3Fa%3D1');
+    expect([page.status, page.location]).toEqual([303, `${BASE}/sensors?a=1`]);
+    const cookies = [page.headers['set-cookie']].flat().join('\n');
+    expect(cookies).toMatch(
+      /__Host-service_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax/,
+    );
+    expect(await isAlive(browser.cookie('localhost:0', SESSION) ?? '')).toBe(true);
+    const user = await userOf('ann@example.org');
+    expect(user).toMatchObject({ role: 'operator', displayName: 'Ann', passwordHash: null });
+    const [session] = await console.stores.relational.sessions.listOf(user?.userId ?? '', 0);
+    expect(session).toMatchObject({ method: `sso:${id}`, stage: 'full' });
+    const actions = (await console.audited()).map((row) => row.action);
+    for (const action of [
+      'sso_provider.create',
+      'user.create',
+      'user.link_identity',
+      'user.login',
+    ]) {
+      expect(actions).toContain(action);
+    }
+    expect(browser.cookie('localhost:0', '__Host-service_sso')).toBeNull();
+  });
+
+  it('should give a new session each time, and end the one the browser had', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    await logIn(browser, id);
+    const first = browser.cookie('localhost:0', SESSION) ?? '';
+    await logIn(browser, id);
+    const second = browser.cookie('localhost:0', SESSION) ?? '';
+    expect(second).not.toBe(first);
+    expect([await isAlive(first), await isAlive(second)]).toEqual([false, true]);
+  });
+
+  it('should not take over a session id that somebody planted', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const planted = randomBytes(32).toString('base64url');
+    browser.setCookie('localhost:0', SESSION, planted);
+    expect((await logIn(browser, id)).status).toBe(303);
+    expect(browser.cookie('localhost:0', SESSION)).not.toBe(planted);
+    expect(await isAlive(planted)).toBe(false);
+  });
+
+  it('should follow the role of the provider at every login and end the sessions of the old one', async () => {
+    const id = await setUp(peer, { group_roles: { ops: 'operator', all: 'viewer' } });
+    const [first, second] = [newBrowser(), newBrowser()];
+    await logIn(first, id);
+    const before = first.cookie('localhost:0', SESSION) ?? '';
+    peer.logsIn('ann', { ...ANN, groups: ['all'] });
+    expect((await logIn(second, id)).status).toBe(303);
+    expect(await userOf('ann@example.org')).toMatchObject({ role: 'viewer' });
+    expect(await isAlive(before)).toBe(false);
+    expect(await isAlive(second.cookie('localhost:0', SESSION) ?? '')).toBe(true);
+    peer.logsIn('ann', { ...ANN, groups: [] });
+    expect(codeOf(await logIn(newBrowser(), id))).toEqual([403, 'sso_account_refused']);
+  });
+
+  it('should lead nowhere but into this Console', async () => {
+    const id = await setUp(peer);
+    for (const evil of [
+      '//evil.example/',
+      'https://evil.example/',
+      '/\\evil.example',
+      'javascript:1',
+    ]) {
+      const page = await logIn(newBrowser(), id, `&return_to=${encodeURIComponent(evil)}`);
+      expect([page.status, page.location]).toEqual([303, `${BASE}/`]);
+    }
+  });
+});
+
+describe('an answer that does not belong to the login', () => {
+  it('should be refused with the state of another browser', async () => {
+    const id = await setUp(peer);
+    const [attacker, victim] = [newBrowser(), newBrowser()];
+    const theirs = await comeBack(attacker, id);
+    const page = await victim.open(theirs.href);
+    expect(codeOf(page)).toEqual(LOGIN_REFUSED);
+    expectNoSession(victim, page);
+    // A browser that began a login of its own is not the one that began this one.
+    const again = await comeBack(attacker, id);
+    await comeBack(victim, id);
+    expect(codeOf(await victim.open(again.href))).toEqual(LOGIN_REFUSED);
+  });
+
+  it('should be refused with a state that nobody gave out, none, or two', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    for (const change of [
+      (url: URL) => url.searchParams.set('state', randomBytes(32).toString('base64url')),
+      (url: URL) => url.searchParams.delete('state'),
+      (url: URL) => url.searchParams.append('state', randomBytes(32).toString('base64url')),
+      (url: URL) => url.searchParams.set('state', "' OR 1=1 --"),
+    ]) {
+      const url = new URL(answer);
+      change(url);
+      expect([403, 422]).toContain((await browser.open(url.href)).status);
+    }
+    expect((await browser.open(answer.href)).status).toBe(303);
+  });
+
+  it('should be refused a second time, also when both come at once', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    const both = await Promise.all(Array.from({ length: 8 }, () => browser.open(answer.href)));
+    expect(both.filter(({ status }) => status === 303).length).toBe(1);
+    expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
+  });
+
+  it('should be refused when it comes too late', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    console.travel(SSO_FLOW_TTL_MS);
+    expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
+  });
+
+  it('should be refused with the code of another login, which was made for another challenge', async () => {
+    const id = await setUp(peer);
+    const [attacker, victim] = [newBrowser(), newBrowser()];
+    const stolen = (await comeBack(victim, id)).searchParams.get('code') ?? '';
+    const own = await comeBack(attacker, id);
+    own.searchParams.set('code', stolen);
+    const page = await attacker.open(own.href);
+    expect(codeOf(page)).toEqual(ANSWER_REFUSED);
+    expectNoSession(attacker, page);
+  });
+
+  it('should be refused from another provider, whether it names itself or not', async () => {
+    const [id, otherId] = [await setUp(peer), await setUp(other)];
+    for (const change of [
+      () => undefined,
+      (url: URL) => url.searchParams.delete('iss'),
+      (url: URL) => url.searchParams.set('iss', peer.issuer),
+    ]) {
+      const browser = newBrowser();
+      const [mine, foreign] = [await comeBack(browser, id), await comeBack(browser, otherId)];
+      foreign.searchParams.set('state', mine.searchParams.get('state') ?? '');
+      change(foreign);
+      const page = await browser.open(foreign.href);
+      expect(codeOf(page)).toEqual(ANSWER_REFUSED);
+      expectNoSession(browser, page);
+    }
+  });
+
+  it('should be refused when the provider or the person said no', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    answer.searchParams.delete('code');
+    answer.searchParams.set('error', 'access_denied');
+    expect(codeOf(await browser.open(answer.href))).toEqual(ANSWER_REFUSED);
+  });
+});
+
+describe('a token that is not for this login', () => {
+  const now = () => Math.floor(Date.now() / 1_000);
+  const TOKENS: Readonly<Record<string, (claims: Claims) => Claims>> = {
+    'of another issuer': (claims) => ({ ...claims, iss: 'https://evil.example' }),
+    'for another audience': (claims) => ({ ...claims, aud: 'other' }),
+    'with another nonce': (claims) => ({ ...claims, nonce: 'replayed' }),
+    'that has expired': (claims) => ({ ...claims, exp: now() - 120 }),
+  };
+  for (const [what, token] of Object.entries(TOKENS)) {
+    it(`should be refused ${what}`, async () => {
+      const id = await setUp(peer);
+      peer.does.token = token;
+      const browser = newBrowser();
+      const page = await logIn(browser, id);
+      expect(codeOf(page)).toEqual(ANSWER_REFUSED);
+      expectNoSession(browser, page);
+      expect(await userOf('ann@example.org')).toBeNull();
+      const [told] = await console.audited();
+      expect(told).toMatchObject({ action: 'user.login', result: 'sso_answer_refused' });
+    });
+  }
+
+  it('should be refused with a nonce that an earlier login of the same browser had', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    let nonce: unknown = null;
+    peer.does.token = (claims) => {
+      nonce ??= claims['nonce'];
+      return { ...claims, nonce };
+    };
+    expect((await logIn(browser, id)).status).toBe(303);
+    expect(codeOf(await logIn(browser, id))).toEqual(ANSWER_REFUSED);
+  });
+
+  it('should be refused when another key signed it, and taken when the provider changed its keys', async () => {
+    const id = await setUp(peer);
+    peer.does.signsWithOtherKey = true;
+    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ANSWER_REFUSED);
+    peer.does.signsWithOtherKey = false;
+    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    peer.rotateKeys();
+    expect((await logIn(newBrowser(), id)).status).toBe(303);
+  });
+});
+
+describe('somebody who claims the address of somebody else', () => {
+  const EMAIL_REFUSED = [403, 'sso_email_refused'];
+  const ACCOUNT_REFUSED = [403, 'sso_account_refused'];
+  const makeAnn = () =>
+    console.stores.relational.users.create({
+      ...{ actor: 'test', nowMs: console.time.now(), userId: 'local-ann', passwordHash: null },
+      ...{ email: 'ann@example.org', displayName: 'Ann', role: 'admin' },
+    });
+  const unverified: readonly Claims[] = [
+    { ...ANN, email_verified: false },
+    { ...ANN, email_verified: 'true' },
+    { email: 'ann@example.org', groups: ['ops'] },
+    { groups: ['ops'] },
+  ];
+
+  it('should neither get nor make an account without a verified address', async () => {
+    const trusting = { link_domains: ['example.org'] };
+    const id = await setUp(peer, trusting);
+    for (const claims of unverified) {
+      peer.logsIn('mallory', claims);
+      expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
+    }
+    expect(await userOf('ann@example.org')).toBeNull();
+    await makeAnn();
+    for (const claims of unverified) {
+      peer.logsIn('mallory', claims);
+      expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
+    }
+  });
+
+  it('should not get an account that exists from a provider that is not trusted for its domain', async () => {
+    const id = await setUp(peer, { link_domains: ['example.com'] });
+    await makeAnn();
+    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
+    expect(await console.stores.relational.sso.identitiesOf('local-ann')).toEqual([]);
+  });
+
+  it('should get it when the address is verified and the domain trusted, and have it by subject then', async () => {
+    const id = await setUp(peer, { link_domains: ['example.org'], group_roles: { ops: 'admin' } });
+    await makeAnn();
+    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    const subjects = [{ providerId: id, subject: 'ann' }];
+    expect(await console.stores.relational.sso.identitiesOf('local-ann')).toEqual(subjects);
+    // The address may change now, or not be verified any more: the person is the subject.
+    peer.logsIn('ann', { ...ANN, email: 'new@example.org', email_verified: false });
+    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    // Another subject with the old address is somebody else, and the account has its owner.
+    const options: Partial<SsoOptions> = { linkDomains: [] };
+    const [provider] = await console.stores.relational.sso.listProviders();
+    if (provider === undefined) throw new Error('no provider');
+    await console.stores.relational.sso.changeProvider({
+      ...{ actor: 'test', nowMs: 0, providerId: id, revision: provider.revision },
+      patch: { options: { ...provider.options, ...options } },
+    });
+    peer.logsIn('mallory', ANN);
+    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
+  });
+
+  it('should not come from a domain that is not allowed, nor into a disabled account', async () => {
+    const id = await setUp(peer, { domains: ['example.com'] });
+    expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
+    const open = await setUp(other);
+    other.logsIn('ann', ANN);
+    expect((await logIn(newBrowser(), open)).status).toBe(303);
+    const user = await userOf('ann@example.org');
+    if (user === null) throw new Error('no user');
+    const { userId, revision } = user;
+    await console.stores.relational.users.change({
+      ...{ actor: 'test', nowMs: 0, userId, revision, patch: { status: 'disabled' } },
+    });
+    expect(codeOf(await logIn(newBrowser(), open))).toEqual(ACCOUNT_REFUSED);
+  });
+
+  it('should make one account when the first login comes twice at once', async () => {
+    const id = await setUp(peer);
+    const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(newBrowser(), id)));
+    expect(pages.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+    const users = await console.stores.relational.users.list({ limit: 10, after: null });
+    expect(users.length).toBe(1);
+  });
+});
+
+describe('a provider that is away', () => {
+  it('should be told in bounded time, while others work', async () => {
+    const [id, otherId] = [await setUp(peer), await setUp(other)];
+    peer.does.answers = 'nothing';
+    const beganAtMs = performance.now();
+    const [page, fine] = await Promise.all([
+      newBrowser().open(startOf(id)),
+      logIn(newBrowser(), otherId),
+    ]);
+    expect(codeOf(page)).toEqual([503, 'sso_provider_unavailable']);
+    expect(page.headers['retry-after']).toBeDefined();
+    expect(fine.status).toBe(303);
+    expect(performance.now() - beganAtMs).toBeLessThan(10_000);
+    peer.does.answers = 'as it should';
+    peer.logsIn('bob', { ...ANN, email: 'bob@example.org' });
+    expect((await logIn(newBrowser(), id)).status).toBe(303);
+  });
+
+  it('should be told when it goes between the way there and the way back', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    peer.does.answers = 'a failure';
+    expect(codeOf(await browser.open(answer.href))).toEqual([503, 'sso_provider_unavailable']);
+    expectNoSession(browser, await browser.open(answer.href));
+  });
+
+  it('should not matter once it is disabled, nor when it was removed', async () => {
+    const id = await setUp(peer);
+    const browser = newBrowser();
+    const answer = await comeBack(browser, id);
+    const off = await call('PATCH', `/sso-providers/${id}`, { revision: 1, is_enabled: false });
+    expect(off.status).toBe(200);
+    expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
+    expect((await newBrowser().open(startOf(id))).status).toBe(404);
+    expect((await call('DELETE', `/sso-providers/${id}`)).status).toBe(204);
+    expect((await call('GET', `/sso-providers/${id}`)).status).toBe(404);
+  });
+});
