@@ -65,7 +65,7 @@ const NO_LICENSE =
   'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
 const CHECKPOINT_FIRST =
   'a full batch has as many rows as make a checkpoint due, so that one is signed first; only a chain whose signed end was cut off has none due';
-const NO_COUNTER = 'the fleet has one Console at a time, which shares its budgets with nobody';
+const NO_COUNTER = 'each simulated Console counts its budgets by itself: the fleet has no Redis';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
 const EXCHANGE_ANSWERS =
