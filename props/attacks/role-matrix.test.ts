@@ -17,12 +17,17 @@ const NOBODY = sensorIdOf(0xffff);
 const OWNED = sensorIdOf(0xaaaa);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Routes that anybody may call; each has nothing to tell, or judges by itself. */
-const OPEN: ReadonlySet<string> = new Set([
+const OPEN: readonly string[] = [
   ...['GET /', 'GET /api/v2/openapi.json', 'GET /ca.pem', 'GET /livez', 'GET /readyz'],
   ...['GET /version', 'POST /api/v2/auth/login', 'POST /api/v2/auth/reset'],
-  ...['GET /api/v2/auth/sso/providers', 'POST /api/v2/auth/sso/start'],
-  ...['GET /api/v2/auth/sso/start', 'GET /api/v2/auth/sso/callback'],
-]);
+  ...['GET /api/v2/auth/sso/callback', 'GET /api/v2/auth/sso/providers'],
+  'GET /api/v2/auth/sso/start',
+];
+/** Scopes of resources that are still to come: a key may hold them, no route asks for them yet. */
+const RESERVED: readonly string[] = [
+  ...['policies:read', 'policies:write', 'exercises:read', 'exercises:write'],
+  ...['alerts:read', 'alerts:write', 'investigations:read', 'investigations:write'],
+];
 /** What the specification gives each role, told apart by verbs: who reads, who investigates, who acts, who administers. */
 const READ_BY_ALL: readonly Scope[] = [
   ...(['sensors:read', 'events:read', 'system:read', 'metrics:read', 'license:read'] as const),
@@ -166,7 +171,7 @@ function gatherRole(
   add(`key of ${role}`, bearer(fixture.addKey(['admin'], null, userId)), { role });
   for (const scope of SCOPES) {
     const secret = fixture.addKey([scope], null, userId);
-    add(`key ${scope} of ${role}`, bearer(secret), { role, scopes: [scope] });
+    add(`key of ${role}: ${scope}`, bearer(secret), { role, scopes: [scope] });
   }
   const refused = { is: 'refused', role } as const;
   const changed = (name: string, more: Parameters<typeof fixture.addUser>[1]) => {
@@ -213,14 +218,22 @@ describe('attack 28: every operator route with every kind of caller', () => {
     const open = routes.filter(({ guard, method }) => {
       return guard !== undefined && 'public' in guard && method !== 'HEAD';
     });
-    expect(open.map(named).filter((one) => !OPEN.has(one))).toEqual([]);
+    expect(open.map(named).sort()).toEqual([...OPEN].sort());
+    const asked = new Set(
+      routes.flatMap(({ guard }) => (guard && 'scope' in guard ? guard.scope : [])),
+    );
+    const reserved = SCOPES.filter((scope) => !asked.has(scope));
+    expect(reserved.sort()).toEqual([...RESERVED].sort());
   });
 
   it('should let in exactly whom the tables let in', async () => {
     expect(callers.length).toBeGreaterThan(200);
     const mistakes: unknown[] = [];
     for (const route of routes) {
-      for (const caller of callers) {
+      // HEAD is GET without its body; the callers that differ by one scope of one role need not try both.
+      const some =
+        route.method === 'HEAD' ? callers.filter(({ name }) => !name.includes(': ')) : callers;
+      for (const caller of some) {
         const found = await mistake(route, caller);
         if (found !== null) mistakes.push(found);
       }
