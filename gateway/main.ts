@@ -3,7 +3,7 @@
 // decision: D4, D7, D17; invariant: I14
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-
+import { provideFirstAdmin } from '../actors/access/first-admin.ts';
 import { createPasswords } from '../actors/access/passwords.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../actors/settings/settings-desk.ts';
@@ -335,6 +335,10 @@ function consoleOf({ built, config }: StepContext, shut: () => Promise<void>): C
     ...createAdminKeys(relational.apiKeys, processTime.now),
     caPem: tls.serverCaPem,
     caFingerprint: colonHex(tls.serverCaFingerprintSha256),
+    provideFirstAdmin: () =>
+      provideFirstAdmin({
+        ...{ users: relational.users, hasher: createArgon2Hasher(), now: processTime.now },
+      }),
     createToken: async (note) =>
       (await sensorSide.tokens.create({ note, actor: 'quick-start' })).secret,
     isKnownSensor: async (sensorId) => (await relational.sensors.getSensor(sensorId)) !== null,

@@ -1,6 +1,7 @@
 // What the steps of a start build and hand on, one after the other.
 
 import { join } from 'node:path';
+import type { FirstAdmin } from '../../actors/access/first-admin.ts';
 import type { LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
@@ -24,6 +25,8 @@ export type Console = {
   readonly caFingerprint: string;
   /** Makes an admin API key; the secret is told once. invariant: I11 */
   createAdminKey(name: string): Promise<string>;
+  /** An admin with a password that is told once, where there is none yet. invariant: I11 */
+  provideFirstAdmin(): Promise<FirstAdmin | null>;
   /** Makes a one-time enrollment token. */
   createToken(note: string): Promise<string>;
   isKnownSensor(sensorId: string): Promise<boolean>;

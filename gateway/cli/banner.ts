@@ -10,6 +10,8 @@ export type BannerFacts = {
   readonly contextFile: string;
   readonly dataDir: string;
   readonly sensor: { readonly stateDir: string } | null;
+  /** The password is there in the run that made the account, and never again. */
+  readonly admin: { readonly email: string; readonly password: string | null } | null;
   readonly hostName: string;
 };
 
@@ -28,6 +30,7 @@ export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
     row('Open on', open),
     row('CA SHA-256', facts.caFingerprint),
     row('API key', `kept in ${facts.contextFile} (mode 600)`),
+    ...adminRows(facts, row),
     row('Data', facts.dataDir),
     row(
       'Sensor',
@@ -51,4 +54,14 @@ function enrolLine(facts: BannerFacts): string {
   const url = `https://${facts.hostName}:${facts.port}`;
   const fingerprint = facts.caFingerprint.replaceAll(':', '').toLowerCase();
   return `npx service-console tokens create -o name | ssh NODE 'cd CHECKOUT && npx service-sensor run --url ${url} --ca-fingerprint ${fingerprint} --token-file -'`;
+}
+
+function adminRows(
+  { admin }: Pick<BannerFacts, 'admin'>,
+  row: (name: string, value: string) => string,
+): readonly string[] {
+  if (admin === null) return [];
+  const { email, password } = admin;
+  if (password === null) return [row('Admin', email)];
+  return [row('Admin', email), row('Password', `${password} (shown this once)`)];
 }

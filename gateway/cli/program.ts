@@ -1,18 +1,24 @@
 // The command line `service-console`: which commands there are, and how each ends. Data on stdout, talk on stderr.
 import { Command, CommanderError } from 'commander';
+import { addApiKeyCommands } from './api-key-commands.ts';
 import { addAuditCommands } from './audit-commands.ts';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
 import { runDoctor } from './doctor.ts';
 import { addEventCommands } from './event-commands.ts';
 import { CommandFailure, EXIT } from './exit.ts';
+import { addLabelCommands } from './label-commands.ts';
 import { addLicenseCommands } from './license-commands.ts';
+import { addLoginCommands } from './login-commands.ts';
 import { json } from './output.ts';
 import { programVersion } from './program-version.ts';
 import { addSensorCommands } from './sensor-commands.ts';
 import { addSettingsCommands } from './settings-commands.ts';
+import { addSetupCommands } from './setup-commands.ts';
+import { addSsoCommands } from './sso-commands.ts';
 import { runStarter } from './starters.ts';
 import { plain } from './terminal.ts';
 import { addTokenCommands } from './token-commands.ts';
+import { addUserCommands } from './user-commands.ts';
 
 /** Runs one command line (without `node` and the script); resolves to the exit code, never rejects. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -60,11 +66,17 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
     .option('--plan', 'only show what would be done')
     .action((options) => start('migrate', options));
   addSensorCommands(program, io);
+  addLabelCommands(program, io);
   addTokenCommands(program, io);
+  addUserCommands(program, io);
+  addLoginCommands(program, io);
+  addApiKeyCommands(program, io);
   addEventCommands(program, io);
   addAuditCommands(program, io);
   addLicenseCommands(program, io);
+  addSsoCommands(program, io);
   addSettingsCommands(program, io);
+  addSetupCommands(program, io);
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { FirstAdmin } from '../../actors/access/first-admin.ts';
 import { createLogger } from '../../actors/runtime/json-log.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { SIGNAL_REPEAT_MS } from '../../machines/limits.ts';
@@ -46,9 +47,10 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   const { console: running } = started;
   const stopped = onStopSignal(logger);
   await provideContext(running, config, env);
+  const admin = await running.provideFirstAdmin();
   const sensor =
     options.sensor === false ? null : await openSensor({ running, env, isRoot, logger });
-  tellReady({ running, config, env, sensor });
+  tellReady({ running, config, env, sensor, admin });
   await stopped;
   process.stderr.write('Stopping...\n');
   await sensor?.stop();
@@ -147,8 +149,9 @@ function tellReady(deps: {
   readonly config: ConsoleConfig;
   readonly env: Env;
   readonly sensor: LocalSensor | null;
+  readonly admin: FirstAdmin | null;
 }): void {
-  const { running, config, env, sensor } = deps;
+  const { running, config, env, sensor, admin } = deps;
   process.stdout.write(
     bannerOf(
       {
@@ -160,6 +163,7 @@ function tellReady(deps: {
         contextFile: contextFilePath(env),
         dataDir: config.dataDir,
         sensor,
+        admin,
         hostName: hostname(),
       },
       processTerminal(env).colors,

@@ -74,9 +74,14 @@ describe('the API description', () => {
       operations.find((one) => one.path === path)?.operation.security?.length === 0;
 
     expect(listed).toEqual([
+      'DELETE /api/v2/auth/sessions/{id}',
       'DELETE /api/v2/enrollment-tokens/{id}',
+      'DELETE /api/v2/users/{id}',
+      'DELETE /api/v2/users/{id}/sessions',
       'GET /api/v2/audit',
       'GET /api/v2/audit/checkpoints',
+      'GET /api/v2/auth/session',
+      'GET /api/v2/auth/sessions',
       'GET /api/v2/enrollment-tokens',
       'GET /api/v2/events',
       'GET /api/v2/license',
@@ -88,16 +93,27 @@ describe('the API description', () => {
       'GET /api/v2/settings',
       'GET /api/v2/system/actors',
       'GET /api/v2/system/machines',
+      'GET /api/v2/users',
+      'GET /api/v2/users/{id}',
+      'GET /api/v2/users/{id}/sessions',
       'GET /ca.pem',
       'GET /livez',
       'GET /metrics',
       'GET /readyz',
       'GET /version',
       'PATCH /api/v2/settings',
+      'PATCH /api/v2/users/{id}',
+      'POST /api/v2/auth/login',
+      'POST /api/v2/auth/logout',
+      'POST /api/v2/auth/password',
+      'POST /api/v2/auth/reset',
+      'POST /api/v2/auth/sessions/end-others',
       'POST /api/v2/enrollment-tokens',
       'POST /api/v2/license',
       'POST /api/v2/sensors/{id}/reenroll',
       'POST /api/v2/sensors/{id}/revoke',
+      'POST /api/v2/users',
+      'POST /api/v2/users/{id}/reset-link',
     ]);
     expect(isOpen('/livez')).toBe(true);
     expect(isOpen('/metrics')).toBe(false);
