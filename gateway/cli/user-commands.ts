@@ -54,6 +54,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
   addMaking(users, io);
   addChanging(users, io);
   addAccess(users, io);
+  addSecondFactor(users, io);
 }
 
 function addReading(users: Command, io: CommandIo): void {
@@ -177,6 +178,23 @@ function addAccess(users: Command, io: CommandIo): void {
       }
       const { items } = await client.get<{ readonly items: readonly Session[] }>(path);
       printList(io.terminal, items, sessionViewOf(io.now()), shown);
+    });
+}
+
+function addSecondFactor(users: Command, io: CommandIo): void {
+  withTimeout(users.command('reset-mfa').description('take the second factor from an account'))
+    .argument('<user>', 'id or e-mail address')
+    .option('-y, --yes', 'do not ask')
+    .action(async (name: string, options: Timeout & { readonly yes?: boolean }) => {
+      const client = clientOf(io, options);
+      const user = await findUser(client, name);
+      const what = `This takes the second factor from ${plain(user.email)} and ends its sessions`;
+      await confirm(io, { ...options, what, name: user.email });
+      await client.send('DELETE', `${pathOf(user)}/mfa`);
+      io.terminal.talk(
+        `${plain(user.email)} logs in with the password alone until it sets one up.`,
+      );
+      io.terminal.out(user.user_id);
     });
 }
 

@@ -64,6 +64,23 @@ describe('users', () => {
     expect((await run('get', 'nobody@example.test')).code).toBe(EXIT.notFound);
   });
 
+  it('should lose a second factor to an admin, who is asked first', async () => {
+    const { people, secondFactor } = live.fixture.deps.access;
+    const name = 'mia@example.test';
+    const [link = ''] = (await run('create', name, '--role', 'operator')).out;
+    await people.passwords.reset({ secret: link, password: 'a rather long one', from: '' });
+    const { userId = '' } = (await people.users.findByEmail(name)) ?? {};
+    const session = { hash: Buffer.alloc(32), stage: 'partial' } as const;
+    await secondFactor.begin({ userId, session, actor: 'test', from: '' }, {});
+    expect((await people.users.get(userId))?.mfa.state).toBe('pending');
+    expect((await run('reset-mfa', name)).code).toBe(EXIT.usage);
+    expect(await run('reset-mfa', name, '--yes')).toMatchObject({ code: EXIT.ok, out: [userId] });
+    expect((await people.users.get(userId))?.mfa.state).toBe('off');
+    const again = await run('reset-mfa', name, '--yes');
+    expect(again).toMatchObject({ code: EXIT.refused, out: [] });
+    expect(again.err).toContain('has no second factor');
+  });
+
   it('should change, end and go', async () => {
     const name = 'ana@example.test';
     expect((await run('set-role', name, 'operator')).err).toContain('is active, operator');
