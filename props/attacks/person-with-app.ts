@@ -23,6 +23,7 @@ export async function createPersonWithApp(
   }
   return {
     userId,
+    email,
     password: PASSWORD,
     call,
     /** Shows the password; the session it gives, and what that still lacks. */
