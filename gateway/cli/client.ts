@@ -11,7 +11,7 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 export type Client = {
   readonly connection: Connection;
   get<T>(path: string, query?: Query): Promise<T>;
-  send<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** Every item of a list, page by page, at most `max`. */
   all<T>(path: string, query: Query, max: number): AsyncGenerator<T>;
 };
@@ -55,6 +55,8 @@ export type HttpAnswer = {
   readonly text: string;
   /** The Console's clock; null when it did not tell. */
   readonly dateMs: number | null;
+  /** What the Console wants a browser to keep. */
+  readonly setCookies: readonly string[];
 };
 
 /** One HTTPS exchange; rejects with CommandFailure only. */
@@ -65,6 +67,8 @@ export function exchange(
     readonly path: string;
     readonly body?: unknown;
     readonly timeoutMs: number;
+    /** In place of the key of the connection. */
+    readonly headers?: Readonly<Record<string, string>>;
   },
 ): Promise<HttpAnswer> {
   const payload = asked.body === undefined ? null : JSON.stringify(asked.body);
@@ -76,7 +80,7 @@ export function exchange(
         signal: AbortSignal.timeout(asked.timeoutMs),
         agent: false,
         headers: {
-          authorization: `Bearer ${connection.token}`,
+          ...(asked.headers ?? { authorization: `Bearer ${connection.token}` }),
           accept: 'application/json',
           ...(payload === null ? {} : { 'content-type': 'application/json' }),
         },
@@ -97,6 +101,7 @@ export function exchange(
             status: incoming.statusCode ?? 0,
             text: Buffer.concat(chunks).toString(),
             dateMs: Date.parse(incoming.headers.date ?? '') || null,
+            setCookies: incoming.headers['set-cookie'] ?? [],
           }),
         );
       },
@@ -115,7 +120,7 @@ function unreachable({ url }: Connection, error: Error): CommandFailure {
     const next = 'is it running? service-console quickstart';
     return new CommandFailure(EXIT.unreachable, `nothing listens at ${url}`, next);
   }
-  if (/CERT|SIGNED|ISSUER|ALTNAME|ERR_TLS/.test(code ?? '')) {
+  if (/CERT|SIGNED|SIGNATURE|ISSUER|ALTNAME|ERR_TLS/.test(code ?? '')) {
     const next = 'is SERVICE_CONSOLE_CA the CA of this Console? see: service-console doctor';
     return new CommandFailure(EXIT.unreachable, `${url} is not trusted (${code})`, next);
   }
@@ -123,7 +128,8 @@ function unreachable({ url }: Connection, error: Error): CommandFailure {
   return new CommandFailure(EXIT.unreachable, `${url} cannot be reached (${why})`);
 }
 
-function refusedBy(status: number, value: unknown): CommandFailure {
+/** The failure that a refused answer is. */
+export function refusedBy(status: number, value: unknown): CommandFailure {
   const problem = typeof value === 'object' && value !== null ? value : {};
   const { title, detail, code, request_id, errors } = problem as Record<string, unknown>;
   const places = Array.isArray(errors)
@@ -136,7 +142,7 @@ function refusedBy(status: number, value: unknown): CommandFailure {
 
 function nextFor(code: string): string {
   if (code === 'credential_invalid' || code === 'credential_required') {
-    return 'set SERVICE_TOKEN to a valid API key';
+    return 'set SERVICE_TOKEN to a valid API key, or: service-console login';
   }
   if (code === 'role_required') return 'use an API key with the named scope';
   if (code === 'store_unavailable') return 'see: service-console doctor';
@@ -144,7 +150,8 @@ function nextFor(code: string): string {
   return code === 'sensor_is_revoked' ? 'enrol the node anew: service-console tokens create' : '';
 }
 
-function parseAnswer(text: string): unknown {
+/** The value of an answer's text: JSON, or the text itself. */
+export function parseAnswer(text: string): unknown {
   try {
     return text === '' ? null : JSON.parse(text);
   } catch {

@@ -15,6 +15,8 @@ export type CommandIo = {
   readonly signal: AbortSignal;
   /** Asks on the terminal; only called when it is interactive. */
   readonly ask: (question: string) => Promise<string>;
+  /** Asks without showing the answer; without a terminal, the next line of standard input. */
+  readonly askSecret?: (question: string) => Promise<string>;
 };
 
 export type SharedOptions = {
@@ -46,7 +48,12 @@ export function withTimeout(command: Command): Command {
 
 /** A client for the current context. */
 export function clientOf(io: CommandIo, options: Pick<SharedOptions, 'timeout'>): Client {
-  return createClient(resolveConnection(io.env), secondsOf(options.timeout) * 1_000);
+  return createClient(resolveConnection(io.env), timeoutOf(options));
+}
+
+/** How long one request may take. */
+export function timeoutOf(options: Pick<SharedOptions, 'timeout'>): number {
+  return secondsOf(options.timeout) * 1_000;
 }
 
 export function tableOptions(options: SharedOptions): { format: Format; headers: boolean } {

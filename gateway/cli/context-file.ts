@@ -11,6 +11,8 @@ import { CommandFailure, EXIT } from './exit.ts';
 const Context = Type.Object({
   url: Type.String(),
   token: Type.String(),
+  /** Names the key to the Console; absent where nobody noted it. */
+  key_id: Type.Optional(Type.String()),
   ca_pem: Type.Optional(Type.String()),
   ca_file: Type.Optional(Type.String()),
 });
@@ -42,10 +44,38 @@ export function contextFilePath(env: Env): string {
 export function saveContext(env: Env, name: string, context: Context): string {
   const path = contextFilePath(env);
   const before = readContextFile(path) ?? { current: name, contexts: {} };
-  const file: ContextFile = {
+  return writeContextFile(path, {
     current: name,
     contexts: { ...before.contexts, [name]: context },
-  };
+  });
+}
+
+/** The context the commands use now, with its name; null when there is none. */
+export function currentContext(
+  env: Env,
+): { readonly name: string; readonly context: Context } | null {
+  const file = readContextFile(contextFilePath(env));
+  const context = file?.contexts[file.current];
+  return file === null || context === undefined ? null : { name: file.current, context };
+}
+
+/** One context by its name; null when there is none. */
+export function contextNamed(env: Env, name: string): Context | null {
+  return readContextFile(contextFilePath(env))?.contexts[name] ?? null;
+}
+
+/** Takes a context away; another one becomes the current one, when there is another. */
+export function removeContext(env: Env, name: string): void {
+  const path = contextFilePath(env);
+  const before = readContextFile(path);
+  if (before === null) return;
+  const contexts = { ...before.contexts };
+  delete contexts[name];
+  const current = before.current === name ? (Object.keys(contexts)[0] ?? '') : before.current;
+  writeContextFile(path, { current, contexts });
+}
+
+function writeContextFile(path: string, file: ContextFile): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, stringify(file), { mode: 0o600 });

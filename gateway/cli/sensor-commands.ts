@@ -1,7 +1,6 @@
 // `service-console sensors ...`
 import type { Command } from 'commander';
 import type { SensorSummary } from '../operator-plane/sensor-view.ts';
-import type { Client } from './client.ts';
 import {
   type CommandIo,
   clientOf,
@@ -14,17 +13,20 @@ import {
   withTimeout,
   withWatch,
 } from './command-run.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { findGroup, findSensor, findTeam } from './find-by-name.ts';
 import { printList, printRecord, type View } from './output.ts';
+import { addSensorLabelCommands } from './sensor-label-commands.ts';
 import { age } from './terminal.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LIST_MAX = 1_000_000;
 
 type ListOptions = SharedOptions & {
   readonly name?: string;
   readonly health?: readonly string[];
   readonly trustState?: readonly string[];
+  readonly tag?: string;
+  readonly group?: string;
+  readonly team?: string;
   readonly limit: string;
 };
 type Issued = { readonly secret: string; readonly enroll_command: string };
@@ -37,13 +39,23 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
     .option('--name <part>', 'only names that contain this')
     .option('--health <health...>', 'only these trust healths')
     .option('--trust-state <state...>', 'only these trust states')
+    .option('--tag <tag>', 'only those with this tag')
+    .option('--group <group>', 'only those of this group')
+    .option('--team <team>', 'only those of this team')
     .option('--limit <number>', 'at most this many', '1000')
     .action(async (options: ListOptions) => {
       const limit = integerOf(options.limit, '--limit', LIST_MAX);
       const shown = tableOptions(options);
       const client = clientOf(io, options);
+      const { group, team } = options;
+      const labels = {
+        tag: options.tag,
+        group_id: group === undefined ? undefined : (await findGroup(client, group)).id,
+        team_id: team === undefined ? undefined : (await findTeam(client, team)).id,
+      };
       await watched(io, options, async () => {
         const query = {
+          ...labels,
           node_name: options.name,
           trust_health: options.health,
           trust_state: options.trustState,
@@ -98,30 +110,13 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
       io.terminal.talk(`  ${issued.enroll_command}`);
       io.terminal.out(issued.secret);
     });
+  addSensorLabelCommands(sensors, io);
 }
 
 type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
   readonly reason: string;
   readonly yes?: boolean;
 };
-
-/** A sensor by id, or by its exact node name when only one has it. */
-async function findSensor(client: Client, name: string): Promise<SensorSummary> {
-  if (UUID.test(name)) return client.get<SensorSummary>(`/api/v2/sensors/${name}`);
-  const found: SensorSummary[] = [];
-  const query = { node_name: name };
-  for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, LIST_MAX)) {
-    if (one.node_name === name) found.push(one);
-  }
-  const [only, another] = found;
-  if (only === undefined) {
-    const next = 'see: service-console sensors list';
-    throw new CommandFailure(EXIT.notFound, `there is no sensor named ${name}`, next);
-  }
-  if (another === undefined) return only;
-  const ids = found.map(({ sensor_id: id }) => id).join(', ');
-  throw new CommandFailure(EXIT.usage, `${found.length} sensors are named ${name}`, `use ${ids}`);
-}
 
 function listView(nowMs: number): View<SensorSummary> {
   return {
@@ -141,6 +136,7 @@ function listView(nowMs: number): View<SensorSummary> {
       { head: 'KERNEL', wide: true, read: (sensor) => sensor.system.kernel_version },
       { head: 'FLAVOR', wide: true, read: (sensor) => sensor.flavor },
       { head: 'CERTIFICATE-ENDS', wide: true, read: (one) => one.certificate_expires_at ?? '-' },
+      { head: 'TAGS', wide: true, read: (sensor) => sensor.tags.join(',') || '-' },
       { head: 'BECAUSE', wide: true, read: (sensor) => sensor.because.join(',') || '-' },
     ],
   };
@@ -152,6 +148,9 @@ function recordView(nowMs: number): View<SensorSummary> {
     ...view,
     columns: [
       ...view.columns,
+      { head: 'ROLE', read: (sensor) => sensor.declared_role ?? '-' },
+      { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
+      { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },
       { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
       { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
       { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },

@@ -1,6 +1,7 @@
 // The entry of `service-console` under the bundled Node: joins the process (environment, terminal, Ctrl-C) to the
 // program.
 import { createInterface } from 'node:readline/promises';
+import { askSecret } from './hidden-input.ts';
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
@@ -35,4 +36,5 @@ process.exitCode = await runProgram(argv, {
       lines.close();
     }
   },
+  askSecret,
 });

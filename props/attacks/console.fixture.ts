@@ -183,6 +183,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     streams: sensorSide.plane.streams,
     tokens: sensorSide.tokens,
     metrics: operatorSide.metrics,
+    limits: access.limits,
     revoke: (sensorId: string) =>
       sensorSide.revokeSensor({ sensorId, reason: 'stolen', actor: 'test' }),
     batchesOf: (sensorId: string) => batches.filter((one) => one.sensorId === sensorId),
