@@ -93,7 +93,10 @@ function loginRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTypebo
         const [user, session] = [await people.users.get(userId), await people.sessions.find(hash)];
         if (user === null || session === null) return sendRefusal(reply, noSession());
         const need = stage === 'partial' ? people.needOf(user) : null;
-        return { ...standingOf({ session: { ...session, stage }, user, need }), scopes: [...scopes] };
+        return {
+          ...standingOf({ session: { ...session, stage }, user, need }),
+          scopes: [...scopes],
+        };
       },
     });
   };

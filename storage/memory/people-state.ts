@@ -1,9 +1,13 @@
 // What the reference stores of people and sessions share, as the real ones share a database: accounts, links, recovery
 // codes, counted failures and sessions. Calls run to their end at once, which is what a transaction promises.
+import type { AuditEntry } from '../ports/relational.ts';
 import type { SessionRow } from '../ports/sessions.ts';
 import type { LoginFailures, UserRow } from '../ports/users.ts';
 
 export type MemoryLink = { readonly userId: string; readonly expiresAtMs: number };
+
+/** Writes an audit row at once. */
+export type RecordEntry = (entry: AuditEntry) => void;
 
 export type PeopleState = {
   readonly users: Map<string, UserRow>;

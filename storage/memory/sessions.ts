@@ -2,9 +2,8 @@
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../ports/session-audit.ts';
 import type { SessionRow, SessionStore } from '../ports/sessions.ts';
 import { storableText } from '../ports/stored-text.ts';
-import { endSessionsOf, type PeopleState } from './people-state.ts';
+import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
 import type { Calls } from './unsafe-port-of.ts';
-import type { RecordEntry } from './users.ts';
 
 /** The calls on a state. */
 export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<SessionStore> {

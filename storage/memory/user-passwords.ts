@@ -1,9 +1,8 @@
 // The reference store's part about passwords and the links with which they are set. invariant: I2, I11
 import { auditOfUser } from '../ports/user-audit.ts';
 import type { UserRow, UserStore } from '../ports/users.ts';
-import { dropLinksOf, endSessionsOf, type PeopleState } from './people-state.ts';
+import { dropLinksOf, endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
 import type { Calls } from './unsafe-port-of.ts';
-import type { RecordEntry } from './users.ts';
 
 type Passwords = Pick<
   Calls<UserStore>,

@@ -1,9 +1,8 @@
 // The reference store's part about second factors. invariant: I11
 import { auditOfUser } from '../ports/user-audit.ts';
 import type { UserRow, UserStore } from '../ports/users.ts';
-import { endSessionsOf, type PeopleState } from './people-state.ts';
+import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
 import type { Calls } from './unsafe-port-of.ts';
-import type { RecordEntry } from './users.ts';
 
 type Totp = Pick<
   Calls<UserStore>,

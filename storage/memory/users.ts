@@ -1,6 +1,5 @@
 // The reference store of people. invariant: I11, I18
 import { emailKeyOf, endsSessions, takesAdmin } from '../../machines/console/account.rules.ts';
-import type { AuditEntry } from '../ports/relational.ts';
 import type { SessionStore } from '../ports/sessions.ts';
 import { storableText } from '../ports/stored-text.ts';
 import {
@@ -12,13 +11,18 @@ import {
 import type { UserRow, UserStore } from '../ports/users.ts';
 import { createAwaySwitch } from './away-switch.ts';
 import { failureCalls } from './login-failures.ts';
-import { createPeopleState, dropUser, endSessionsOf, type PeopleState } from './people-state.ts';
+import {
+  createPeopleState,
+  dropUser,
+  endSessionsOf,
+  type PeopleState,
+  type RecordEntry,
+} from './people-state.ts';
 import { sessionCalls } from './sessions.ts';
 import { type Calls, portOf } from './unsafe-port-of.ts';
 import { passwordCalls } from './user-passwords.ts';
 import { totpCalls } from './user-totp.ts';
 
-export type RecordEntry = (entry: AuditEntry) => void;
 export type MemoryPeople = {
   readonly users: UserStore;
   readonly sessions: SessionStore;

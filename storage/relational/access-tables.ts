@@ -3,7 +3,7 @@ import type { Role } from '../../machines/trust/roles.rules.ts';
 import type { SessionStage } from '../ports/sessions.ts';
 import type { SsoKind, SsoOptions } from '../ports/sso-store.ts';
 import type { MfaState, UserStatus } from '../ports/users.ts';
-import type { Json } from './tables.ts';
+import type { Json } from './json-column.ts';
 
 export type UsersTable = {
   user_id: string;

@@ -1,15 +1,13 @@
 // The tables as Kysely sees them; the truth is migrations/*.sql.
 
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { InventoryItem, InventorySectionName } from '../../machines/wire/inventory.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
 import type { AuditFacts } from '../ports/relational.ts';
 import type { CertificateStatus, SensorFacts, TokenKind } from '../ports/sensor-registry.ts';
 import type { AccessTables } from './access-tables.ts';
-
-/** Read as a value, written as JSON text: a bare array would become a PostgreSQL array. */
-export type Json<T> = ColumnType<T, string, string>;
+import type { Json } from './json-column.ts';
 
 export type SensorsTable = {
   sensor_id: string;
