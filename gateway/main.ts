@@ -223,7 +223,7 @@ async function buildRouters(context: StepContext) {
     peers,
   });
   built.sensorSide = sensorSide;
-  built.operatorSide = await assembleOperatorSide({
+  const operatorSide = await assembleOperatorSide({
     config,
     version,
     time: processTime,
@@ -261,6 +261,9 @@ async function buildRouters(context: StepContext) {
         ),
     },
   });
+  built.operatorSide = operatorSide;
+  // A later step that fails must not leave its timers behind; the listener closes it earlier.
+  closers.push(() => operatorSide.close());
   return 'done' as const;
 }
 

@@ -42,6 +42,7 @@ export type OperatorSide = {
   readonly live: LiveHub;
   /** Puts the live channel and every operator route on an app. Call it last: it takes what nobody else took. */
   attach(app: TemplatedApp): void;
+  /** Ends it; further calls wait for the same end. */
   close(): Promise<void>;
 };
 
@@ -130,6 +131,12 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     logger,
   });
   const bridge = createBridge({ app, startTimer: startTimerOf(time) });
+  let closing: Promise<void> | null = null;
+  async function closeInOrder(): Promise<void> {
+    live.close();
+    await app.close();
+    await deps.access.close();
+  }
   return {
     metrics,
     live,
@@ -145,10 +152,9 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
       );
       uws.any('/*', handleExchange(deps.exchange, bridge));
     },
-    async close() {
-      live.close();
-      await app.close();
-      await deps.access.close();
+    close() {
+      closing ??= closeInOrder();
+      return closing;
     },
   };
 }

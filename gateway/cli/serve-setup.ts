@@ -76,7 +76,10 @@ async function open(
   await prepareTls({ config, built, logger });
   const { tls } = need(built, 'tls');
   const { promise: written, resolve } = Promise.withResolvers<void>();
-  const app = await buildApp(options, closers, resolve);
+  const app = await buildApp(options, {
+    ...{ closers, caPem: tls.serverCaPem },
+    onWritten: resolve,
+  });
   closers.push(() => app.close());
   const loaded = loadUws({ cacheDir: join(config.dataDir, 'runtime') });
   if (!loaded.ok) throw new Error(loaded.reason);
@@ -99,9 +102,13 @@ async function open(
 
 async function buildApp(
   { config, env, version, logger, tellCode }: SetupOptions,
-  closers: (() => Promise<void> | void)[],
-  onWritten: () => void,
+  within: {
+    readonly closers: (() => Promise<void> | void)[];
+    readonly caPem: string;
+    readonly onWritten: () => void;
+  },
 ) {
+  const { closers, caPem, onWritten } = within;
   const files = setupFiles(config.dataDir);
   const kept = readDraft(await files.readAnswers());
   const clock = createWheelClock({
@@ -131,7 +138,7 @@ async function buildApp(
     kept,
   );
   return createSetupApp({
-    ...{ desk, version, logger },
+    ...{ desk, version, logger, caPem },
     state: actor.state,
     acceptCode: actor.acceptCode,
     codes: createSetupCodes(tellCode),

@@ -2,9 +2,15 @@
 // known by the fingerprint it printed with the code.
 import type { Command } from 'commander';
 import { createClient } from './client.ts';
-import { type CommandIo, pause, type SharedOptions, withTimeout } from './command-run.ts';
-import { fetchConsoleCa, isSameFingerprint } from './console-ca.ts';
+import {
+  type CommandIo,
+  pause,
+  type SharedOptions,
+  timeoutOf,
+  withTimeout,
+} from './command-run.ts';
 import { CommandFailure, EXIT } from './exit.ts';
+import { trustedCa } from './first-trust.ts';
 import { plain } from './terminal.ts';
 
 const DEFAULT_URL = 'https://localhost:15483';
@@ -15,6 +21,7 @@ type Options = Pick<SharedOptions, 'timeout'> & {
   readonly url?: string;
   readonly code?: string;
   readonly caFingerprint?: string;
+  readonly caFile?: string;
   readonly from?: string;
   readonly wait: boolean;
 };
@@ -25,6 +32,7 @@ export function addSetupCommands(program: Command, io: CommandIo): void {
     .option('--url <url>', 'where it listens', io.env['SERVICE_CONSOLE_URL'] ?? DEFAULT_URL)
     .option('--code <code>', 'the setup code; SERVICE_SETUP_CODE is not seen by others')
     .option('--ca-fingerprint <sha256>', 'of its CA, as it was printed with the code')
+    .option('--ca-file <file>', 'the CA to trust')
     .option('--from <file>', 'answers as YAML or JSON; without it they are asked for')
     .option('--no-wait', 'do not wait until it serves')
     .action((options: Options) => runSetup(io, options));
@@ -38,9 +46,10 @@ async function runSetup(io: CommandIo, options: Options): Promise<void> {
   // Prompts are loaded by who sets up, and by no other command.
   const { answersFrom, askForAnswers, requestsOf } = await import('./setup-answers.ts');
   const given = options.from === undefined ? null : await answersFrom(options.from);
-  const ca = await trustedCa(io, url, options);
+  const { caFile, caFingerprint } = options;
+  const timeoutMs = timeoutOf(options);
+  const ca = await trustedCa(io, { url, timeoutMs, known: null, caFile, caFingerprint });
   const code = options.code ?? io.env['SERVICE_SETUP_CODE'] ?? (await codeOf(io));
-  const timeoutMs = Number(options.timeout) * 1_000;
   const opened = await createClient({ url, ca, token: '' }, timeoutMs).send<{ token: string }>(
     'POST',
     '/api/v2/setup/unlock',
@@ -57,36 +66,16 @@ async function runSetup(io: CommandIo, options: Options): Promise<void> {
   if (options.wait) await untilServing(io, { url, ca });
 }
 
-async function trustedCa(io: CommandIo, url: string, options: Options): Promise<string> {
-  const { pem, fingerprint } = await fetchConsoleCa(url);
-  if (options.caFingerprint !== undefined) {
-    if (isSameFingerprint(options.caFingerprint, fingerprint)) return pem;
-    throw new CommandFailure(
-      EXIT.refused,
-      `this is another Console: its CA has the SHA-256 ${fingerprint}`,
-    );
-  }
-  if (!io.terminal.isInteractive) {
-    throw new CommandFailure(
-      EXIT.usage,
-      `nothing says that this is the right Console; its CA has the SHA-256 ${fingerprint}`,
-      'compare it with what the Console printed and add --ca-fingerprint',
-    );
-  }
-  const answer = await io.ask(
-    `The CA of this Console has the SHA-256\n  ${fingerprint}\nIs it the one that was printed with the code? Type yes: `,
-  );
-  if (answer.trim().toLowerCase() === 'yes') return pem;
-  throw new CommandFailure(EXIT.refused, 'nothing was sent');
-}
-
 async function codeOf(io: CommandIo): Promise<string> {
   if (io.terminal.isInteractive) return (await import('./setup-answers.ts')).askForCode();
   throw new CommandFailure(EXIT.usage, 'the setup code is missing', 'set SERVICE_SETUP_CODE');
 }
 
 // The certificates stay the same over the restart, so the CA that was compared is still the one to trust.
-async function untilServing(io: CommandIo, connection: { url: string; ca: string }): Promise<void> {
+async function untilServing(
+  io: CommandIo,
+  connection: { url: string; ca: string | null },
+): Promise<void> {
   const client = createClient({ ...connection, token: '' }, LOOK_AGAIN_MS * 10);
   const endsAtMs = io.now() + STARTS_WITHIN_MS;
   while (!io.signal.aborted && io.now() < endsAtMs) {

@@ -41,6 +41,7 @@ describe('the provisioning file', () => {
   it('should be refused with every mistake named', () => {
     const mistakes = mistakesOf('admn: 1\nadmin: {mail: x, password: 7}\nsettings: []\n');
     expect(mistakes).toMatch(/admn: there is no such field/);
+    expect(mistakes).not.toContain('schema is false');
     expect(mistakes).toMatch(/admin\.mail: there is no such field/);
     expect(mistakes).toMatch(/admin\.password: must be string/);
     expect(mistakes).toMatch(/^settings: /m);

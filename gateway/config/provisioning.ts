@@ -56,7 +56,7 @@ export function readProvisioning(text: string): ProvisioningResult {
     );
     return { ok: false, mistakes: [reason] };
   }
-  const mistakes = check.Check(value) ? [] : check.Errors(value).map(describe);
+  const mistakes = check.Check(value) ? [] : mistakesOf(value);
   if (!check.Check(value)) return { ok: false, mistakes };
   const admin = value.admin === undefined ? null : adminOf(value.admin);
   if (admin !== null && 'mistake' in admin) return { ok: false, mistakes: [admin.mistake] };
@@ -77,6 +77,14 @@ function adminOf(
     return { email, displayName, secret: { passwordHash } };
   }
   return { mistake: 'admin: needs either password or password_hash' };
+}
+
+// A field that is not known is found twice: as a value that nothing may be, and by its name.
+function mistakesOf(value: unknown): readonly string[] {
+  return check
+    .Errors(value)
+    .filter(({ keyword }) => keyword !== 'boolean')
+    .map(describe);
 }
 
 function describe(one: {

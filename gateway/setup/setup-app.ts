@@ -14,7 +14,11 @@ import { type SetupRoutesDeps, setupRoutes } from './setup-routes.ts';
 
 /** Builds the application; it listens only through the bridge. */
 export async function createSetupApp(
-  deps: SetupRoutesDeps & { readonly logger: Logger },
+  deps: SetupRoutesDeps & {
+    readonly logger: Logger;
+    /** The CA to pin. Whoever takes it compares its fingerprint with the printed one. */
+    readonly caPem: string;
+  },
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -56,6 +60,9 @@ export async function createSetupApp(
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', SETUP_CONTENT_SECURITY_POLICY)
       .send(renderSetup(deps.version)),
+  );
+  app.get('/ca.pem', async (_request, reply) =>
+    reply.header('content-type', 'application/x-pem-file').send(deps.caPem),
   );
   app.get('/livez', async () => ({ status: 'alive', setup: true }));
   app.get('/readyz', async (_request, reply) =>

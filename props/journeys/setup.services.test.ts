@@ -85,7 +85,7 @@ describe('a Console that was told nothing', () => {
         { env: { ...home.env, SERVICE_SETUP_CODE: codeShown } },
       );
     const wrong = setUp(['--ca-fingerprint', 'AA'.repeat(32)], nextCode);
-    expect(await wrong.exited).toBe(6);
+    expect(await wrong.exited).toBe(7);
     const guessed = setUp(['--ca-fingerprint', fingerprint], 'AAAA-AAAA-AAAA');
     expect(await guessed.exited).toBe(4);
     const done = setUp(['--ca-fingerprint', fingerprint], nextCode);
