@@ -103,6 +103,18 @@ describe('directory', () => {
     clock.stop();
   });
 
+  it('should start nothing after it was closed, whatever answers late', () => {
+    const { directory, feed, clock } = house();
+    directory.open('front', { opened: 0 });
+    directory.closeAll();
+    const moves = feed.recent(10).length;
+    directory.open('front', { opened: 0 }, 'late.answer');
+    expect(directory.ask('front')).toBe('absent');
+    expect(directory.size()).toBe(0);
+    expect(feed.recent(10).length).toBe(moves);
+    clock.stop();
+  });
+
   it('should stop an actor that fails more often than the cap allows in a window', async () => {
     const { directory, crashes, clock, feed, setNow } = house(2);
     directory.open('front', { opened: 0 });

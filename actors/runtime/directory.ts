@@ -29,7 +29,10 @@ export type ActorView<TMachine extends AnyStateMachine> = {
 
 export type Directory<TMachine extends AnyStateMachine> = {
   readonly kind: string;
-  /** Starts the actor of an id from facts; an existing one is kept. `why` names the first move in the feed. */
+  /**
+   * Starts the actor of an id from facts; an existing one is kept. `why` names the first move in the feed. After
+   * `closeAll` nothing is started: what a late answer wrote is read at the next start.
+   */
   open(id: string, input: InputFrom<TMachine>, why?: string): void;
   /** Hands an event over; 'absent' when there is no such actor. Never throws. */
   tell(id: string, event: EventFromLogic<TMachine>): 'told' | 'absent';
@@ -74,6 +77,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
 ): Directory<TMachine> {
   const held = new Map<string, Held>();
   const { kind, feed, now } = options;
+  let isClosed = false;
 
   function start(id: string, input: InputFrom<TMachine>, why: string): void {
     // Observers hear of snapshots and not of events; XState's inspection would tell both and costs more than the event
@@ -178,7 +182,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
   async function rebuild(id: string): Promise<void> {
     try {
       const facts = await options.rebuild(id);
-      if (facts !== null && !held.has(id)) start(id, facts, ACTOR_REBUILT);
+      if (facts !== null && !isClosed && !held.has(id)) start(id, facts, ACTOR_REBUILT);
     } catch (error) {
       options.onRebuildFailed?.(id, error);
     }
@@ -194,7 +198,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
   return {
     kind,
     open(id, input, why = ACTOR_OPENED) {
-      if (!held.has(id)) start(id, input, why);
+      if (!isClosed && !held.has(id)) start(id, input, why);
     },
     tell(id, event) {
       const own = held.get(id);
@@ -220,6 +224,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     size: () => held.size,
     close,
     closeAll() {
+      isClosed = true;
       for (const id of [...held.keys()]) close(id);
     },
   };
