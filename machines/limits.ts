@@ -229,6 +229,7 @@ export const SEEN_BATCH_MAX = 10_000;
 
 // Request budgets that Consoles share.
 export const SHARED_LIMITS_COMMAND_TIMEOUT_MS = 100;
+export const SHARED_LIMITS_LAST_READ_MS = 1;
 export const SHARED_LIMITS_LOOK_TIMEOUT_MS = 200;
 export const SHARED_LIMITS_CHECK_INTERVAL_MS = 250;
 export const SHARED_LIMITS_RETRY_MS = 500;

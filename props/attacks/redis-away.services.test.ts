@@ -22,6 +22,10 @@ const AFTER_MS = 2_000;
 const reasonNot = whyNoRedis();
 if (reasonNot !== null) console.info(`Redis is skipped: ${reasonNot}`);
 
+/** A gap between two ticks of this process that no waiting explains: the machine gave its time to others. */
+const TICK_MS = 5;
+const STALL_FROM_MS = 40;
+
 type Took = { readonly atMs: number; readonly ms: number; readonly status: number };
 
 describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away', () => {
@@ -66,6 +70,24 @@ describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away
     return left;
   }
 
+  /** Watches for stalls of this process; gives how long it stood still between two instants. */
+  function watchStalls() {
+    const stalls: { readonly fromMs: number; readonly toMs: number }[] = [];
+    let lastMs = performance.now();
+    const timer = setInterval(() => {
+      const nowMs = performance.now();
+      if (nowMs - lastMs >= STALL_FROM_MS) stalls.push({ fromMs: lastMs + TICK_MS, toMs: nowMs });
+      lastMs = nowMs;
+    }, TICK_MS);
+    return {
+      between: ({ atMs, ms }: Took) =>
+        stalls
+          .map(({ fromMs, toMs }) => Math.min(toMs, atMs + ms) - Math.max(fromMs, atMs))
+          .reduce((sum, one) => sum + Math.max(0, one), 0),
+      stop: () => clearInterval(timer),
+    };
+  }
+
   /** Asks without a pause, on kept connections, until it is told to stop. */
   function load() {
     const took: Took[] = [];
@@ -96,8 +118,10 @@ describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away
     async (how) => {
       const limit = RATE_LIMIT_ANALYST_PER_MINUTE;
       expect(await leftAt()).toEqual([limit - 1, limit - 2]);
+      const stalls = watchStalls();
       const end = load();
       await pause(BEFORE_MS);
+      const fellBefore = consoles.map(({ limits }) => limits?.falls());
 
       const fellAtMs = performance.now();
       if (how === 'freeze') redis.freeze();
@@ -106,12 +130,19 @@ describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away
       expect(await leftAt()).toEqual([limit - 1, limit - 1]);
       await pause(AFTER_MS);
       const took = await end();
+      stalls.stop();
 
       const after = took.filter(({ atMs }) => atMs >= fellAtMs - REQUEST_WITHIN_MS);
       expect(after.length).toBeGreaterThan(100);
-      expect(Math.max(...after.map(({ ms }) => ms))).toBeLessThan(REQUEST_WITHIN_MS);
+      // A machine that is busy with something else makes everybody wait; Redis must not.
+      const waits = after.map((one) => one.ms - stalls.between(one));
+      expect(Math.max(...waits)).toBeLessThan(REQUEST_WITHIN_MS);
       const odd = took.filter(({ status }) => status !== 200 && status !== 429);
       expect(odd).toEqual([]);
+      // Once: a silent Redis is not found again and again.
+      expect(consoles.map(({ limits }) => limits?.falls())).toEqual(
+        fellBefore.map((falls) => Number(falls) + 1),
+      );
       for (const one of consoles) {
         const ready = await one.ask(null, '/readyz?verbose', null, { method: 'GET' });
         expect([ready.status, ready.body['status']]).toEqual([200, 'ready']);
@@ -119,7 +150,6 @@ describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away
           expect.objectContaining({ name: 'redis', ok: false, required: false }),
         );
         expect(await one.metrics.registry.metrics()).toMatch(/^service_rate_limits_shared 0$/m);
-        expect(one.limits?.falls()).toBe(1);
       }
 
       if (how === 'freeze') redis.thaw();

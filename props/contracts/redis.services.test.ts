@@ -54,6 +54,14 @@ describe.skipIf(reasonNot !== null)('on Redis', () => {
     },
   });
 
+  it('should be found by the first look, while the connection is being made', async () => {
+    const counter = createRedisCounter({
+      ...{ url: redis.url, timers: processTime, logger: silentLogger },
+    });
+    await counter.look();
+    await counter.close();
+  });
+
   it.each(['freeze', 'kill'] as const)(
     'should give every count up in time after a %s, and count again afterwards',
     async (how) => {

@@ -3,7 +3,11 @@
 // would count later than the request it belongs to. decision: D41
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { SHARED_LIMITS_COMMAND_TIMEOUT_MS, SHARED_LIMITS_RETRY_MS } from '../../machines/limits.ts';
+import {
+  SHARED_LIMITS_COMMAND_TIMEOUT_MS,
+  SHARED_LIMITS_LAST_READ_MS,
+  SHARED_LIMITS_RETRY_MS,
+} from '../../machines/limits.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import {
@@ -55,12 +59,23 @@ export function createRedisCounter({ url, timers, logger }: RedisCounterOptions)
     return made;
   }
 
+  /** The first look comes while the connection is being made: that is no failure yet. */
+  async function connected(): Promise<void> {
+    if (redis.status !== 'connecting' && redis.status !== 'connect') return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const ends = ['ready', 'close'] as const;
+    for (const end of ends) redis.once(end, resolve);
+    await promise;
+    for (const end of ends) redis.off(end, resolve);
+  }
+
   async function inTime<T>(answer: Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = timers.setTimeout(
-      () => reject(new SharedCounterUnavailable('no answer in time')),
-      SHARED_LIMITS_COMMAND_TIMEOUT_MS,
-    );
+    // A loop that was held up runs its timers before it reads its sockets: the answer may lie there, so it is read first.
+    const giveUp = () => reject(new SharedCounterUnavailable('no answer in time'));
+    let timer = timers.setTimeout(() => {
+      timer = timers.setTimeout(giveUp, SHARED_LIMITS_LAST_READ_MS);
+    }, SHARED_LIMITS_COMMAND_TIMEOUT_MS);
     try {
       return await Promise.race([answer, late]);
     } catch (error) {
@@ -85,7 +100,7 @@ export function createRedisCounter({ url, timers, logger }: RedisCounterOptions)
     },
     async look() {
       try {
-        await inTime(redis.ping());
+        await inTime(connected().then(() => redis.ping()));
       } catch (error) {
         // What a silent server still owes is given up with its connection; the next look finds a new one.
         if (redis.status === 'ready') redis.disconnect(true);
