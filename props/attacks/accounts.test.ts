@@ -25,7 +25,7 @@ async function opened() {
   return { console, admin, root };
 }
 
-describe('accounts', () => {
+describe('attack 28: accounts', () => {
   it('should be made, changed by revision, and removed with what is theirs', async () => {
     const { console, root } = await opened();
     const made = await root.post('/users', { email: 'New@example.test', role: 'analyst' });

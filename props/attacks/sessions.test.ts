@@ -35,7 +35,7 @@ async function loggedIn(console: ConsoleUnderTest, email: string) {
   return browser;
 }
 
-describe('a session', () => {
+describe('attack 27: a session', () => {
   it('should never be the one that an attacker planted before the login', async () => {
     const console = await openConsole();
     const { email } = await addPerson(console, 'viewer');

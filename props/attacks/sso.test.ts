@@ -112,7 +112,7 @@ function expectNoSession(browser: Browser, page: Page): void {
   expect(browser.cookie('localhost:0', SESSION)).toBeNull();
 }
 
-describe('a login through a provider', () => {
+describe('attack 27: a login through a provider', () => {
   it('should make an account with its mapped role, and a session that may do what the role may', async () => {
     const id = await setUp(peer);
     const browser = newBrowser();
@@ -188,7 +188,7 @@ describe('a login through a provider', () => {
   });
 });
 
-describe('an answer that does not belong to the login', () => {
+describe('attack 27: an answer that does not belong to the login', () => {
   it('should be refused with the state of another browser', async () => {
     const id = await setUp(peer);
     const [attacker, victim] = [newBrowser(), newBrowser()];
@@ -274,7 +274,7 @@ describe('an answer that does not belong to the login', () => {
   });
 });
 
-describe('a token that is not for this login', () => {
+describe('attack 27: a token that is not for this login', () => {
   const now = () => Math.floor(Date.now() / 1_000);
   const TOKENS: Readonly<Record<string, (claims: Claims) => Claims>> = {
     'of another issuer': (claims) => ({ ...claims, iss: 'https://evil.example' }),
@@ -319,7 +319,7 @@ describe('a token that is not for this login', () => {
   });
 });
 
-describe('somebody who claims the address of somebody else', () => {
+describe('attack 27: somebody who claims the address of somebody else', () => {
   const EMAIL_REFUSED = [403, 'sso_email_refused'];
   const ACCOUNT_REFUSED = [403, 'sso_account_refused'];
   const makeAnn = () =>

@@ -25,9 +25,21 @@ export function contextOf(home: Home): Context {
   return context;
 }
 
-/** One call of the operator API. */
+/** One call of the operator API, with the key of the context. */
 export function api(home: Home, method: string, path: string, body?: unknown): Promise<Answer> {
-  const { token, ca_pem: ca } = contextOf(home);
+  const { token } = contextOf(home);
+  return apiAs(home, { authorization: `Bearer ${token}` }, method, path, body);
+}
+
+/** One call of whoever these headers say. */
+export function apiAs(
+  home: Home,
+  who: Readonly<Record<string, string>>,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const { ca_pem: ca } = contextOf(home);
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const call = request(
@@ -39,7 +51,7 @@ export function api(home: Home, method: string, path: string, body?: unknown): P
         method,
         ca,
         headers: {
-          authorization: `Bearer ${token}`,
+          ...who,
           ...(text === undefined
             ? {}
             : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
