@@ -37,10 +37,10 @@ function sentence(event: Told, detail: string): string {
     case 'network_listen':
       return `${who} listens on ${endpoint(event)}`;
     case 'dns_query':
-      return `${who} asked the name server ${endpoint(event)}`;
+      return `${who} asked the name server ${endpoint(event)}${detail}`;
     case 'file_open':
     case 'library_load':
-      return `${who} opened ${event.file?.path ?? 'a file'}`;
+      return `${who} opened ${event.file?.path ?? 'a file'}${detail}`;
     case 'file_write':
       return `${who} changed ${event.file?.path ?? 'a file'}`;
     case 'engine_loss':

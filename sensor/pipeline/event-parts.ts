@@ -22,6 +22,7 @@ const IMAGE_MAX_CHARS = 1_024;
 const PORT_MAX = 65_535;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 const MAY_WRITE = 2;
+const NOTHING: JsonObject = {};
 const PATH_ARGS = ['file_arg', 'path_arg', 'linux_binprm_arg'];
 
 type Network = NonNullable<RuntimeEvent['network']>;
@@ -93,13 +94,16 @@ function portAt(value: JsonObject, key: string): number | undefined {
 
 /** The engine says local (s) and remote (d); an event says who called whom, so an accepted connection is turned round. */
 export function networkPart(kind: EventKind, body: JsonObject): Network | undefined {
-  const sock = firstArg(body, ['sock_arg', 'skb_arg', 'sockaddr_arg']);
+  const socket = firstArg(body, ['sock_arg', 'skb_arg']);
+  // What a call asks for stands beside a socket that is not connected yet.
+  const named = firstArg(body, ['sockaddr_arg']);
+  const sock = socket ?? named;
   if (sock === undefined) return undefined;
   const address = (key: string) => textAt(sock, key, NAME_MAX_CHARS) || undefined;
   const local = { ip: address('saddr'), port: portAt(sock, 'sport') };
   const remote = {
-    ip: address('daddr') ?? address('addr'),
-    port: portAt(sock, 'dport') ?? portAt(sock, 'port'),
+    ip: textAt(named ?? NOTHING, 'addr', NAME_MAX_CHARS) || address('daddr'),
+    port: portAt(named ?? NOTHING, 'port') ?? portAt(sock, 'dport'),
   };
   const inbound = kind === 'network_accept';
   const listens = kind === 'network_listen';
@@ -113,7 +117,15 @@ export function networkPart(kind: EventKind, body: JsonObject): Network | undefi
     ...(source?.port === undefined ? {} : { source_port: source.port }),
     ...(destination.ip === undefined ? {} : { destination_ip: destination.ip }),
     ...(destination.port === undefined ? {} : { destination_port: destination.port }),
+    ...askedName(body),
   };
+}
+
+/** The name a DNS question or answer is about, where the engine has read it out of the packet. */
+function askedName(body: JsonObject): { readonly domain?: string } {
+  const told = listAt(body, 'args').find((arg) => isObject(arg) && arg['label'] === 'dns_name');
+  const domain = isObject(told) ? textAt(told, 'string_arg', NAME_MAX_CHARS) : '';
+  return domain === '' ? {} : { domain };
 }
 
 export function filePart(operation: string, body: JsonObject): FilePart | undefined {

@@ -10,6 +10,7 @@ import {
   type RuntimeEvent,
 } from '../../machines/wire/event.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
+import { answeredAddresses, detailOf } from './event-detail.ts';
 import { actionName, isEnforcing, kindOfHook, severityOf } from './event-kind.ts';
 import { messageOf } from './event-message.ts';
 import {
@@ -34,11 +35,17 @@ import { inShort, type ProcessCache } from './process-cache.ts';
 
 export type Refused = 'malformed' | 'unknown_event' | 'time_missing';
 export type Normalised =
-  | { readonly ok: true; readonly event: RuntimeEvent }
+  | {
+      readonly ok: true;
+      readonly event: RuntimeEvent;
+      /** What a name server answered, when the line tells of an answer. */
+      readonly answers: readonly string[];
+    }
   | { readonly ok: false; readonly refused: Refused };
 export type NormaliseContext = { readonly sensorId: string; readonly cache: ProcessCache };
 
 const DNS_PORT = 53;
+const NO_ANSWERS: readonly string[] = [];
 const HOOK_KEYS = [
   'process_kprobe',
   'process_tracepoint',
@@ -72,6 +79,7 @@ export function normalise(line: string, context: NormaliseContext): Normalised {
   const policy = policyOf(body);
   const kind = kindOf(hooked, policy?.action ?? '');
   const process = processPart(told);
+  const network = networkPart(kind, body);
   const event: Omit<RuntimeEvent, 'message'> = {
     event_id: eventId(context.sensorId, observedAt, hooked),
     schema_version: EVENT_SCHEMA_VERSION,
@@ -81,7 +89,7 @@ export function normalise(line: string, context: NormaliseContext): Normalised {
     ...lineage(process, told, body, context.cache),
     ...given('workload', workloadPart(told)),
     ...given('network_namespace', networkNamespace(told)),
-    ...given('network', networkPart(kind, body)),
+    ...given('network', network),
     ...given('file', fileOf(kind, hooked)),
     ...given('policy', policy),
     ...given('occurrences', countAt(body, 'number_of_dropped_process_events')),
@@ -89,7 +97,8 @@ export function normalise(line: string, context: NormaliseContext): Normalised {
   };
   return {
     ok: true,
-    event: { ...event, message: messageOf(event, { detail: detailOf(kind, body) }) },
+    event: { ...event, message: messageOf(event, { detail: detailOf(kind, body, network) }) },
+    answers: kind === 'dns_query' ? answeredAddresses(body) : NO_ANSWERS,
   };
 }
 
@@ -122,8 +131,9 @@ function kindOf(hooked: Hooked, action: string): EventKind {
   }
   const kind = kindOfHook(hooked.name) ?? 'policy_match';
   const asksName = kind === 'network_connect' && hooked.name.startsWith('udp');
-  const port = networkPart(kind, hooked.body)?.destination_port;
-  return asksName && port === DNS_PORT ? 'dns_query' : kind;
+  if (!asksName) return kind;
+  const { domain, destination_port: port } = networkPart(kind, hooked.body) ?? {};
+  return domain !== undefined || port === DNS_PORT ? 'dns_query' : kind;
 }
 
 /** Sensor, engine's exec_id, engine's time, kind, and a digest of what else the engine said about it. */
@@ -176,15 +186,4 @@ function operationOf(kind: EventKind, name: string): string {
   if (kind === 'file_open') return 'open';
   const verb = /unlink|rename|truncate/.exec(name)?.[0];
   return verb ?? (kind === 'file_write' ? 'write' : name);
-}
-
-function detailOf(kind: EventKind, body: JsonObject): string {
-  const signal = textAt(body, 'signal', 32);
-  const status = countAt(body, 'status') ?? 0;
-  if (kind === 'process_exit') {
-    if (signal !== '') return ` by ${signal}`;
-    return status === 0 ? '' : ` with status ${status}`;
-  }
-  const said = textAt(body, 'message', NAME_MAX_CHARS) || textAt(body, 'cgroup', NAME_MAX_CHARS);
-  return said === '' ? '' : `: ${said}`;
 }
