@@ -1,0 +1,109 @@
+/* The path of an open file or directory, from its entry up to the root of its mount tree. */
+#ifndef PATHS_H
+#define PATHS_H
+
+#define PATH_PARTS_MAX 48
+#define NAME_MAX_BYTES 255
+
+/* Built from its end; the slack lets the verifier see that the longest name fits at any place. */
+struct path_scratch {
+	u64 mount;
+	u64 dentry;
+	u32 at;  /* where the text begins */
+	u32 len; /* without an ending zero; 0 = unknown */
+	char text[2 * PATH_MAX_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct path_scratch);
+} path_scratches SEC(".maps");
+
+static __always_inline struct path_scratch *path_scratch(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&path_scratches, &zero);
+}
+
+/* One step up; 1 at the top. Functions that are not static are verified once, not once for each call. */
+__attribute__((noinline)) int path_step(void)
+{
+	struct path_scratch *scratch = path_scratch();
+	struct dentry *dentry, *parent, *root;
+	struct mount *mount, *upper;
+	u32 at, len;
+
+	if (!scratch)
+		return 1;
+	mount = (struct mount *)scratch->mount;
+	dentry = (struct dentry *)scratch->dentry;
+	root = BPF_CORE_READ(mount, mnt.mnt_root);
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (dentry == root || dentry == parent) {
+		upper = BPF_CORE_READ(mount, mnt_parent);
+		if (dentry != root || upper == mount)
+			return 1;
+		scratch->dentry = (u64)BPF_CORE_READ(mount, mnt_mountpoint);
+		scratch->mount = (u64)upper;
+		return 0;
+	}
+	at = scratch->at;
+	len = BPF_CORE_READ(dentry, d_name.len) & NAME_MAX_BYTES;
+	if (at > PATH_MAX_BYTES || at < len + 1)
+		return 1;
+	at = (at - len - 1) & (PATH_MAX_BYTES - 1);
+	scratch->text[at] = '/';
+	bpf_probe_read_kernel(&scratch->text[at + 1], len, BPF_CORE_READ(dentry, d_name.name));
+	scratch->at = at;
+	scratch->dentry = (u64)parent;
+	return 0;
+}
+
+/* Walks from where the scratch stands. A path deeper than the bound keeps its end. */
+__attribute__((noinline)) int path_walk(void)
+{
+	struct path_scratch *scratch = path_scratch();
+
+	if (!scratch)
+		return 0;
+	for (int i = 0; i < PATH_PARTS_MAX; i++)
+		if (path_step())
+			break;
+	if (scratch->at >= PATH_MAX_BYTES) {
+		scratch->at = PATH_MAX_BYTES - 1;
+		scratch->text[PATH_MAX_BYTES - 1] = '/';
+	}
+	scratch->len = PATH_MAX_BYTES - scratch->at;
+	return 0;
+}
+
+/* Writes the path into this CPU's scratch. */
+static __always_inline void write_path(struct path_scratch *scratch, struct vfsmount *vfsmnt, struct dentry *dentry)
+{
+	scratch->mount = (u64)vfsmnt - bpf_core_field_offset(struct mount, mnt);
+	scratch->dentry = (u64)dentry;
+	scratch->at = PATH_MAX_BYTES;
+	path_walk();
+}
+
+static __always_inline void write_path_of(struct path_scratch *scratch, struct file *file)
+{
+	write_path(scratch, BPF_CORE_READ(file, f_path.mnt), BPF_CORE_READ(file, f_path.dentry));
+}
+
+/* Copies the path out of the scratch; its length, 0 when there is none. `to` has room for PATH_MAX_BYTES. */
+static __always_inline u32 copy_path(char *to, struct path_scratch *scratch)
+{
+	u32 at = scratch->at, len = scratch->len;
+
+	if (at >= PATH_MAX_BYTES || len >= PATH_MAX_BYTES)
+		return 0;
+	asm volatile("" : "+r"(len));
+	len &= PATH_MAX_BYTES - 1;
+	return bpf_probe_read_kernel(to, len, &scratch->text[at]) ? 0 : len;
+}
+
+#endif

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds the engine: the BPF object, its skeleton, and one static program that carries it. Needs Debian's clang, bpftool,
+# libbpf-dev, libelf-dev, zlib1g-dev and gcc. The result and its SHA-256 are committed, so that a node needs none of them.
+set -eu
+cd "$(dirname "$0")"
+if [ "$(uname -m)" != x86_64 ]; then
+  echo "the engine is built for x86_64 only; this is $(uname -m), where the Sensor uses the procfs engine" >&2
+  exit 1
+fi
+mkdir -p build
+clang -g -O2 -Wall -Werror -Wno-gnu-variable-sized-type-not-at-end -Wno-visibility -target bpf -mcpu=v3 \
+  -ffile-prefix-map="$PWD"=. -fdebug-compilation-dir=. -c bpf/engine.bpf.c -o build/engine.bpf.o
+llvm-strip -g build/engine.bpf.o
+bpftool gen skeleton build/engine.bpf.o name engine_bpf > build/engine.skel.h
+gcc -std=gnu11 -Os -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE -Isrc -Ibuild \
+  -ffunction-sections -fdata-sections -ffile-prefix-map="$PWD"=. -static -Wl,--gc-sections -Wl,--build-id=none -s \
+  src/*.c -o build/ebpf-engine -lbpf -lelf -lz
+cp build/ebpf-engine ebpf-engine-x86_64
+sha256sum ebpf-engine-x86_64 > ebpf-engine-x86_64.sha256
+ls -l ebpf-engine-x86_64

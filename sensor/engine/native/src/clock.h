@@ -1,0 +1,13 @@
+/* The kernel stamps with the time since boot; lines carry wall time. Small corrections of the wall clock are not followed. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdint.h>
+#include "json.h"
+
+uint64_t boot_ns(void);
+void follow_wall_clock(void);
+/* A quoted time with nanoseconds. */
+void put_time(struct text *to, uint64_t boot);
+
+#endif

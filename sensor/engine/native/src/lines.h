@@ -1,0 +1,17 @@
+/* Turns what the ring holds into export lines. */
+#ifndef LINES_H
+#define LINES_H
+
+#include <stddef.h>
+#include "../events.h"
+#include "processes.h"
+
+void lines_init(const char *node_name);
+/* One record of the ring; what is too short for what it says it is, is left out and counted. */
+void tell_event(const void *record, size_t size);
+/* A process that was there before; `time` is when it is told. */
+void tell_existing(struct process *process, u64 time);
+void tell_lost(u64 lost);
+u64 lines_malformed(void);
+
+#endif

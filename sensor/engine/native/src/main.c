@@ -1,0 +1,309 @@
+/* The engine that sees through eBPF: a program of its own that writes Tetragon 1.7 JSON lines. Its standard input must be
+ * held open by whoever starts it; when that ends, or at SIGTERM, it detaches, writes what the kernel still holds and ends. */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cgroups.h"
+#include "clock.h"
+#include "export.h"
+#include "lines.h"
+#include "names.h"
+#include "procfs.h"
+#include "programs.h"
+
+#define VERSION "1.7.0"
+#define HEARTBEAT_NS 2000000000ull
+#define TICK_MS 100
+#define EXIT_REFUSED 3
+#define HOST_PID_NAMESPACE "pid:[4026531836]"
+
+static struct options options = { .ring_kib = 4096 };
+static char export_file[4096] = "events.log", node_name[256];
+static double max_size_mb = 10;
+static unsigned max_backups = 5;
+static u64 lost_told;
+
+static const char *const WATCHED[] = {
+	"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_", "/root/.ssh/", "/run/secrets/kubernetes.io/",
+	"/var/lib/kubelet/pki/", "/etc/kubernetes/", "/dev/mem", "/dev/kmem", "/proc/kcore", 0,
+};
+static const char *const WATCHED_WRITES[] = {
+	"/etc/passwd", "/etc/group", "/etc/ld.so.preload", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/pam.d/",
+	"/usr/bin/", "/usr/sbin/", "/usr/lib/systemd/", "/boot/", "/sys/kernel/security/", 0,
+};
+
+static int refuse(const char *what, const char *why)
+{
+	struct text *to = image_text();
+	char *start = to->at;
+
+	put(to, "{\"error\":");
+	put_string(to, what, strlen(what));
+	put(to, ",\"reason\":");
+	put_string(to, why, strlen(why));
+	put(to, "}\n");
+	fwrite(start, 1, to->at - start, stderr);
+	return EXIT_REFUSED;
+}
+
+static void watch(const char *prefix, u32 how)
+{
+	unsigned most = sizeof(options.watched) / sizeof(options.watched[0]);
+
+	if (options.watched_count == most)
+		return;
+	options.watched[options.watched_count].prefix = prefix;
+	options.watched[options.watched_count++].how = how;
+}
+
+static int add_cgroup(const char *path, u32 mode)
+{
+	struct stat facts;
+
+	if (stat(path, &facts) || options.cgroups_count == CGROUPS_MAX)
+		return -1;
+	options.settings.cgroup_mode = mode;
+	options.cgroups[options.cgroups_count++] = facts.st_ino;
+	return 0;
+}
+
+enum flag {
+	FLAG_FILE = 256, FLAG_SIZE, FLAG_BACKUPS, FLAG_NODE, FLAG_IGNORE, FLAG_WATCH, FLAG_WATCH_WRITE, FLAG_CGROUP,
+	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING,
+};
+static const struct option FLAGS[] = {
+	{ "export-filename", required_argument, 0, FLAG_FILE },
+	{ "export-file-max-size-mb", required_argument, 0, FLAG_SIZE },
+	{ "export-file-max-backups", required_argument, 0, FLAG_BACKUPS },
+	{ "node-name", required_argument, 0, FLAG_NODE },
+	{ "ignore-pid", required_argument, 0, FLAG_IGNORE },
+	{ "watch-path", required_argument, 0, FLAG_WATCH },
+	{ "watch-write-path", required_argument, 0, FLAG_WATCH_WRITE },
+	{ "cgroup", required_argument, 0, FLAG_CGROUP },
+	{ "exclude-cgroup", required_argument, 0, FLAG_NOT_CGROUP },
+	{ "dns-port", required_argument, 0, FLAG_DNS_PORT },
+	{ "tell-close", no_argument, 0, FLAG_CLOSE },
+	{ "ring-kib", required_argument, 0, FLAG_RING },
+	{ 0 },
+};
+
+static int read_flag(int flag, const char *value)
+{
+	struct settings *settings = &options.settings;
+
+	switch (flag) {
+	case FLAG_FILE: snprintf(export_file, sizeof(export_file), "%s", value); return 0;
+	case FLAG_SIZE: max_size_mb = atof(value); return max_size_mb > 0 ? 0 : -1;
+	case FLAG_BACKUPS: max_backups = atoi(value); return 0;
+	case FLAG_NODE: snprintf(node_name, sizeof(node_name), "%s", value); return 0;
+	case FLAG_IGNORE:
+		if (options.ignored_count == IGNORED_MAX)
+			return -1;
+		options.ignored[options.ignored_count++] = atoi(value);
+		return 0;
+	case FLAG_WATCH: watch(value, WATCH_READ | WATCH_WRITE); return 0;
+	case FLAG_WATCH_WRITE: watch(value, WATCH_WRITE); return 0;
+	case FLAG_CGROUP: return add_cgroup(value, 1);
+	case FLAG_NOT_CGROUP: return add_cgroup(value, 2);
+	case FLAG_DNS_PORT:
+		if (settings->dns_ports == DNS_PORTS_MAX)
+			return -1;
+		settings->dns_port[settings->dns_ports++] = atoi(value);
+		return 0;
+	case FLAG_CLOSE: settings->tell_close = 1; return 0;
+	case FLAG_RING:
+		options.ring_kib = atoi(value);
+		/* The kernel takes powers of two of at least a page. */
+		return options.ring_kib >= 4 && !(options.ring_kib & (options.ring_kib - 1)) ? 0 : -1;
+	default: return -1;
+	}
+}
+
+static int read_flags(int count, char **words)
+{
+	int flag;
+
+	gethostname(node_name, sizeof(node_name) - 1);
+	while ((flag = getopt_long(count, words, "", FLAGS, 0)) != -1)
+		if (flag == '?' || read_flag(flag, optarg))
+			return -1;
+	if (options.watched_count == 0) {
+		for (int i = 0; WATCHED[i]; i++)
+			watch(WATCHED[i], WATCH_READ | WATCH_WRITE);
+		for (int i = 0; WATCHED_WRITES[i]; i++)
+			watch(WATCHED_WRITES[i], WATCH_WRITE);
+	}
+	if (options.settings.dns_ports == 0)
+		options.settings.dns_port[options.settings.dns_ports++] = 53;
+	options.settings.self = getpid();
+	return 0;
+}
+
+static void say(struct text *to, char *start)
+{
+	put(to, "\n");
+	fwrite(start, 1, to->at - start, stdout);
+	fflush(stdout);
+}
+
+static void say_hello(void)
+{
+	struct text *to = image_text();
+	char *start = to->at;
+	unsigned count;
+	const struct disabled *disabled = programs_disabled(&count);
+
+	put(to, "{\"engine\":\"ebpf\",\"mode\":\"ring\",\"version\":\"" VERSION "\",\"disabled_hooks\":[");
+	for (unsigned i = 0; i < count; i++) {
+		put(to, i ? ",{\"hook\":" : "{\"hook\":");
+		put_string(to, disabled[i].hook, strlen(disabled[i].hook));
+		put(to, ",\"reason\":");
+		put_string(to, disabled[i].reason, strlen(disabled[i].reason));
+		put(to, "}");
+	}
+	put(to, "],\"attached\":");
+	put_number(to, programs_attached());
+	put(to, ",\"pid\":");
+	put_number(to, getpid());
+	put(to, "}");
+	say(to, start);
+}
+
+static u64 all_lost(void)
+{
+	return programs_lost() + export_totals.lost + lines_malformed();
+}
+
+static void tell_losses(void)
+{
+	u64 lost = all_lost();
+
+	if (lost > lost_told)
+		tell_lost(lost - lost_told);
+	lost_told = lost;
+}
+
+static void say_alive(void)
+{
+	struct text *to = image_text();
+	char *start = to->at;
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	put(to, "{\"alive\":");
+	put_time(to, boot_ns());
+	put(to, ",\"written\":");
+	put_number(to, export_totals.written);
+	put(to, ",\"lost\":");
+	put_number(to, all_lost());
+	put(to, ",\"filtered\":");
+	put_number(to, programs_count(COUNT_FILTERED));
+	put(to, ",\"processes\":");
+	put_number(to, processes_count());
+	put(to, ",\"rss_kib\":");
+	put_number(to, used.ru_maxrss);
+	put(to, "}");
+	say(to, start);
+}
+
+/* Standard input that ends, or a signal. */
+static bool is_over(struct pollfd *polled)
+{
+	char word[256];
+
+	if (polled[2].revents)
+		return true;
+	if (!polled[1].revents)
+		return false;
+	return read(polled[1].fd, word, sizeof(word)) <= 0;
+}
+
+static void run(int signals)
+{
+	struct pollfd polled[] = {
+		{ programs_fd(), POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 }, { signals, POLLIN, 0 },
+	};
+	u64 heartbeat = boot_ns() + HEARTBEAT_NS;
+	bool full = false;
+
+	for (;;) {
+		u64 now;
+
+		poll(polled, 3, full ? 0 : TICK_MS);
+		if (is_over(polled))
+			return;
+		full = programs_take() > 0;
+		programs_sweep();
+		export_flush();
+		now = boot_ns();
+		if (now < heartbeat)
+			continue;
+		heartbeat = now + HEARTBEAT_NS;
+		follow_wall_clock();
+		tell_losses();
+		export_flush();
+		say_alive();
+	}
+}
+
+static int catch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, 0);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+int main(int count, char **words)
+{
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	char namespace[64] = "";
+	const char *cgroup_root;
+	u64 began;
+	int error;
+
+	if (read_flags(count, words))
+		return refuse("usage", "a flag is unknown or its value is not valid");
+	if (geteuid() != 0)
+		return refuse("not_root", "loading programs needs root");
+	/* The kernel names processes as the host does. */
+	if (readlink("/proc/self/ns/pid", namespace, sizeof(namespace) - 1) < 0 || strcmp(namespace, HOST_PID_NAMESPACE))
+		return refuse("pid_namespace", "it has to run in the host's pid namespace");
+	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 */
+	follow_wall_clock();
+	names_init();
+	cgroup_root = cgroups_init();
+	lines_init(node_name);
+	error = export_open(export_file, max_size_mb * (1 << 20), max_backups);
+	if (error)
+		return refuse("export", strerror(-error));
+	error = programs_start(&options, cgroup_root, tell_event);
+	if (error)
+		return refuse("programs", strerror(-error));
+	began = boot_ns();
+	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
+	procfs_adopt_all(began, tell_existing, began);
+	export_flush();
+	say_hello();
+	run(catch_signals());
+	programs_stop();
+	while (programs_take() > 0)
+		export_flush();
+	tell_losses();
+	export_flush();
+	say_alive();
+	return 0;
+}

@@ -1,0 +1,284 @@
+#include "programs.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "clock.h"
+#include "hooks.h"
+#include "engine.skel.h"
+
+#define BATCH 4096
+#define CONNECT_WAIT_NS 200000000ull
+#define SWEEP_MAX 256
+#define LINKS_MAX 64
+
+static struct engine_bpf *engine;
+static struct ring_buffer *ring;
+static struct bpf_link *links[LINKS_MAX];
+static struct disabled disabled[LINKS_MAX];
+static unsigned links_count, disabled_count, taken;
+static tell_record *tell_one;
+static char last_words[256];
+
+const struct disabled *programs_disabled(unsigned *count)
+{
+	*count = disabled_count;
+	return disabled;
+}
+
+unsigned programs_attached(void)
+{
+	return links_count;
+}
+
+static void disable(const char *hook, const char *what, int error, const char *more)
+{
+	struct disabled *one = &disabled[disabled_count];
+
+	if (disabled_count == LINKS_MAX)
+		return;
+	disabled_count += 1;
+	one->hook = hook;
+	snprintf(one->reason, sizeof(one->reason), "%s%s%s%s%s", what, error ? ": " : "", error ? strerror(error) : "",
+		 more[0] ? ": " : "", more);
+}
+
+/* libbpf's last warning says more than its error number. */
+static int remember_words(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN && !strstr(format, "BEGIN PROG LOAD LOG"))
+		vsnprintf(last_words, sizeof(last_words), format, args);
+	last_words[strcspn(last_words, "\n")] = 0;
+	return 0;
+}
+
+static struct engine_bpf *open_with(const struct options *options)
+{
+	struct engine_bpf *opened = engine_bpf__open();
+
+	if (!opened)
+		return 0;
+	memcpy((void *)&opened->rodata->settings, &options->settings, sizeof(options->settings));
+	bpf_map__set_max_entries(opened->maps.ring, options->ring_kib << 10);
+	if (!options->settings.tell_close)
+		bpf_map__set_max_entries(opened->maps.owners, 1);
+	return opened;
+}
+
+/* Whether this program alone loads; the reason is left in `last_words`. */
+static int try_alone(const struct options *options, const char *name)
+{
+	struct engine_bpf *alone = open_with(options);
+	struct bpf_program *program;
+	int error;
+
+	if (!alone)
+		return -errno;
+	bpf_object__for_each_program(program, alone->obj)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
+	bpf_map__set_max_entries(alone->maps.ring, 4096);
+	last_words[0] = 0;
+	error = engine_bpf__load(alone);
+	engine_bpf__destroy(alone);
+	return error;
+}
+
+static bool is_used(const char *program)
+{
+	for (const struct hook *hook = HOOKS; hook->program; hook++)
+		if (!strcmp(hook->program, program) && hook_is_wanted(hook))
+			return true;
+	return false;
+}
+
+/* All at once; where that is refused, each program by itself decides, and those that load go together. */
+static int load(const struct options *options)
+{
+	struct bpf_program *program;
+	int error;
+
+	engine = open_with(options);
+	if (!engine)
+		return -errno;
+	bpf_object__for_each_program(program, engine->obj)
+		bpf_program__set_autoload(program, is_used(bpf_program__name(program)));
+	error = engine_bpf__load(engine);
+	if (!error)
+		return 0;
+	engine_bpf__destroy(engine);
+	engine = open_with(options);
+	if (!engine)
+		return -errno;
+	bpf_object__for_each_program(program, engine->obj) {
+		const char *name = bpf_program__name(program);
+		int refused = is_used(name) ? try_alone(options, name) : 0;
+
+		bpf_program__set_autoload(program, is_used(name) && !refused);
+		for (const struct hook *hook = HOOKS; refused && hook->program; hook++)
+			if (!strcmp(hook->program, name) && hook_is_wanted(hook))
+				disable(hook->name, "the kernel refuses the program", -refused, last_words);
+	}
+	return engine_bpf__load(engine);
+}
+
+static struct bpf_link *attach(const struct hook *hook, struct bpf_program *program, int cgroup_fd)
+{
+	switch (hook->how) {
+	case HOOK_RAW: return bpf_program__attach_raw_tracepoint(program, hook->event);
+	case HOOK_TRACEPOINT: return bpf_program__attach_tracepoint(program, hook->category, hook->event);
+	case HOOK_CGROUP: return bpf_program__attach_cgroup(program, cgroup_fd);
+	default: return bpf_program__attach(program);
+	}
+}
+
+static void attach_all(const char *cgroup_root)
+{
+	int cgroup_fd = cgroup_root ? open(cgroup_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	for (const struct hook *hook = HOOKS; hook->program; hook++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(engine->obj, hook->program);
+		struct bpf_link *link;
+
+		if (!hook_is_wanted(hook)) {
+			if (hook_reason(hook))
+				disable(hook->name, hook_reason(hook), 0, "");
+			continue;
+		}
+		if (!program || bpf_program__fd(program) < 0)
+			continue; /* said already */
+		if (hook->how == HOOK_CGROUP && cgroup_fd < 0) {
+			disable(hook->name, "no unified cgroup hierarchy is mounted", 0, "");
+			continue;
+		}
+		last_words[0] = 0;
+		link = attach(hook, program, cgroup_fd);
+		if (!link)
+			disable(hook->name, "it cannot be attached", errno, last_words);
+		else if (links_count < LINKS_MAX)
+			links[links_count++] = link;
+	}
+	if (cgroup_fd >= 0)
+		close(cgroup_fd);
+}
+
+static int take(void *unused, void *record, size_t size)
+{
+	(void)unused;
+	tell_one(record, size);
+	return ++taken >= BATCH ? -EAGAIN : 0;
+}
+
+static void fill_maps(const struct options *options)
+{
+	u32 yes = 1;
+
+	for (unsigned i = 0; i < options->ignored_count; i++)
+		bpf_map_update_elem(bpf_map__fd(engine->maps.ignored), &options->ignored[i], &yes, BPF_ANY);
+	for (unsigned i = 0; i < options->cgroups_count; i++)
+		bpf_map_update_elem(bpf_map__fd(engine->maps.cgroups), &options->cgroups[i], &yes, BPF_ANY);
+	for (unsigned i = 0; i < options->watched_count; i++) {
+		struct watch_key key = {};
+		size_t len = strlen(options->watched[i].prefix);
+
+		if (len > WATCH_PREFIX_BYTES)
+			len = WATCH_PREFIX_BYTES;
+		key.bits = len * 8;
+		memcpy(key.path, options->watched[i].prefix, len);
+		bpf_map_update_elem(bpf_map__fd(engine->maps.watched), &key, &options->watched[i].how, BPF_ANY);
+	}
+}
+
+int programs_start(const struct options *options, const char *cgroup_root, tell_record *tell)
+{
+	int error;
+
+	tell_one = tell;
+	libbpf_set_print(remember_words);
+	hooks_probe();
+	error = load(options);
+	if (error)
+		return error;
+	fill_maps(options);
+	ring = ring_buffer__new(bpf_map__fd(engine->maps.ring), take, 0, 0);
+	if (!ring)
+		return -errno;
+	attach_all(cgroup_root);
+	if (!bpf_program__fd(engine->progs.on_exec) || links_count == 0)
+		return -ENOTSUP;
+	return 0;
+}
+
+int programs_fd(void)
+{
+	return ring_buffer__epoll_fd(ring);
+}
+
+unsigned programs_take(void)
+{
+	taken = 0;
+	ring_buffer__consume(ring);
+	return taken;
+}
+
+void programs_sweep(void)
+{
+	int connects = bpf_map__fd(engine->maps.connects), connecting = bpf_map__fd(engine->maps.connecting);
+	u64 keys[SWEEP_MAX], count = 0, none = 0, now = boot_ns();
+	u32 zero = 0;
+	unsigned found = 0;
+
+	if (bpf_map_lookup_elem(connects, &zero, &count) || count == 0)
+		return;
+	if (!bpf_map_get_next_key(connecting, 0, &keys[0]))
+		for (found = 1; found < SWEEP_MAX; found++)
+			if (bpf_map_get_next_key(connecting, &keys[found - 1], &keys[found]))
+				break;
+	if (found == 0)
+		bpf_map_update_elem(connects, &zero, &none, BPF_ANY);
+	for (unsigned i = 0; i < found; i++) {
+		struct event_sock event;
+
+		if (bpf_map_lookup_elem(connecting, &keys[i], &event) || now - event.head.time < CONNECT_WAIT_NS)
+			continue;
+		if (!bpf_map_delete_elem(connecting, &keys[i]))
+			tell_one(&event, sizeof(event));
+	}
+}
+
+u64 programs_count(enum counter which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	u64 values[cpus > 0 ? cpus : 1], sum = 0;
+	u32 key = which;
+
+	if (!engine || bpf_map_lookup_elem(bpf_map__fd(engine->maps.counters), &key, values))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
+}
+
+u64 programs_lost(void)
+{
+	struct bpf_program *program;
+	u64 missed = 0;
+
+	bpf_object__for_each_program(program, engine->obj) {
+		struct bpf_prog_info info = {};
+		u32 size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			missed += info.recursion_misses;
+	}
+	return programs_count(COUNT_LOST) + missed;
+}
+
+void programs_stop(void)
+{
+	while (links_count > 0)
+		bpf_link__destroy(links[--links_count]);
+}

@@ -1,0 +1,43 @@
+/* Loads the programs, attaches each where the kernel allows, and says of the others why not. */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "../events.h"
+
+struct options {
+	struct settings settings;
+	u32 ring_kib;
+	u32 ignored[IGNORED_MAX];
+	unsigned ignored_count;
+	u64 cgroups[CGROUPS_MAX];
+	unsigned cgroups_count;
+	struct { const char *prefix; u32 how; } watched[256];
+	unsigned watched_count;
+};
+
+struct disabled {
+	const char *hook;
+	char reason[256];
+};
+
+typedef void tell_record(const void *record, size_t size);
+
+/* 0, or a negative errno when not even processes can be seen. */
+int programs_start(const struct options *options, const char *cgroup_root, tell_record *tell);
+const struct disabled *programs_disabled(unsigned *count);
+unsigned programs_attached(void);
+/* What becomes readable when there is something to take. */
+int programs_fd(void);
+/* Takes what the ring holds, at most one batch; how many. */
+unsigned programs_take(void);
+/* Tells connects whose source port was not learned in time. */
+void programs_sweep(void);
+/* Everything the kernel did not hand over: no room in the ring, and programs that could not run. */
+u64 programs_lost(void);
+u64 programs_count(enum counter which);
+/* Detaches; what is in the ring stays to be taken. */
+void programs_stop(void);
+
+#endif
