@@ -1,0 +1,100 @@
+// What the engine's tests share: the program in a directory of its own, its words, and its export as parsed lines.
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const ENGINE = fileURLToPath(new URL('./ebpf-engine-x86_64', import.meta.url));
+const DEADLINE_MS = 15_000;
+
+export type Told = { readonly kind: string; readonly body: Body; readonly time: string };
+type Process = {
+  readonly pid: number;
+  readonly exec_id: string;
+  readonly binary: string;
+  readonly arguments?: string;
+  readonly flags: string;
+  readonly docker?: string;
+  readonly parent_exec_id?: string;
+  readonly binary_properties?: Record<string, unknown>;
+};
+type Body = {
+  readonly process: Process;
+  readonly parent?: Process;
+  readonly function_name?: string;
+  readonly args?: Record<string, unknown>[];
+  readonly signal?: string;
+  readonly status?: number;
+  readonly number_of_dropped_process_events?: string;
+};
+export type Running = {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly file: string;
+  readonly hello: { readonly engine: string; readonly disabled_hooks: { hook: string }[] };
+  /** Its words so far, parsed. */
+  readonly words: Record<string, unknown>[];
+};
+
+/** Why the engine cannot run here, or nothing. It is started once, with an input that ends at once. */
+export function whyNotHere(scratch: string): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'it is built for x86-64 Linux';
+  if (process.getuid?.() !== 0) return 'it needs root';
+  if (!existsSync('/sys/kernel/btf/vmlinux')) return 'the kernel has no BTF';
+  const file = path.join(scratch, 'probe.log');
+  const tried = spawnSync(ENGINE, ['--export-filename', file], { input: '', encoding: 'utf8' });
+  return tried.status === 0 ? undefined : `it ended with ${tried.status}: ${tried.stderr}`;
+}
+
+export async function startEngine(directory: string, ...flags: string[]): Promise<Running> {
+  const file = path.join(directory, 'events.log');
+  const child = spawn(ENGINE, ['--export-filename', file, '--node-name', 'n1', ...flags]);
+  const words: Record<string, unknown>[] = [];
+  const output = createInterface(child.stdout);
+  output.on('line', (line) => words.push(JSON.parse(line)));
+  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  return { child, file, words, hello: JSON.parse(String(first)) };
+}
+
+export async function stopEngine(running: Running, how: 'SIGTERM' | 'SIGKILL' | 'input' = 'input') {
+  const { child } = running;
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'close');
+  if (how === 'input') child.stdin.end();
+  else child.kill(how);
+  await ended;
+}
+
+/** Every whole line of an export and its backups, oldest first. A line that is not JSON throws. */
+export function linesOf(file: string): Told[] {
+  const { dir, name, ext } = path.parse(file);
+  const backups = readdirSync(dir).filter((one) => one.startsWith(`${name}-`));
+  const texts = [...backups.sort(), `${name}${ext}`].map((one) =>
+    readFileSync(path.join(dir, one), 'utf8'),
+  );
+  const lines = texts.flatMap((text) => text.slice(0, text.lastIndexOf('\n') + 1).split('\n'));
+  return lines.filter((line) => line !== '').map(parseLine);
+}
+
+function parseLine(line: string): Told {
+  const { node_name: _, time, ...rest } = JSON.parse(line);
+  const kind = Object.keys(rest)[0] ?? '';
+  return { kind, body: rest[kind], time };
+}
+
+/** Looks again and again until the export holds what is asked for; the deadline makes it a failure. */
+export async function until(file: string, met: (lines: Told[]) => boolean): Promise<Told[]> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const lines = existsSync(file) ? linesOf(file) : [];
+    if (met(lines)) return lines;
+    if (Date.now() > deadline) throw new Error(`never met: ${JSON.stringify(lines.slice(-20))}`);
+    await wait(20);
+  }
+}
+
+export function hooked(lines: readonly Told[], name: string): Told[] {
+  return lines.filter(({ body }) => body.function_name === name);
+}
