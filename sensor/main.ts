@@ -6,6 +6,7 @@ import { runNode } from './actors/node.actor.ts';
 import type { NodePorts } from './actors/node-ports.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
+import type { EngineWish } from './engine/choice.ts';
 import { createEngineLauncher } from './engine/engine-launcher.ts';
 import { diskExport } from './engine/export-files.ts';
 import { diskFiles } from './state-directory/file-port.ts';
@@ -15,12 +16,12 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import { tlsTransport } from './transport/transport.ts';
 
 /** The real disk, network, keys, engine and measurements of a Sensor that keeps its state in this directory. */
-export function joinPorts(stateDir: string): NodePorts {
+export function joinPorts(stateDir: string, engine: EngineWish = 'auto'): NodePorts {
   return {
     files: diskFiles,
     transport: tlsTransport,
     keyWork: rsaKeyWork,
-    engine: createEngineLauncher(stateDir),
+    engine: createEngineLauncher(stateDir, engine),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
   };
@@ -45,7 +46,7 @@ export async function runSensor(
     version: SENSOR_VERSION,
     bootId: await readBootId(),
     system: await readSystemFacts(),
-    ports: joinPorts(config.stateDir),
+    ports: joinPorts(config.stateDir, config.engine),
     readToken,
   });
   const stop = (): void => run.stop();

@@ -89,7 +89,7 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
   await marks.stop();
   await eventually('nothing is collected any more', async () => {
     const isCollecting = processesOf(at.folder).some(({ command }) =>
-      /procfs-engine/.test(command),
+      /(?:procfs|ebpf)-engine/.test(command),
     );
     return (await status(at)).live?.state === 'revoked' && !isCollecting ? true : null;
   });

@@ -3,7 +3,11 @@
 import { fromPromise } from 'xstate';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
-import { type EngineHello, engineStateOf } from '../../machines/sensor/engine.rules.ts';
+import {
+  type EngineHello,
+  engineStateOf,
+  type HookReport,
+} from '../../machines/sensor/engine.rules.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import type { EngineRun } from '../engine/engine-launcher.ts';
 import { isObject } from '../transport/answer.ts';
@@ -21,6 +25,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   const { config, logger, facts } = parts;
   const launcher = parts.ports.engine;
   let current: EngineRun | null = null;
+  let unpacking: Promise<unknown> = Promise.resolve();
 
   async function run(signal: AbortSignal): Promise<string> {
     await stop();
@@ -42,15 +47,26 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     if (parsed === null || !parsed.ok || !isObject(parsed.value)) return;
     const word = parsed.value;
     if (typeof word['engine'] === 'string') {
-      actor.send({ type: 'engine.ready', hello: helloOf(word, isPreemptRt) });
+      actor.send({
+        type: 'engine.ready',
+        hello: helloOf(word, isPreemptRt, launcher.passedOver()),
+      });
     } else if (word['alive'] !== undefined) {
       facts.pipeline.engine_lost = Math.max(0, Math.floor(Number(word['lost']) || 0));
       actor.send({ type: 'engine.alive' });
     }
   }
 
+  // An unpacking that has begun is waited for: nothing is written any more once the engine has stopped.
+  function unpack(): Promise<unknown> {
+    const begun = launcher.unpack();
+    unpacking = begun.catch(() => undefined);
+    return begun;
+  }
+
   // Ends the input, waits, and kills what does not end by itself.
   async function stop(): Promise<void> {
+    await unpacking;
     const own = current;
     current = null;
     if (own === null || own.hasEnded()) return;
@@ -64,7 +80,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     parts,
     engineMachine.provide({
       actors: {
-        unpackEngine: fromPromise<unknown, undefined>(() => launcher.unpack()),
+        unpackEngine: fromPromise<unknown, undefined>(unpack),
         runEngine: fromPromise<string, undefined>(({ signal }) => run(signal)),
         stopEngine: fromPromise<unknown, undefined>(stop),
         readClock: fromPromise<number, undefined>(async () => parts.monotonicNow()),
@@ -102,7 +118,11 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   return actor;
 }
 
-function helloOf(word: Readonly<Record<string, unknown>>, isPreemptRt: boolean): EngineHello {
+function helloOf(
+  word: Readonly<Record<string, unknown>>,
+  isPreemptRt: boolean,
+  passedOver: readonly HookReport[],
+): EngineHello {
   const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
   const hooks = listed.filter(isObject).map((one) => ({
     hook: String(one['hook']).slice(0, 256),
@@ -114,6 +134,6 @@ function helloOf(word: Readonly<Record<string, unknown>>, isPreemptRt: boolean):
     kind: String(word['engine']).slice(0, 32),
     version: String(word['version']).slice(0, 32),
     mode: String(word['mode']).slice(0, 32),
-    disabledHooks: hooks.slice(0, HOOKS_MAX),
+    disabledHooks: [...passedOver, ...hooks].slice(0, HOOKS_MAX),
   };
 }

@@ -1,7 +1,8 @@
 // `service-sensor doctor`: what keeps this Sensor from working, each with what to do about it.
 import { lookup } from 'node:dns/promises';
-import { access, readFile, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import {
   DISK_FREE_MIN_BYTES,
   REQUEST_TIMEOUT_MS,
@@ -10,6 +11,7 @@ import {
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
+import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { createTlsAgent } from '../transport/agent.ts';
@@ -37,6 +39,7 @@ export async function runDoctor(
     ...(await checkConsole(config, url)),
     await checkDisk(config.stateDir),
     ...(await checkKernel()),
+    await checkEngine(config),
     checkToken(token, isTokenGiven, state !== null),
   ];
   for (const { name, isGood, text } of checks) {
@@ -142,6 +145,22 @@ async function checkKernel(): Promise<Check[]> {
         : 'run as root with tracefs mounted, or short-lived processes are not seen',
     },
   ];
+}
+
+/** Chooses as `run` would, in a place of its own: a check leaves nothing behind. */
+async function checkEngine(config: SensorConfig): Promise<Check> {
+  const name = 'engine';
+  const scratch = await mkdtemp(join(tmpdir(), 'service-sensor-doctor-'));
+  try {
+    const { choice } = await layOutAndChoose(scratch, config.engine);
+    if (!choice.ok) return { name, isGood: false, text: choice.reason };
+    const passed = choice.passedOver.map(({ hook, reason }) => `; not ${hook.slice(7)}: ${reason}`);
+    return { name, isGood: true, text: `${choice.kind}${passed.join('')}` };
+  } catch (error) {
+    return { name, isGood: false, text: String(error) };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {

@@ -114,11 +114,25 @@ function rowsOf(
     ['STREAM', live === null ? '-' : live['is_stream_open'] === true ? 'open' : 'closed'],
     ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
     ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
+    ['ENGINE PASSED OVER', passedOver(live)],
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
   // What is not known is left out: a table of dashes tells nobody anything.
   return rows.filter(([, value]) => value !== '-');
+}
+
+/** The better engines that do not run on this node, each with the reason. */
+function passedOver(live: Readonly<Record<string, unknown>> | null): string {
+  const engine = live?.['engine'];
+  const hooks: unknown =
+    typeof engine === 'object' && engine !== null && Reflect.get(engine, 'disabled_hooks');
+  const told = (Array.isArray(hooks) ? hooks : []).flatMap((one: unknown) => {
+    const { hook, reason } = Object(one) as { readonly hook?: unknown; readonly reason?: unknown };
+    const kind = /^engine\/(.*)$/.exec(String(hook))?.[1];
+    return kind === undefined ? [] : [`${kind}: ${String(reason)}`];
+  });
+  return told.length === 0 ? '-' : told.join('; ');
 }
 
 function tableOf(rows: readonly Row[]): string {

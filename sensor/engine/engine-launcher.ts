@@ -2,6 +2,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { HookReport } from '../../machines/sensor/engine.rules.ts';
+import { chooseEngine, type EngineChoice, type EngineWish } from './choice.ts';
+import { EBPF_ENGINE_FILE, type EbpfFile, ebpfEngineFile, whyNoEbpf } from './ebpf.ts';
 import { readKernel } from './kernel.ts';
 import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from './unpack.ts';
 
@@ -25,39 +28,61 @@ export type EngineLauncher = {
   unpack(): Promise<void>;
   /** Starts it; asked only after `unpack`. A start that fails is a run that is gone at once. */
   launch(options: EngineLaunch): EngineRun;
+  /** The better engines that do not run here, each with the reason; known after `unpack`. */
+  passedOver(): readonly HookReport[];
   /** Whether the kernel is a PREEMPT_RT one. Never rejects. */
   isPreemptRt(): Promise<boolean>;
 };
 
-/** Launches the engine this program carries, as a child process. */
-export function createEngineLauncher(stateDir: string): EngineLauncher {
-  let file = '';
+/** Launches the engines this program carries, the best that works here or the one wished for, as a child process. */
+export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'): EngineLauncher {
+  let command: readonly string[] = [];
+  let passedOver: readonly HookReport[] = [];
   return {
     async unpack() {
-      const result = await unpackEngine({ stateDir, files: await engineFiles() });
-      if (!result.ok) throw new Error(result.reason);
-      file = join(result.directory, PROCFS_ENGINE_FILE);
+      const found = await layOutAndChoose(stateDir, wish);
+      if (!found.choice.ok) throw new Error(found.choice.reason);
+      passedOver = found.choice.passedOver;
+      command =
+        found.choice.kind === 'ebpf'
+          ? [join(found.directory, EBPF_ENGINE_FILE)]
+          : [process.execPath, join(found.directory, PROCFS_ENGINE_FILE)];
     },
-    launch: (options) => launchProcess(file, options),
+    launch: (options) => launchProcess(command, options),
+    passedOver: () => passedOver,
     isPreemptRt: async () => (await readKernel()).preemptRt,
   };
 }
 
-function launchProcess(file: string, options: EngineLaunch): EngineRun {
+/** Puts the engines in place and says which of them runs here; rejects when the disk refuses. */
+export async function layOutAndChoose(
+  stateDir: string,
+  wish: EngineWish,
+): Promise<{ readonly directory: string; readonly choice: EngineChoice }> {
+  const ebpf = await ebpfEngineFile();
+  const files = [...(await engineFiles()), ...(ebpf.ok ? [ebpf.file] : [])];
+  const result = await unpackEngine({ stateDir, files });
+  if (!result.ok) throw new Error(result.reason);
+  const { directory } = result;
+  const choice = await chooseEngine(wish, async (kind) => {
+    if (kind === 'tetragon') return 'no Tetragon bundle is placed';
+    return kind === 'ebpf' ? await whyNotEbpf(ebpf, directory) : undefined;
+  });
+  return { directory, choice };
+}
+
+async function whyNotEbpf(ebpf: EbpfFile, directory: string): Promise<string | undefined> {
+  return ebpf.ok ? await whyNoEbpf(join(directory, EBPF_ENGINE_FILE)) : ebpf.reason;
+}
+
+function launchProcess(command: readonly string[], options: EngineLaunch): EngineRun {
   const { exportFile, nodeName } = options;
-  const child = spawn(
-    process.execPath,
-    [
-      file,
-      '--export-filename',
-      exportFile,
-      '--node-name',
-      nodeName,
-      '--ignore-pid',
-      String(process.pid),
-    ],
-    { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
-  );
+  const [program = '', ...words] = command;
+  const flags = ['--export-filename', exportFile, '--node-name', nodeName];
+  const child = spawn(program, [...words, ...flags, '--ignore-pid', String(process.pid)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
   const gone = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('exit', (code, killed) => resolve(`it ended with ${killed ?? code}`));

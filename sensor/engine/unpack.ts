@@ -1,14 +1,19 @@
 // Lays the engine's files out under the state directory, where it runs from. A manifest of SHA-256 sums says whether what
 // lies there is what this Sensor brings; anything else is written anew, each file beside its place and then renamed.
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 
 export const ENGINE_VERSION = '1.7.0';
 export const PROCFS_ENGINE_FILE = 'procfs-engine.ts';
 const MANIFEST = 'manifest.json';
 
-export type EngineFile = { readonly name: string; readonly content: Uint8Array };
+export type EngineFile = {
+  readonly name: string;
+  readonly content: Uint8Array;
+  /** Whether it is run by the kernel, not by Node. */
+  readonly isProgram?: boolean;
+};
 export type UnpackResult =
   | { readonly ok: true; readonly directory: string; readonly written: readonly string[] }
   | { readonly ok: false; readonly reason: string };
@@ -27,14 +32,21 @@ export async function unpackEngine(options: {
   const directory = path.join(options.stateDir, 'engine', `v${ENGINE_VERSION}`);
   const sums = options.files.map((file): [string, string] => [file.name, sumOf(file.content)]);
   const manifest = `${JSON.stringify({ version: ENGINE_VERSION, sha256: Object.fromEntries(sums) })}\n`;
-  const wanted = [...options.files, { name: MANIFEST, content: Buffer.from(manifest) }];
+  const wanted: readonly EngineFile[] = [
+    ...options.files,
+    { name: MANIFEST, content: Buffer.from(manifest) },
+  ];
   const written: string[] = [];
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     for (const file of wanted) {
       const place = path.join(directory, file.name);
-      if ((await sumOfFile(place)) === sumOf(file.content)) continue;
-      await writeDurably(place, file.content);
+      const mode = file.isProgram === true ? 0o700 : 0o600;
+      if ((await sumOfFile(place)) === sumOf(file.content)) {
+        await chmod(place, mode);
+        continue;
+      }
+      await writeDurably(place, file.content, mode);
       written.push(file.name);
     }
     return { ok: true, directory, written };
@@ -43,7 +55,7 @@ export async function unpackEngine(options: {
   }
 }
 
-function sumOf(content: Uint8Array): string {
+export function sumOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
@@ -52,10 +64,11 @@ async function sumOfFile(file: string): Promise<string | undefined> {
   return content === undefined ? undefined : sumOf(content);
 }
 
-async function writeDurably(place: string, content: Uint8Array): Promise<void> {
+async function writeDurably(place: string, content: Uint8Array, mode: number): Promise<void> {
   const temporary = `${place}.new`;
-  const handle = await open(temporary, 'w', 0o600);
+  const handle = await open(temporary, 'w', mode);
   try {
+    await handle.chmod(mode);
     await handle.writeFile(content);
     await handle.sync();
   } finally {

@@ -265,6 +265,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         life.call('engine.unpack', () => unpack(stateDir), disk.faults.delayMs(stateDir)),
       launch: (asked) => launch(life, asked),
       isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
+      passedOver: () => [],
     }),
     crash: (code) => endAll(`it ended with ${code}`),
     setHang,

@@ -31,6 +31,7 @@ static char export_file[4096] = "events.log", node_name[256];
 static double max_size_mb = 10;
 static unsigned max_backups = 5;
 static u64 lost_told;
+static bool only_probe;
 
 static const char *const WATCHED[] = {
 	"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_", "/root/.ssh/", "/run/secrets/kubernetes.io/",
@@ -53,6 +54,11 @@ static int refuse(const char *what, const char *why)
 	put(to, "}\n");
 	fwrite(start, 1, to->at - start, stderr);
 	return EXIT_REFUSED;
+}
+
+static int refuse_programs(int error)
+{
+	return refuse("programs", programs_last_words()[0] ? programs_last_words() : strerror(-error));
 }
 
 static void watch(const char *prefix, u32 how)
@@ -78,7 +84,7 @@ static int add_cgroup(const char *path, u32 mode)
 
 enum flag {
 	FLAG_FILE = 256, FLAG_SIZE, FLAG_BACKUPS, FLAG_NODE, FLAG_IGNORE, FLAG_WATCH, FLAG_WATCH_WRITE, FLAG_CGROUP,
-	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING,
+	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING, FLAG_PROBE,
 };
 static const struct option FLAGS[] = {
 	{ "export-filename", required_argument, 0, FLAG_FILE },
@@ -93,6 +99,7 @@ static const struct option FLAGS[] = {
 	{ "dns-port", required_argument, 0, FLAG_DNS_PORT },
 	{ "tell-close", no_argument, 0, FLAG_CLOSE },
 	{ "ring-kib", required_argument, 0, FLAG_RING },
+	{ "probe", no_argument, 0, FLAG_PROBE },
 	{ 0 },
 };
 
@@ -119,6 +126,7 @@ static int read_flag(int flag, const char *value)
 			return -1;
 		settings->dns_port[settings->dns_ports++] = atoi(value);
 		return 0;
+	case FLAG_PROBE: only_probe = true; return 0;
 	case FLAG_CLOSE: settings->tell_close = 1; return 0;
 	case FLAG_RING:
 		options.ring_kib = atoi(value);
@@ -283,6 +291,10 @@ int main(int count, char **words)
 	if (readlink("/proc/self/ns/pid", namespace, sizeof(namespace) - 1) < 0 || strcmp(namespace, HOST_PID_NAMESPACE))
 		return refuse("pid_namespace", "it has to run in the host's pid namespace");
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 */
+	if (only_probe) {
+		error = programs_probe(&options);
+		return error ? refuse_programs(error) : 0;
+	}
 	follow_wall_clock();
 	names_init();
 	cgroup_root = cgroups_init();
@@ -292,7 +304,7 @@ int main(int count, char **words)
 		return refuse("export", strerror(-error));
 	error = programs_start(&options, cgroup_root, tell_event);
 	if (error)
-		return refuse("programs", strerror(-error));
+		return refuse_programs(error);
 	began = boot_ns();
 	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
 	procfs_adopt_all(began, tell_existing, began);

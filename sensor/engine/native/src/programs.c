@@ -47,10 +47,11 @@ static void disable(const char *hook, const char *what, int error, const char *m
 		 more[0] ? ": " : "", more);
 }
 
-/* libbpf's last warning says more than its error number. */
+/* What libbpf warns of says more than its error number. */
 static int remember_words(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level == LIBBPF_WARN && !strstr(format, "BEGIN PROG LOAD LOG"))
+	/* The first says most. */
+	if (level == LIBBPF_WARN && !last_words[0] && !strstr(format, "BEGIN PROG LOAD LOG"))
 		vsnprintf(last_words, sizeof(last_words), format, args);
 	last_words[strcspn(last_words, "\n")] = 0;
 	return 0;
@@ -122,7 +123,26 @@ static int load(const struct options *options)
 			if (!strcmp(hook->program, name) && hook_is_wanted(hook))
 				disable(hook->name, "the kernel refuses the program", -refused, last_words);
 	}
-	return engine_bpf__load(engine);
+	error = engine_bpf__load(engine);
+	if (!error && bpf_program__fd(engine->progs.on_exec) < 0)
+		return -ENOTSUP;
+	return error;
+}
+
+int programs_probe(const struct options *options)
+{
+	int error;
+
+	libbpf_set_print(remember_words);
+	hooks_probe();
+	error = load(options);
+	engine_bpf__destroy(engine);
+	return error;
+}
+
+const char *programs_last_words(void)
+{
+	return last_words;
 }
 
 static struct bpf_link *attach(const struct hook *hook, struct bpf_program *program, int cgroup_fd)
@@ -207,8 +227,9 @@ int programs_start(const struct options *options, const char *cgroup_root, tell_
 	if (!ring)
 		return -errno;
 	attach_all(cgroup_root);
-	if (!bpf_program__fd(engine->progs.on_exec) || links_count == 0)
-		return -ENOTSUP;
+	for (unsigned i = 0; i < disabled_count; i++)
+		if (!strcmp(disabled[i].hook, HOOKS[0].name))
+			return -ENOTSUP;
 	return 0;
 }
 

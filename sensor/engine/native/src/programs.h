@@ -24,6 +24,10 @@ struct disabled {
 
 typedef void tell_record(const void *record, size_t size);
 
+/* Whether the kernel takes the programs, processes at least; attaches nothing. 0 or a negative errno. */
+int programs_probe(const struct options *options);
+/* libbpf's last words about what it refused; empty when there were none. */
+const char *programs_last_words(void);
 /* 0, or a negative errno when not even processes can be seen. */
 int programs_start(const struct options *options, const char *cgroup_root, tell_record *tell);
 const struct disabled *programs_disabled(unsigned *count);
