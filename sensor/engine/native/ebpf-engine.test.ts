@@ -281,6 +281,17 @@ describe.skipIf(refused !== undefined)('ebpf engine', () => {
     server.close();
   });
 
+  it('should name a watched file by where it lies, however it was asked for', async () => {
+    const watched = path.join(directory, 'kept');
+    writeFileSync(watched, 'x');
+    const { file } = await start('--watch-path', watched);
+    run(`cd ${directory}; cat kept; ln -s kept other; cat other; cat /proc/self/root/${watched}`);
+    const lines = await until(file, (all) => hooked(all, 'security_file_open').length >= 3);
+    for (const told of hooked(lines, 'security_file_open')) {
+      expect(args(told)[0]?.['file_arg']).toMatchObject({ path: watched });
+    }
+  });
+
   it('should write what the kernel still holds before it ends', async () => {
     const running = await start();
     run('i=0; while [ $i -lt 300 ]; do /bin/true drained-$i; i=$((i+1)); done');

@@ -138,6 +138,9 @@ struct event_bpf {
 	char name[16];
 };
 
+#define MODULE_NAME_BYTES 64
+#define SYSCALL_NONE 0xffff /* no call: the kernel told it itself */
+
 struct event_module {
 	struct event_head head;
 	u32 syscall;

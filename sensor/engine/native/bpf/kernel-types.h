@@ -134,6 +134,7 @@ struct signal_struct {
 	unsigned int flags;
 };
 struct task_struct {
+	unsigned int flags;
 	int pid;
 	int tgid;
 	int exit_code;
@@ -150,6 +151,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct kuid loginuid;
 };
+struct module { char name[56]; };
 struct linux_binprm {
 	const char *filename;
 	struct file *file;

@@ -5,6 +5,7 @@
 #define EXEC_DATA_BYTES (4 * PATH_MAX_BYTES)
 #define CGROUP_PARTS_MAX 4
 #define CONTAINER_ID_BYTES 64
+#define KERNEL_THREAD 0x00200000 /* PF_KTHREAD */
 
 struct exec_scratch {
 	struct event_exec event;
@@ -158,7 +159,7 @@ int on_fork(struct bpf_raw_tracepoint_args *context)
 	struct event_fork event = {};
 
 	/* The parent may be a process to be silent about while its child is not. */
-	if (BPF_CORE_READ(child, tgid) != BPF_CORE_READ(child, pid))
+	if (BPF_CORE_READ(child, tgid) != BPF_CORE_READ(child, pid) || (BPF_CORE_READ(child, flags) & KERNEL_THREAD))
 		return 0;
 	if (settings.cgroup_mode && !is_wanted(BPF_CORE_READ(child, tgid)))
 		return 0;
@@ -180,7 +181,9 @@ int on_exit(struct bpf_raw_tracepoint_args *context)
 	struct event_exit event = {};
 
 	/* Only the last thread ends the process. Two that end at once may both say so: the reader believes the first. */
-	if (BPF_CORE_READ(signal, live.counter) != 0 || !is_current_wanted())
+	if (BPF_CORE_READ(signal, live.counter) != 0 || (BPF_CORE_READ(task, flags) & KERNEL_THREAD))
+		return 0;
+	if (!is_current_wanted())
 		return 0;
 	fill_head(&event.head, EVENT_EXIT);
 	event.code = BPF_CORE_READ(signal, group_exit_code);

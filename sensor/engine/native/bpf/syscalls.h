@@ -90,6 +90,15 @@ int on_exit_open(struct trace_event_raw_sys_exit *context)
 	return 0;
 }
 
+/* Where the bpf LSM is active it sees every open, also of 32-bit programs and through io_uring; the calls are then left
+ * alone. Not run on any kernel yet. */
+SEC("lsm/file_open")
+int on_lsm_open(u64 *context)
+{
+	tell_open((struct file *)context[0]);
+	return 0;
+}
+
 /* set*uid, set*gid, capset, setns, unshare: what the task is afterwards; the engine knows what it was before. */
 SEC("tp")
 int on_exit_cred(struct trace_event_raw_sys_exit *context)
@@ -189,6 +198,26 @@ static __always_inline void tell_module(u32 syscall, u64 first, u64 second)
 	}
 	to->event.path_len = len;
 	put(to, sizeof(struct event_module) + (len & (PATH_MAX_BYTES - 1)));
+}
+
+/* A module that was taken. Only where the kernel has modules; not run on any kernel yet. */
+SEC("raw_tp/module_load")
+int on_module_load(struct bpf_raw_tracepoint_args *context)
+{
+	struct module *module = (struct module *)context->args[0];
+	u32 zero = 0;
+	struct module_scratch *to = bpf_map_lookup_elem(&module_scratches, &zero);
+	long len;
+
+	if (!to || !is_current_wanted())
+		return 0;
+	fill_head(&to->event.head, EVENT_MODULE);
+	to->event.syscall = SYSCALL_NONE;
+	to->event.length = 0;
+	len = bpf_probe_read_kernel_str(to->path, MODULE_NAME_BYTES, module->name);
+	to->event.path_len = len > 0 ? len - 1 : 0;
+	put(to, sizeof(struct event_module) + (to->event.path_len & (MODULE_NAME_BYTES - 1)));
+	return 0;
 }
 
 /* Where the kernel knows the calls: their own tracepoints. */

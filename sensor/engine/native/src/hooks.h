@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 
-enum hook_how { HOOK_RAW, HOOK_TRACEPOINT, HOOK_CGROUP };
+enum hook_how { HOOK_RAW, HOOK_TRACEPOINT, HOOK_CGROUP, HOOK_LSM };
 
 enum hook_need {
 	ALWAYS,
 	MODULE_CALLS,    /* the kernel has tracepoints of its own for the module calls */
 	NO_MODULE_CALLS,
+	LSM,             /* the bpf LSM is active */
+	NO_LSM,          /* the LSM program is not attached */
 };
 
 struct hook {
@@ -26,7 +28,14 @@ extern const struct hook HOOKS[];
 
 /* Looks at what the kernel has, once, before anything is loaded. */
 void hooks_probe(void);
+/* Whether its program is to be loaded. */
 bool hook_is_wanted(const struct hook *hook);
+/* The program of the LSM is attached: what it sees is not to be told twice. */
+void hooks_note_lsm(void);
+/* Whether another hook does its work already. */
+bool hook_is_covered(const struct hook *hook);
+/* What no hook sees on this kernel, as a hook and a reason; 0 after the last. */
+const char *hooks_blind_spot(unsigned number, const char **reason);
 /* Why one that is not wanted is worth telling, or nothing when another does its work. */
 const char *hook_reason(const struct hook *hook);
 

@@ -264,9 +264,16 @@ static void handle_module(const struct event_module *event)
 	char function[64];
 	struct text *to;
 
-	snprintf(function, sizeof(function), "__x64_sys_%s", syscall_name(event->syscall));
+	if (event->syscall == SYSCALL_NONE)
+		strcpy(function, "module_load");
+	else
+		snprintf(function, sizeof(function), "__x64_sys_%s", syscall_name(event->syscall));
 	to = begin_hook(who(&event->head), function, false);
-	if (event->path_len > 0) {
+	if (event->syscall == SYSCALL_NONE) {
+		put(to, "{\"module_arg\":{\"name\":");
+		put_string(to, event->path, event->path_len);
+		put(to, "}}");
+	} else if (event->path_len > 0) {
 		put(to, "{\"file_arg\":{\"path\":");
 		put_string(to, event->path, event->path_len);
 		put(to, "}}");

@@ -168,8 +168,8 @@ static void attach_all(const char *cgroup_root)
 				disable(hook->name, hook_reason(hook), 0, "");
 			continue;
 		}
-		if (!program || bpf_program__fd(program) < 0)
-			continue; /* said already */
+		if (!program || bpf_program__fd(program) < 0 || hook_is_covered(hook))
+			continue; /* said already, or done by another */
 		if (hook->how == HOOK_CGROUP && cgroup_fd < 0) {
 			disable(hook->name, "no unified cgroup hierarchy is mounted", 0, "");
 			continue;
@@ -180,9 +180,20 @@ static void attach_all(const char *cgroup_root)
 			disable(hook->name, "it cannot be attached", errno, last_words);
 		else if (links_count < LINKS_MAX)
 			links[links_count++] = link;
+		if (link && hook->how == HOOK_LSM)
+			hooks_note_lsm();
 	}
 	if (cgroup_fd >= 0)
 		close(cgroup_fd);
+}
+
+static void tell_blind_spots(void)
+{
+	const char *reason = "", *spot;
+
+	for (unsigned i = 0; (spot = hooks_blind_spot(i, &reason)); i++)
+		if (spot[0])
+			disable(spot, reason, 0, "");
 }
 
 static int take(void *unused, void *record, size_t size)
@@ -227,6 +238,7 @@ int programs_start(const struct options *options, const char *cgroup_root, tell_
 	if (!ring)
 		return -errno;
 	attach_all(cgroup_root);
+	tell_blind_spots();
 	for (unsigned i = 0; i < disabled_count; i++)
 		if (!strcmp(disabled[i].hook, HOOKS[0].name))
 			return -ENOTSUP;
