@@ -79,7 +79,11 @@ export async function batchesOf(access: ClickhouseAccess, sensorId: string): Pro
   }));
 }
 
-/** What breaks the order of batches: a missing number, or a batch that begins before the one below it ended. */
+const TOLD_LATE_NS = 500_000_000n;
+/**
+ * What breaks the order of batches: a missing number, or a batch that begins well before the one below it ended. An engine
+ * tells a connect with the time at which it began, once its port is known.
+ */
 export function disorderOf(batches: readonly Batch[]): string[] {
   const wrong: string[] = [];
   const byChannel = Map.groupBy(batches, ({ stream_id, channel }) => `${stream_id}/${channel}`);
@@ -87,7 +91,7 @@ export function disorderOf(batches: readonly Batch[]): string[] {
     for (const [at, batch] of own.entries()) {
       if (batch.sequence !== at + 1) wrong.push(`${name}: ${batch.sequence} stands at ${at + 1}`);
       const before = own[at - 1];
-      if (before !== undefined && batch.first_ns < before.last_ns) {
+      if (before !== undefined && batch.first_ns + TOLD_LATE_NS < before.last_ns) {
         const backMs = Number(before.last_ns - batch.first_ns) / 1e6;
         wrong.push(`${name}: ${batch.sequence} goes back by ${backMs} ms`);
       }

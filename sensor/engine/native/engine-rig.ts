@@ -1,7 +1,7 @@
 // What the engine's tests share: the program in a directory of its own, its words, and its export as parsed lines.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -49,13 +49,31 @@ export function whyNotHere(scratch: string): string | undefined {
 }
 
 export async function startEngine(directory: string, ...flags: string[]): Promise<Running> {
+  return await launchEngine(directory, ...flags).hello;
+}
+
+/** The engine as soon as it is a process; it says hello when it watches and the export is its own. */
+export function launchEngine(directory: string, ...flags: string[]) {
   const file = path.join(directory, 'events.log');
   const child = spawn(ENGINE, ['--export-filename', file, '--node-name', 'n1', ...flags]);
   const words: Record<string, unknown>[] = [];
   const output = createInterface(child.stdout);
   output.on('line', (line) => words.push(JSON.parse(line)));
-  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
-  return { child, file, words, hello: JSON.parse(String(first)) };
+  const first = once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  const hello = first.then(([line]) => ({ child, file, words, hello: JSON.parse(String(line)) }));
+  return { child, hello };
+}
+
+/** How many tracepoints a process holds programs at. */
+export function attachedOf(pid: number | undefined): number {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.filter((link) => link.includes('perf_event')).length;
 }
 
 export async function stopEngine(running: Running, how: 'SIGTERM' | 'SIGKILL' | 'input' = 'input') {

@@ -3,6 +3,8 @@
 #define COMMON_H
 
 const volatile struct settings settings = {};
+/* Set when the engine leaves: detaching takes the kernel a second or more, and nothing is told meanwhile. */
+volatile u32 stopped = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -40,6 +42,8 @@ static __always_inline void count(u32 which)
 
 static __always_inline void put(void *event, u64 size)
 {
+	if (stopped)
+		return;
 	if (bpf_ringbuf_output(&ring, event, size, 0))
 		count(COUNT_LOST);
 }

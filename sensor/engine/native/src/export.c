@@ -22,7 +22,7 @@ static char *line_start = buffer;
 static uint64_t lines_waiting, file_bytes, max_bytes;
 static unsigned max_backups;
 static char path[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1], extension[NAME_MAX + 1];
-static int fd = -1, torn;
+static int fd = -1, torn, is_mute;
 
 static int write_all(const char *bytes, size_t len)
 {
@@ -72,7 +72,7 @@ static void split_path(void)
 	snprintf(extension, sizeof(extension), "%s", dot);
 }
 
-int export_open(const char *file, uint64_t bytes, unsigned backups)
+int export_place(const char *file, uint64_t bytes, unsigned backups)
 {
 	if (strlen(file) >= sizeof(path) - NAME_MAX)
 		return -ENAMETOOLONG;
@@ -82,7 +82,17 @@ int export_open(const char *file, uint64_t bytes, unsigned backups)
 	split_path();
 	if (mkdir(directory, 0700) && errno != EEXIST)
 		return -errno;
+	return 0;
+}
+
+int export_open(void)
+{
 	return open_file();
+}
+
+void export_mute(int muted)
+{
+	is_mute = muted;
 }
 
 /* The time in a backup's name, or nothing when the file is not one. */
@@ -189,14 +199,15 @@ void export_flush(void)
 	failed = torn ? write_all("\n", 1) : 0;
 	if (!failed)
 		failed = write_all(buffer, len);
-	torn = failed != 0;
 	if (failed) {
-		/* A full disk loses lines, not the engine. */
+		/* A full disk loses lines, not the engine; the first of a row is told. */
 		export_totals.lost += lines_waiting;
-		fprintf(stderr, "{\"error\":\"export_write_failed\",\"reason\":\"%s\"}\n", strerror(-failed));
+		if (!torn)
+			fprintf(stderr, "{\"error\":\"export_write_failed\",\"reason\":\"%s\"}\n", strerror(-failed));
 	} else {
 		export_totals.written += lines_waiting;
 	}
+	torn = failed != 0;
 	lines_waiting = 0;
 	line_start = buffer;
 }
@@ -214,6 +225,8 @@ struct text *export_line(void)
 void export_end_line(void)
 {
 	put(&line, "\n");
+	if (is_mute)
+		return;
 	if (line.full) {
 		export_totals.lost += 1;
 		return;

@@ -11,8 +11,12 @@ struct export_totals {
 };
 extern struct export_totals export_totals;
 
-/* 0, or a negative errno. */
-int export_open(const char *file, uint64_t max_bytes, unsigned max_backups);
+/* Where the export lies; its directory is made. 0, or a negative errno. */
+int export_place(const char *file, uint64_t max_bytes, unsigned max_backups);
+/* Opens it; only one engine may. 0, or a negative errno. */
+int export_open(void);
+/* Whether the lines that end from now on are left out. */
+void export_mute(int muted);
 /* Where the next line is written, with room for the longest one. */
 struct text *export_line(void);
 /* Ends the line; one that did not fit is dropped and counted. */

@@ -17,7 +17,7 @@
 #define SIGNAL_MASK 0x7f
 
 static char node_json[2048];
-static u64 malformed;
+static u64 malformed, skip_before;
 
 void lines_init(const char *node_name)
 {
@@ -28,6 +28,11 @@ void lines_init(const char *node_name)
 	put(&to, ",\"time\":");
 	*to.at = 0;
 	processes_init(node_name);
+}
+
+void lines_skip_before(u64 time)
+{
+	skip_before = time;
 }
 
 u64 lines_malformed(void)
@@ -316,12 +321,19 @@ static const size_t SIZES[EVENT_KINDS] = {
 	[EVENT_MODULE] = sizeof(struct event_module), [EVENT_DNS] = sizeof(struct event_dns),
 };
 
+/* The texts of an exec go into buffers of their longest. */
+static bool is_whole_exec(const struct event_exec *event, size_t size)
+{
+	return event->filename_len <= PATH_MAX_BYTES && event->file_len <= PATH_MAX_BYTES &&
+	       event->cwd_len <= PATH_MAX_BYTES && event->args_len <= ARGS_MAX_BYTES && size >= exec_size(event);
+}
+
 static bool is_whole(const struct event_head *head, size_t size)
 {
 	if (size < sizeof(*head) || head->kind == 0 || head->kind >= EVENT_KINDS || size < SIZES[head->kind])
 		return false;
 	if (head->kind == EVENT_EXEC)
-		return size >= exec_size((const void *)head);
+		return is_whole_exec((const void *)head, size);
 	if (head->kind == EVENT_OPEN)
 		return size >= sizeof(struct event_open) + ((const struct event_open *)head)->path_len;
 	if (head->kind == EVENT_MODULE)
@@ -337,6 +349,7 @@ void tell_event(const void *record, size_t size)
 		malformed += 1;
 		return;
 	}
+	export_mute(head->time < skip_before);
 	switch (head->kind) {
 	case EVENT_EXEC: handle_exec(record); break;
 	case EVENT_FORK: who_forked(record); break;
@@ -349,4 +362,5 @@ void tell_event(const void *record, size_t size)
 	case EVENT_MODULE: handle_module(record); break;
 	case EVENT_DNS: handle_dns(record); break;
 	}
+	export_mute(0);
 }

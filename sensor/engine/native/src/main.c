@@ -15,6 +15,7 @@
 #include "cgroups.h"
 #include "clock.h"
 #include "export.h"
+#include "handover.h"
 #include "lines.h"
 #include "names.h"
 #include "procfs.h"
@@ -22,7 +23,10 @@
 
 #define VERSION "1.7.0"
 #define HEARTBEAT_NS 2000000000ull
+#define SIGN_NS 100000000ull
 #define TICK_MS 100
+#define GATHER_MS 10
+#define MEMORY_MAX_BYTES (192ull << 20) /* refused beyond: the engine then ends itself and is started again */
 #define EXIT_REFUSED 3
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
@@ -180,6 +184,8 @@ static void say_hello(void)
 	}
 	put(to, "],\"attached\":");
 	put_number(to, programs_attached());
+	put(to, ",\"gap_ms\":");
+	put_number(to, handover_gap_ms());
 	put(to, ",\"pid\":");
 	put_number(to, getpid());
 	put(to, "}");
@@ -188,7 +194,7 @@ static void say_hello(void)
 
 static u64 all_lost(void)
 {
-	return programs_lost() + export_totals.lost + lines_malformed();
+	return programs_lost() + export_totals.lost + lines_malformed() + handover_unseen();
 }
 
 static void tell_losses(void)
@@ -235,24 +241,37 @@ static bool is_over(struct pollfd *polled)
 	return read(polled[1].fd, word, sizeof(word)) <= 0;
 }
 
+/* Waits for the first record, then a little for more: one wake-up for many. */
+static bool is_over_after_wait(struct pollfd *polled, bool full)
+{
+	polled[1].revents = polled[2].revents = 0;
+	if (poll(polled, 3, full ? 0 : TICK_MS) > 0 && is_over(polled))
+		return true;
+	if (full || !polled[0].revents)
+		return false;
+	polled[1].revents = polled[2].revents = 0;
+	return poll(polled + 1, 2, GATHER_MS) > 0 && is_over(polled);
+}
+
 static void run(int signals)
 {
 	struct pollfd polled[] = {
 		{ programs_fd(), POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 }, { signals, POLLIN, 0 },
 	};
-	u64 heartbeat = boot_ns() + HEARTBEAT_NS;
+	u64 heartbeat = boot_ns() + HEARTBEAT_NS, sign = 0;
 	bool full = false;
 
-	for (;;) {
+	while (!is_over_after_wait(polled, full)) {
 		u64 now;
 
-		poll(polled, 3, full ? 0 : TICK_MS);
-		if (is_over(polled))
-			return;
-		full = programs_take() > 0;
-		programs_sweep();
+		full = programs_take() == TAKE_MOST;
+		programs_sweep(false);
 		export_flush();
 		now = boot_ns();
+		if (now >= sign) {
+			handover_sign();
+			sign = now + SIGN_NS;
+		}
 		if (now < heartbeat)
 			continue;
 		heartbeat = now + HEARTBEAT_NS;
@@ -261,6 +280,19 @@ static void run(int signals)
 		export_flush();
 		say_alive();
 	}
+}
+
+static void leave(void)
+{
+	u64 told_until = programs_stop();
+
+	while (programs_take() > 0)
+		export_flush();
+	programs_sweep(true);
+	tell_losses();
+	export_flush();
+	handover_leave(told_until);
+	say_alive();
 }
 
 static int catch_signals(void)
@@ -275,13 +307,49 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+static void bound_resources(void)
+{
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY }, none = { 0, 0 };
+	const struct rlimit memory = { MEMORY_MAX_BYTES, MEMORY_MAX_BYTES };
+
+	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 */
+	setrlimit(RLIMIT_DATA, &memory);
+	setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Sees first, then waits for the one before to let go: nothing happens unseen between the two. */
+static int start(void)
+{
+	u64 began;
+	int error = export_place(export_file, max_size_mb * (1 << 20), max_backups);
+
+	if (!error)
+		error = handover_open(export_file);
+	if (error)
+		return refuse("export", strerror(-error));
+	error = programs_start(&options, cgroups_init(), tell_event);
+	if (error)
+		return refuse_programs(error);
+	began = boot_ns();
+	error = handover_take(began);
+	if (error)
+		return refuse("export_in_use", strerror(-error));
+	error = export_open();
+	if (error)
+		return refuse("export", strerror(-error));
+	lines_skip_before(handover_told_until());
+	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
+	procfs_adopt_all(began, tell_existing, began);
+	tell_losses();
+	export_flush();
+	say_hello();
+	return 0;
+}
+
 int main(int count, char **words)
 {
-	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	char namespace[64] = "";
-	const char *cgroup_root;
-	u64 began;
-	int error;
+	int error, signals;
 
 	if (read_flags(count, words))
 		return refuse("usage", "a flag is unknown or its value is not valid");
@@ -290,32 +358,19 @@ int main(int count, char **words)
 	/* The kernel names processes as the host does. */
 	if (readlink("/proc/self/ns/pid", namespace, sizeof(namespace) - 1) < 0 || strcmp(namespace, HOST_PID_NAMESPACE))
 		return refuse("pid_namespace", "it has to run in the host's pid namespace");
-	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* kernels before 5.11 */
+	bound_resources();
 	if (only_probe) {
 		error = programs_probe(&options);
 		return error ? refuse_programs(error) : 0;
 	}
+	signals = catch_signals();
 	follow_wall_clock();
 	names_init();
-	cgroup_root = cgroups_init();
 	lines_init(node_name);
-	error = export_open(export_file, max_size_mb * (1 << 20), max_backups);
+	error = start();
 	if (error)
-		return refuse("export", strerror(-error));
-	error = programs_start(&options, cgroup_root, tell_event);
-	if (error)
-		return refuse_programs(error);
-	began = boot_ns();
-	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
-	procfs_adopt_all(began, tell_existing, began);
-	export_flush();
-	say_hello();
-	run(catch_signals());
-	programs_stop();
-	while (programs_take() > 0)
-		export_flush();
-	tell_losses();
-	export_flush();
-	say_alive();
+		return error;
+	run(signals);
+	leave();
 	return 0;
 }

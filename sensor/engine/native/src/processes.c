@@ -12,7 +12,8 @@
 
 static struct process *buckets[BUCKETS];
 static struct process *newest, *oldest;
-static struct process *ended[ENDED_MAX];
+/* By name, not by pointer: what has ended holds no memory that is needed otherwise. */
+static struct { u32 pid; u64 start_ticks; } ended[ENDED_MAX];
 static unsigned listed, ended_at;
 static u64 image_bytes;
 static char node[256];
@@ -89,12 +90,19 @@ static void unlist(struct process *process)
 	drop(process);
 }
 
-struct process *process_find(u32 pid, u64 start_ns)
+static struct process *look_up(u32 pid)
 {
 	struct process *found = buckets[pid % BUCKETS];
 
 	while (found && found->pid != pid)
 		found = found->next_in_bucket;
+	return found;
+}
+
+struct process *process_find(u32 pid, u64 start_ns)
+{
+	struct process *found = look_up(pid);
+
 	if (!found || (start_ns && found->start_ticks != start_ns / TICK_NS))
 		return 0;
 	if (found != newest) {
@@ -142,16 +150,14 @@ bool process_has_ended(const struct process *process)
 
 void process_end(struct process *process)
 {
-	struct process **place = &ended[ended_at++ % ENDED_MAX];
+	unsigned place = ended_at++ % ENDED_MAX;
+	struct process *earlier = look_up(ended[place].pid);
 
 	process->flags |= ENDED;
-	process->refs += 1;
-	if (*place) {
-		if ((*place)->listed)
-			unlist(*place);
-		drop(*place);
-	}
-	*place = process;
+	if (earlier && earlier != process && (earlier->flags & ENDED) && earlier->start_ticks == ended[place].start_ticks)
+		unlist(earlier);
+	ended[place].pid = process->pid;
+	ended[place].start_ticks = process->start_ticks;
 }
 
 static void put_exec_id(struct text *to, u32 pid, u64 ktime)

@@ -11,7 +11,6 @@
 #include "hooks.h"
 #include "engine.skel.h"
 
-#define BATCH 4096
 #define CONNECT_WAIT_NS 200000000ull
 #define SWEEP_MAX 256
 #define LINKS_MAX 64
@@ -200,7 +199,7 @@ static int take(void *unused, void *record, size_t size)
 {
 	(void)unused;
 	tell_one(record, size);
-	return ++taken >= BATCH ? -EAGAIN : 0;
+	return ++taken >= TAKE_MOST ? -EAGAIN : 0;
 }
 
 static void fill_maps(const struct options *options)
@@ -257,7 +256,7 @@ unsigned programs_take(void)
 	return taken;
 }
 
-void programs_sweep(void)
+void programs_sweep(bool all)
 {
 	int connects = bpf_map__fd(engine->maps.connects), connecting = bpf_map__fd(engine->maps.connecting);
 	u64 keys[SWEEP_MAX], count = 0, none = 0, now = boot_ns();
@@ -275,7 +274,8 @@ void programs_sweep(void)
 	for (unsigned i = 0; i < found; i++) {
 		struct event_sock event;
 
-		if (bpf_map_lookup_elem(connecting, &keys[i], &event) || now - event.head.time < CONNECT_WAIT_NS)
+		if (bpf_map_lookup_elem(connecting, &keys[i], &event) ||
+		    (!all && now - event.head.time < CONNECT_WAIT_NS))
 			continue;
 		if (!bpf_map_delete_elem(connecting, &keys[i]))
 			tell_one(&event, sizeof(event));
@@ -310,8 +310,10 @@ u64 programs_lost(void)
 	return programs_count(COUNT_LOST) + missed;
 }
 
-void programs_stop(void)
+u64 programs_stop(void)
 {
-	while (links_count > 0)
-		bpf_link__destroy(links[--links_count]);
+	u64 when = boot_ns();
+
+	engine->bss->stopped = 1;
+	return when;
 }

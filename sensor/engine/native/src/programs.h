@@ -34,14 +34,16 @@ const struct disabled *programs_disabled(unsigned *count);
 unsigned programs_attached(void);
 /* What becomes readable when there is something to take. */
 int programs_fd(void);
-/* Takes what the ring holds, at most one batch; how many. */
+#define TAKE_MOST 4096
+/* Takes what the ring holds, at most TAKE_MOST; how many. */
 unsigned programs_take(void);
-/* Tells connects whose source port was not learned in time. */
-void programs_sweep(void);
+/* Tells connects whose source port was not learned in time, or all that wait. */
+void programs_sweep(bool all);
 /* Everything the kernel did not hand over: no room in the ring, and programs that could not run. */
 u64 programs_lost(void);
 u64 programs_count(enum counter which);
-/* Detaches; what is in the ring stays to be taken. */
-void programs_stop(void);
+/* Nothing new is told; what is in the ring stays to be taken. When that was: at most a few events from then on are told.
+ * The kernel detaches the programs when the process ends. */
+u64 programs_stop(void);
 
 #endif

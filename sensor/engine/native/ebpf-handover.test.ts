@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  attachedOf,
+  launchEngine,
+  linesOf,
+  type Running,
+  startEngine,
+  stopEngine,
+  type Told,
+  until,
+  whyNotHere,
+} from './engine-rig.ts';
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ebpf-probe-'));
+const refused = whyNotHere(scratch);
+rmSync(scratch, { recursive: true });
+
+let directory = '';
+let engines: Running[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'ebpf-'));
+  engines = [];
+});
+afterEach(async () => {
+  for (const engine of engines) await stopEngine(engine, 'SIGKILL');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(): Promise<Running> {
+  const running = await startEngine(directory);
+  engines.push(running);
+  return running;
+}
+
+/** Execs of numbered programs, without end. */
+function startLoad(mark: string) {
+  const loop = `i=0; while :; do /bin/true ${mark}-$i; i=$((i+1)); done`;
+  return spawn('/bin/sh', ['-c', loop], { stdio: 'ignore' });
+}
+
+/** The numbers of the mark's programs, in the order in which they were told, by kind. */
+function numbersOf(lines: readonly Told[], mark: string, kind: string): number[] {
+  return lines
+    .filter((one) => one.kind === kind && !one.body.process.flags?.includes('procFS'))
+    .map(({ body }) => body.process.arguments ?? '')
+    .filter((words) => words.startsWith(`${mark}-`))
+    .map((words) => Number(words.slice(mark.length + 1)));
+}
+
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+
+describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () => {
+  it('should hand over to the next, which starts beside it, without a gap and without telling twice', async () => {
+    const first = await start();
+    const load = startLoad('passed');
+    await until(first.file, (all) => numbersOf(all, 'passed', 'process_exec').length > 20);
+    const next = launchEngine(directory);
+    // It attaches and then waits for the first to let go.
+    const all = attachedOf(first.child.pid);
+    await until(first.file, () => attachedOf(next.child.pid) >= all);
+    await stopEngine(first);
+    const second = await next.hello;
+    engines.push(second);
+    const many = numbersOf(linesOf(second.file), 'passed', 'process_exec').length + 50;
+    await until(second.file, (all) => numbersOf(all, 'passed', 'process_exec').length > many);
+    load.kill();
+    await stopEngine(second);
+    const lines = linesOf(second.file);
+    const execs = numbersOf(lines, 'passed', 'process_exec');
+    const exits = numbersOf(lines, 'passed', 'process_exit');
+    expect(execs).toEqual(range(execs[0] ?? -1, execs.at(-1) ?? -1));
+    expect(exits).toEqual(range(exits[0] ?? -1, exits.at(-1) ?? -1));
+    expect(second.words[0]).toMatchObject({ gap_ms: 0 });
+    expect(second.words.at(-1)).toMatchObject({ lost: 0 });
+  });
+
+  it('should say after a kill for how long nobody watched, and count what began meanwhile', async () => {
+    const first = await start();
+    await stopEngine(first, 'SIGKILL');
+    spawnSync('/bin/sh', ['-c', 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done']);
+    const second = await start();
+    await stopEngine(second);
+    expect(Number(second.words[0]?.['gap_ms'])).toBeGreaterThan(0);
+    const lost = Number(second.words.at(-1)?.['lost']);
+    expect(lost).toBeGreaterThanOrEqual(100);
+    const told = linesOf(second.file)
+      .filter(({ kind }) => kind === 'rate_limit_info')
+      .map(({ body }) => Number(body.number_of_dropped_process_events));
+    expect(told).toEqual([lost]);
+  });
+
+  it('should end one that hangs and hold the export alone', async () => {
+    const first = await start();
+    first.child.kill('SIGSTOP');
+    const ended = once(first.child, 'exit');
+    const second = await start();
+    await ended;
+    expect(first.child.signalCode).toBe('SIGKILL');
+    spawnSync('/bin/true', ['alone']);
+    await until(second.file, (all) => all.some(({ body }) => body.process?.arguments === 'alone'));
+  });
+});
