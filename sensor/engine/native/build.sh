@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the engine: the BPF object, its skeleton, and one static program that carries it. Needs Debian's clang, bpftool,
-# libbpf-dev, libelf-dev, zlib1g-dev and gcc. The result and its SHA-256 are committed, so that a node needs none of them.
+# libbpf-dev, libelf-dev, zlib1g-dev and gcc. The result and its SHA-256 are committed, so that a node needs none of them; with --keep
+# what is committed stays as it is and the result lies in build/ only.
 set -eu
 cd "$(dirname "$0")"
 if [ "$(uname -m)" != x86_64 ]; then
@@ -15,6 +16,7 @@ bpftool gen skeleton build/engine.bpf.o name engine_bpf > build/engine.skel.h
 gcc -std=gnu11 -Os -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE -Isrc -Ibuild \
   -ffunction-sections -fdata-sections -ffile-prefix-map="$PWD"=. -static -Wl,--gc-sections -Wl,--build-id=none -s \
   src/*.c -o build/ebpf-engine -lbpf -lelf -lz
+[ "${1:-}" != --keep ] || exit 0
 cp build/ebpf-engine ebpf-engine-x86_64
 sha256sum ebpf-engine-x86_64 > ebpf-engine-x86_64.sha256
 ls -l ebpf-engine-x86_64

@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-export const ENGINE = fileURLToPath(new URL('./ebpf-engine-x86_64', import.meta.url));
+/** What is committed, or another build of it. */
+const ENGINE =
+  process.env['ENGINE_PROGRAM'] ?? fileURLToPath(new URL('./ebpf-engine-x86_64', import.meta.url));
 const DEADLINE_MS = 15_000;
 
 export type Told = { readonly kind: string; readonly body: Body; readonly time: string };
