@@ -144,6 +144,8 @@ function nextFor(code: string): string {
   if (code === 'credential_invalid' || code === 'credential_required') {
     return 'set SERVICE_TOKEN to a valid API key, or: service-console login';
   }
+  if (code === 'mfa_code_invalid') return 'take the next code of the app; each works once';
+  if (code === 'setup_required') return 'set it up: service-console setup';
   if (code === 'role_required') return 'use an API key with the named scope';
   if (code === 'store_unavailable') return 'see: service-console doctor';
   if (code === 'not_found') return 'see: service-console sensors list';

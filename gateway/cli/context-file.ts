@@ -94,7 +94,7 @@ export function resolveConnection(env: Env): Connection {
     throw new CommandFailure(
       EXIT.usage,
       `no Console is known: ${path} has no current context and SERVICE_CONSOLE_URL is not set`,
-      'start one with: service-console quickstart',
+      'service-console login, or start one here: service-console quickstart',
     );
   }
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
@@ -104,7 +104,7 @@ export function resolveConnection(env: Env): Connection {
     throw new CommandFailure(
       EXIT.notAuthenticated,
       'there is no API key for this Console',
-      'set SERVICE_TOKEN',
+      'service-console login, or set SERVICE_TOKEN',
     );
   }
   return { url: url.replace(/\/+$/, ''), token, ca: caOf(env, context) };

@@ -171,6 +171,28 @@ describe('logging in', () => {
   });
 });
 
+describe('asking who one is', () => {
+  it('should name the Console, the person, the key and what it may do', async () => {
+    const { email } = await addPerson(console, 'viewer');
+    await login(email, ['--scope', 'events:read', 'sensors:read']);
+    const { code, out } = await run(['whoami']);
+    expect([code, out[0], out[1], out[2]]).toEqual([
+      ...[0, expect.stringContaining(url), expect.stringMatching(`^WHO +${email}$`)],
+      expect.stringMatching(/^ROLE +viewer$/),
+    ]);
+    expect(out[3]).toMatch(/^KEY +cli .+ \(\S+\)$/);
+    expect(out[4]).toMatch(/^EXPIRES +20/);
+    expect(out[5]).toMatch(/^MAY +(events:read sensors:read|sensors:read events:read)$/);
+    const told = JSON.parse((await run(['whoami', '-o', 'json'])).out.join(''));
+    expect(told).toMatchObject({ url, kind: 'api_key', role: 'viewer', user: { email } });
+    expect((await run(['whoami', '-o', 'name'])).out).toEqual([email]);
+    await run(['logout']);
+    const nobody = await run(['whoami']);
+    expect(nobody.code).toBe(2);
+    expect(nobody.err).toContain('service-console login');
+  });
+});
+
 describe('logging out', () => {
   it('should revoke the key and forget the context, and leave the others', async () => {
     const [one, other] = [await addPerson(console, 'viewer'), await addPerson(console, 'viewer')];

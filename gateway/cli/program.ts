@@ -19,6 +19,7 @@ import { runStarter } from './starters.ts';
 import { plain } from './terminal.ts';
 import { addTokenCommands } from './token-commands.ts';
 import { addUserCommands } from './user-commands.ts';
+import { addWhoAmICommand } from './whoami-command.ts';
 
 /** Runs one command line (without `node` and the script); resolves to the exit code, never rejects. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -70,6 +71,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addTokenCommands(program, io);
   addUserCommands(program, io);
   addLoginCommands(program, io);
+  addWhoAmICommand(program, io);
   addApiKeyCommands(program, io);
   addEventCommands(program, io);
   addAuditCommands(program, io);

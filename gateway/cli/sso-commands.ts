@@ -81,6 +81,7 @@ const VIEW: View<Provider> = {
 export function addSsoCommands(program: Command, io: CommandIo): void {
   const providers = program
     .command('sso-providers')
+    .alias('sso')
     .description('logins through identity providers');
 
   withOutput(providers.command('list').alias('ls').description('list identity providers')).action(

@@ -14,6 +14,7 @@ import { auditRefusals } from './audit-refusals.ts';
 import { authRoutes } from './auth.ts';
 import { authMfaRoutes } from './auth-mfa.ts';
 import { authSsoRoutes } from './auth-sso.ts';
+import { authWhoAmIRoutes } from './auth-whoami.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
@@ -84,6 +85,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         authRoutes,
         authMfaRoutes,
         authSsoRoutes,
+        authWhoAmIRoutes,
         ssoRoutes,
         userRoutes,
         systemRoutes,

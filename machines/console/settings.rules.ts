@@ -62,7 +62,6 @@ const SCHEMAS = {
     uniqueItems: true,
     maxItems: ROLES.length,
   }),
-  sso_allow_loopback: Type.Boolean(),
   session_idle_minutes: Type.Integer({
     minimum: SESSION_IDLE_MINUTES_MIN,
     maximum: SESSION_LIFETIME_HOURS_MAX * (HOUR_MS / MINUTE_MS),
@@ -97,7 +96,6 @@ export const SETTING_DEFAULTS: SettingValues = {
   federation_region_label: '',
   webhook_allow_list: [],
   mfa_required_roles: [],
-  sso_allow_loopback: false,
   session_idle_minutes: SESSION_IDLE_MS / MINUTE_MS,
   session_lifetime_hours: SESSION_ABSOLUTE_MS / HOUR_MS,
 };
@@ -117,7 +115,6 @@ export const SETTINGS: Readonly<Record<SettingName, Definition>> = {
   federation_region_label: atStart('The region as people read it.'),
   webhook_allow_list: live('Private host names, addresses and networks that webhooks may reach.'),
   mfa_required_roles: live('The roles that need a second factor.'),
-  sso_allow_loopback: live('Whether a provider may be on this machine; for trials only.'),
   session_idle_minutes: live('A session ends after this time without a request.'),
   session_lifetime_hours: live('A session ends after this time in any case.'),
 };
@@ -161,10 +158,10 @@ function ownMistakes(name: string, value: unknown): readonly SettingMistake[] {
   if (value === null) return [];
   const check = CHECKS[name];
   if (!check.Check(value)) {
-    return check.Errors(value).map(({ instancePath, message }) => ({
+    return check.Errors(value).map((error) => ({
       name,
-      at: instancePath,
-      detail: message,
+      at: error.instancePath,
+      detail: detailOf(error),
     }));
   }
   if (name !== 'webhook_allow_list') return [];
@@ -173,6 +170,12 @@ function ownMistakes(name: string, value: unknown): readonly SettingMistake[] {
       ? []
       : [{ name, at: `/${at}`, detail: 'must be a host name, an address or a network' }],
   );
+}
+
+/** Where only some values may stand, they are named. */
+function detailOf(error: { readonly message: string; readonly params: unknown }): string {
+  const { allowedValues: allowed } = error.params as { allowedValues?: readonly unknown[] };
+  return allowed === undefined ? error.message : `must be one of: ${allowed.join(', ')}`;
 }
 
 function withChange(

@@ -1,5 +1,6 @@
 // The first run by HTTP on the real listener: closed to who has not shown the code, everything else 503, answers judged and
 // kept over a crash, and a configuration that is there whole or not at all. decision: D42; invariant: I11, I14
+import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -60,13 +61,12 @@ const ADMIN = {
 
 describe('the first run', () => {
   it('should answer everything but itself with 503, and say so to probes', async () => {
-    const { ask } = await open();
+    const { ask, setup } = await open();
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/api/v2/sensors'],
       ['POST', '/sensors/heartbeat'],
       ['POST', '/sensors/enroll'],
-      ['GET', '/ca.pem'],
       ['GET', '/setup/../keys'],
       ['PUT', '/setup'],
     ] as const) {
@@ -75,6 +75,9 @@ describe('the first run', () => {
     }
     expect(await ask('GET', '/livez')).toMatchObject({ status: 200, body: { setup: true } });
     expect(await ask('GET', '/readyz')).toMatchObject({ status: 503, body: { because: 'setup' } });
+    const ca = await ask('GET', '/ca.pem');
+    const { fingerprint256 } = new X509Certificate(ca.text);
+    expect([ca.status, fingerprint256]).toEqual([200, setup.caFingerprint]);
     const page = await ask('GET', '/setup');
     expect(page.status).toBe(200);
     expect(page.headers['content-security-policy']).toMatch(

@@ -1,13 +1,15 @@
 // Somebody who has never seen the product, with curl and an app that shows codes: the first run, the first login, a second
-// factor, a key for programs, and the command line with that key and with a login of its own. Nothing is trusted before
-// the fingerprint that the terminal shows was compared. decision: D17, D37, D39, D42, D43
+// factor, a key for programs, the command line with that key and with a login of its own, and a colleague who comes through
+// an identity provider. Nothing is trusted before
+// the fingerprint that the terminal shows was compared. decision: D17, D37, D39, D40, D42, D43
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Secret, TOTP } from 'otpauth';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OidcPeer, openOidcPeer } from '../peers/oidc-peer.ts';
 import {
   eventually,
   type Home,
@@ -30,16 +32,21 @@ const ADMIN = {
 type Answer = { readonly status: number; readonly body: Record<string, unknown> };
 let home: Home;
 let program: Program;
+let peer: OidcPeer;
 
 beforeEach(async () => {
   home = await makeHome();
   // Told nothing yet.
   rmSync(join(home.consoleDir, 'console.yaml'));
-  program = startProgram(CONSOLE, ['serve'], { env: home.env });
+  // The provider of logins is a process of this machine, as it never is in earnest.
+  const env = { ...home.env, SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK: 'true' };
+  program = startProgram(CONSOLE, ['serve'], { env });
+  peer = await openOidcPeer({ redirectUri: url('/api/v2/auth/sso/callback') });
 });
 afterEach(async () => {
   program.kill('SIGTERM');
   await program.exited;
+  await peer.close();
   await removeHome(home);
 }, TEST_MS);
 
@@ -97,6 +104,8 @@ describe('a newcomer', () => {
     const setup = [...trust, '-H', `authorization: Bearer ${unlocked.body['token']}`];
     for (const [step, body] of [
       ['platform', { platform: 'standard' }],
+      ['database', { kind: 'embedded' }],
+      ['analytics', { kind: 'embedded' }],
       ['admin', ADMIN],
     ] as const) {
       expect((await curl(setup, 'PUT', `/api/v2/setup/${step}`, body)).status).toBe(200);
@@ -160,12 +169,45 @@ describe('a newcomer', () => {
     expect(used.code).not.toBe(0);
     expect(used.all).toContain('each works once');
 
+    expect((await cli(['whoami'])).out).toMatch(/^WHO +ada@example\.org$/m);
+
+    // A provider of logins, and a colleague who comes through it with nothing but a browser's cookies.
+    writeFileSync(file('peer.pem'), peer.caPem);
+    writeFileSync(file('client-secret'), peer.client.secret);
+    const provider = await cli([
+      ...['sso', 'create', '--kind', 'oidc', '--name', 'Example', '--issuer', peer.issuer],
+      ...['--client-id', peer.client.id, '--client-secret-file', file('client-secret')],
+      ...['--ca-file', file('peer.pem'), '--group-role', 'ops=operator', '-o', 'name'],
+    ]);
+    expect(provider.all).toContain(url('/api/v2/auth/sso/callback'));
+    expect(await cli(['sso', 'test', provider.out])).toMatchObject({ code: 0 });
+    peer.logsIn('ann', { email: 'ann@example.org', email_verified: true, groups: ['ops'] });
+    writeFileSync(file('both.pem'), `${readFileSync(file('ca.pem'), 'utf8')}${peer.caPem}`);
+    const colleague = ['--cacert', file('both.pem'), '-b', file('jar-2'), '-c', file('jar-2')];
+    const start = `/api/v2/auth/sso/start?provider=${provider.out}`;
+    expect((await curl([...colleague, '-L'], 'GET', start)).status).toBe(200);
+    expect((await curl(colleague, 'GET', '/api/v2/auth/whoami')).body).toMatchObject({
+      ...{ kind: 'session', role: 'operator', user: { email: 'ann@example.org' } },
+    });
+    expect((await curl(colleague, 'GET', '/api/v2/users')).body['code']).toBe('role_required');
+
     // What was done is told, and no secret with it.
     const audit = await cli(['audit', 'list', '-o', 'json']);
-    for (const action of ['mfa.enable', 'mfa.recovery_code_used', 'user.login']) {
+    for (const action of [
+      'mfa.enable',
+      'mfa.recovery_code_used',
+      'sso_provider.create',
+      'user.login',
+    ]) {
       expect(audit.out).toContain(action);
     }
-    for (const hidden of [password, secret, recovery[1] ?? '', keyed.SERVICE_TOKEN]) {
+    for (const hidden of [
+      password,
+      secret,
+      recovery[1] ?? '',
+      keyed.SERVICE_TOKEN,
+      peer.client.secret,
+    ]) {
       expect(audit.out).not.toContain(hidden);
       expect(program.output()).not.toContain(hidden);
     }

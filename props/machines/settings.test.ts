@@ -37,7 +37,6 @@ const likely: Readonly<Record<SettingName, fc.Arbitrary<unknown>>> = {
   federation_region_label: fc.constantFrom('', 'Europe'),
   webhook_allow_list: fc.array(fc.constantFrom('10.0.0.0/8', 'siem.example', '::/0', 'fd00::/16')),
   mfa_required_roles: fc.array(fc.constantFrom(...ROLES)),
-  sso_allow_loopback: fc.boolean(),
   session_idle_minutes: near(5, 60, 720, 43_200),
   session_lifetime_hours: near(1, 12, 720),
 };
@@ -133,7 +132,7 @@ describe('settings: rules', () => {
 
   it('always are read by the names the program uses', () => {
     expect(settingsOf(SETTING_DEFAULTS)).toMatchObject({
-      ...{ analyticsRetentionDays: 90, ssoAllowLoopback: false, mfaRequiredRoles: [] },
+      ...{ analyticsRetentionDays: 90, mfaRequiredRoles: [] },
     });
   });
 });
