@@ -23,10 +23,9 @@ import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
 import { createPlainSealer } from '../../storage/memory/plain-sealer.ts';
 import { createMemoryTeams } from '../../storage/memory/teams.ts';
 import { portOf } from '../../storage/memory/unsafe-port-of.ts';
-import type { EventQuery, TransitionRow } from '../../storage/ports/event-store.ts';
-import type { LicenseRow, LicenseStore } from '../../storage/ports/license-store.ts';
+import type { TransitionRow } from '../../storage/ports/event-store.ts';
 import type { ApiKeyRow, ApiKeys, AuditEntry } from '../../storage/ports/relational.ts';
-import type { SensorQuery, SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRow, TokenRow } from '../../storage/ports/sensor-registry.ts';
 import type { SessionRow, SessionStage } from '../../storage/ports/sessions.ts';
 import type { UserRow } from '../../storage/ports/users.ts';
 import { createAdmitter } from '../access/admitter.ts';
@@ -40,6 +39,7 @@ import { createOperatorPlane } from './app.ts';
 import { createCursorSigner } from './cursor.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { createMetrics } from './metrics.ts';
+import { licenseStore, listSensors, searchEvents } from './row-stores.fixture.ts';
 
 /** Signs the licenses that the fixture trusts. */
 export const LICENSE_KEY = Buffer.alloc(32, 9);
@@ -348,22 +348,6 @@ function userRow(userId: string, role: Role): UserRow {
 
 const forgetful = { note: () => undefined, noted: () => null, close: async () => undefined };
 
-/** The license in one variable. */
-function licenseStore(): LicenseStore {
-  let row: LicenseRow = { revision: 0, license: null, seenMs: 0 };
-  return {
-    async observe({ nowMs }) {
-      row = { ...row, seenMs: Math.max(row.seenMs, nowMs) };
-      return row;
-    },
-    async put({ envelope, nowMs, actor, seenMs }) {
-      const license = { envelope, importedAtMs: nowMs, importedBy: actor };
-      row = { revision: row.revision + 1, license, seenMs };
-      return row;
-    },
-  };
-}
-
 function sensorRow(index: number, nodeName: string): SensorRow {
   return {
     sensorId: sensorIdOf(index),
@@ -405,32 +389,4 @@ export function storedEvent(index: number, more: Partial<StoredEvent> = {}): Sto
     process: { exec_id: `x${index}`, pid: index, binary: '/usr/bin/true' },
     ...more,
   };
-}
-
-function listSensors(rows: readonly SensorRow[], query: SensorQuery): SensorRow[] {
-  const keyOf = (row: { readonly nodeName: string; readonly sensorId: string }) =>
-    `${row.nodeName}\n${row.sensorId}`;
-  const { after } = query;
-  return rows
-    .filter((row) => row.nodeName.includes(query.nodeNameContains ?? ''))
-    .filter((row) => after === null || keyOf(row) > keyOf(after))
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .slice(0, query.limit);
-}
-
-function searchEvents(events: readonly StoredEvent[], query: EventQuery): StoredEvent[] {
-  const sign = query.order === 'ascending' ? 1 : -1;
-  const keyOf = (event: StoredEvent) => `${event.observed_at}\n${event.event_id}`;
-  const after = query.after ? `${query.after.observedAt}\n${query.after.eventId}` : null;
-  return events
-    .filter((event) => Date.parse(event.observed_at) >= (query.fromMs ?? 0))
-    .filter((event) => Date.parse(event.observed_at) < (query.toMs ?? Number.POSITIVE_INFINITY))
-    .filter((event) => query.sensorId === undefined || event.sensor_id === query.sensorId)
-    .filter((event) => query.eventKinds?.includes(event.event_kind) ?? true)
-    .filter((event) => query.severities?.includes(event.severity) ?? true)
-    .filter((event) => event.message.includes(query.text ?? ''))
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -sign : sign))
-    .filter((event) => after === null || (keyOf(event) > after ? sign : -sign) > 0)
-    .filter((event) => after === null || keyOf(event) !== after)
-    .slice(0, query.limit);
 }

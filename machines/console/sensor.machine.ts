@@ -78,10 +78,7 @@ export const sensorMachine = setup({
       notAfterMs: (_, params: { notAfterMs: number }) => params.notAfterMs,
     }),
     noteWindows: assign({
-      windows: ({ context }, params: { dueMs: number }) => ({
-        ...context.windows,
-        dueMs: params.dueMs,
-      }),
+      windows: ({ context }, params: { dueMs: number }) => ({ ...context.windows, ...params }),
     }),
     noteRevocation: assign({ revokedAtMs: (_, params: { atMs: number }) => params.atMs }),
     planFreshnessCheck: assign({

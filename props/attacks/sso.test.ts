@@ -4,108 +4,32 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SSO_FLOW_TTL_MS } from '../../machines/limits.ts';
 import type { SsoOptions } from '../../storage/ports/sso-store.ts';
-import { type Browser, createBrowser, type Page } from '../peers/browser.ts';
-import { type Claims, type OidcPeer, openOidcPeer } from '../peers/oidc-peer.ts';
-import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+import type { Browser, Page } from '../peers/browser.ts';
+import type { Claims, OidcPeer } from '../peers/oidc-peer.ts';
+import { type ConsoleUnderTest, removeSharedKeys } from './console.fixture.ts';
+import { ANN, BASE, codeOf, openSsoStage, SESSION, type SsoStage, startOf } from './sso-stage.ts';
 
-// The Console believes to be here; the browser finds it at its port.
-const BASE = 'https://localhost:0';
-const CALLBACK = `${BASE}/api/v2/auth/sso/callback`;
-const SESSION = '__Host-service_session';
-const ANN: Claims = {
-  email: 'ann@example.org',
-  email_verified: true,
-  groups: ['ops'],
-  name: 'Ann',
-};
-
+let stage: SsoStage;
 let peer: OidcPeer;
 let other: OidcPeer;
 let console: ConsoleUnderTest;
-let admin: string;
 
 beforeAll(async () => {
-  [peer, other] = await Promise.all([
-    openOidcPeer({ redirectUri: CALLBACK }),
-    openOidcPeer({ redirectUri: CALLBACK }),
-  ]);
+  stage = await openSsoStage();
+  ({ peer, other } = stage);
 });
 afterAll(async () => {
-  await Promise.all([peer.close(), other.close()]);
+  await stage.close();
   await removeSharedKeys();
 });
 beforeEach(async () => {
-  console = await startConsole({ providerWay: { timeoutMs: 1_000 } });
-  admin = (await console.newKey(['admin'])).secret;
-  for (const one of [peer, other]) {
-    Object.assign(one.does, { token: null, signsWithOtherKey: false, answers: 'as it should' });
-    one.logsIn('ann', ANN);
-  }
+  console = await stage.renew();
 });
 afterEach(() => console.stop());
 
-function newBrowser(): Browser {
-  return createBrowser((host) => {
-    for (const one of [peer, other]) {
-      if (host === `localhost:${one.port}`) return { port: one.port, ca: one.caPem };
-    }
-    return { port: console.port, ca: console.ca };
-  });
-}
-
-async function call(method: string, path: string, body?: unknown): Promise<Page> {
-  return newBrowser().open(`${BASE}/api/v2${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${admin}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
-
-/** Sets a provider up as an admin does; its id. */
-async function setUp(of: OidcPeer, options: Record<string, unknown> = {}): Promise<string> {
-  const page = await call('POST', '/sso-providers', {
-    kind: 'oidc',
-    name: 'Example',
-    issuer: of.issuer,
-    client_id: of.client.id,
-    client_secret: of.client.secret,
-    options: { ca_pem: of.caPem, group_roles: { ops: 'operator' }, ...options },
-  });
-  expect([page.status, page.body]).toEqual([201, page.body]);
-  expect(page.body).not.toContain(of.client.secret);
-  return JSON.parse(page.body).provider_id;
-}
-
-const startOf = (id: string, more = '') => `${BASE}/api/v2/auth/sso/start?provider=${id}${more}`;
-const isCallback = (url: string) => url.startsWith(CALLBACK);
-
-/** Goes as far as the address the provider sends the browser back to. */
-async function comeBack(browser: Browser, id: string): Promise<URL> {
-  const page = await browser.follow(startOf(id), isCallback);
-  if (page.location === null) throw new Error(`${page.status} ${page.body}`);
-  return new URL(page.location);
-}
-
-/** A whole login. */
-async function logIn(browser: Browser, id: string, more = ''): Promise<Page> {
-  const page = await browser.follow(startOf(id, more), isCallback);
-  return page.location === null ? page : browser.open(page.location);
-}
-
-const codeOf = (page: Page): unknown => [page.status, JSON.parse(page.body || '{}').code];
 const LOGIN_REFUSED = [403, 'sso_login_refused'];
 const ANSWER_REFUSED = [403, 'sso_answer_refused'];
 const userOf = (email: string) => console.stores.relational.users.findByEmail(email);
-
-/** What a session may see of itself. */
-async function isAlive(session: string): Promise<boolean> {
-  const browser = newBrowser();
-  browser.setCookie('localhost:0', SESSION, session);
-  return (await browser.open(`${BASE}/api/v2/sensors`)).status === 200;
-}
 
 function expectNoSession(browser: Browser, page: Page): void {
   expect(page.headers['set-cookie'] ?? []).toEqual([]);
@@ -114,15 +38,15 @@ function expectNoSession(browser: Browser, page: Page): void {
 
 describe('attack 27: a login through a provider', () => {
   it('should make an account with its mapped role, and a session that may do what the role may', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const page = await logIn(browser, id, '&return_to=%2Fsensors%3Fa%3D1');
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const page = await stage.logIn(browser, id, '&return_to=%2Fsensors%3Fa%3D1');
     expect([page.status, page.location]).toEqual([303, `${BASE}/sensors?a=1`]);
     const cookies = [page.headers['set-cookie']].flat().join('\n');
     expect(cookies).toMatch(
       /__Host-service_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax/,
     );
-    expect(await isAlive(browser.cookie('localhost:0', SESSION) ?? '')).toBe(true);
+    expect(await stage.isAlive(browser.cookie('localhost:0', SESSION) ?? '')).toBe(true);
     const user = await userOf('ann@example.org');
     expect(user).toMatchObject({ role: 'operator', displayName: 'Ann', passwordHash: null });
     const [session] = await console.stores.relational.sessions.listOf(user?.userId ?? '', 0);
@@ -140,49 +64,53 @@ describe('attack 27: a login through a provider', () => {
   });
 
   it('should give a new session each time, and end the one the browser had', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    await logIn(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    await stage.logIn(browser, id);
     const first = browser.cookie('localhost:0', SESSION) ?? '';
-    await logIn(browser, id);
+    await stage.logIn(browser, id);
     const second = browser.cookie('localhost:0', SESSION) ?? '';
     expect(second).not.toBe(first);
-    expect([await isAlive(first), await isAlive(second)]).toEqual([false, true]);
+    expect([await stage.isAlive(first), await stage.isAlive(second)]).toEqual([false, true]);
   });
 
   it('should not take over a session id that somebody planted', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
     const planted = randomBytes(32).toString('base64url');
     browser.setCookie('localhost:0', SESSION, planted);
-    expect((await logIn(browser, id)).status).toBe(303);
+    expect((await stage.logIn(browser, id)).status).toBe(303);
     expect(browser.cookie('localhost:0', SESSION)).not.toBe(planted);
-    expect(await isAlive(planted)).toBe(false);
+    expect(await stage.isAlive(planted)).toBe(false);
   });
 
   it('should follow the role of the provider at every login and end the sessions of the old one', async () => {
-    const id = await setUp(peer, { group_roles: { ops: 'operator', all: 'viewer' } });
-    const [first, second] = [newBrowser(), newBrowser()];
-    await logIn(first, id);
+    const id = await stage.setUp(peer, { group_roles: { ops: 'operator', all: 'viewer' } });
+    const [first, second] = [stage.newBrowser(), stage.newBrowser()];
+    await stage.logIn(first, id);
     const before = first.cookie('localhost:0', SESSION) ?? '';
     peer.logsIn('ann', { ...ANN, groups: ['all'] });
-    expect((await logIn(second, id)).status).toBe(303);
+    expect((await stage.logIn(second, id)).status).toBe(303);
     expect(await userOf('ann@example.org')).toMatchObject({ role: 'viewer' });
-    expect(await isAlive(before)).toBe(false);
-    expect(await isAlive(second.cookie('localhost:0', SESSION) ?? '')).toBe(true);
+    expect(await stage.isAlive(before)).toBe(false);
+    expect(await stage.isAlive(second.cookie('localhost:0', SESSION) ?? '')).toBe(true);
     peer.logsIn('ann', { ...ANN, groups: [] });
-    expect(codeOf(await logIn(newBrowser(), id))).toEqual([403, 'sso_account_refused']);
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual([403, 'sso_account_refused']);
   });
 
   it('should lead nowhere but into this Console', async () => {
-    const id = await setUp(peer);
+    const id = await stage.setUp(peer);
     for (const evil of [
       '//evil.example/',
       'https://evil.example/',
       '/\\evil.example',
       'javascript:1',
     ]) {
-      const page = await logIn(newBrowser(), id, `&return_to=${encodeURIComponent(evil)}`);
+      const page = await stage.logIn(
+        stage.newBrowser(),
+        id,
+        `&return_to=${encodeURIComponent(evil)}`,
+      );
       expect([page.status, page.location]).toEqual([303, `${BASE}/`]);
     }
   });
@@ -190,22 +118,22 @@ describe('attack 27: a login through a provider', () => {
 
 describe('attack 27: an answer that does not belong to the login', () => {
   it('should be refused with the state of another browser', async () => {
-    const id = await setUp(peer);
-    const [attacker, victim] = [newBrowser(), newBrowser()];
-    const theirs = await comeBack(attacker, id);
+    const id = await stage.setUp(peer);
+    const [attacker, victim] = [stage.newBrowser(), stage.newBrowser()];
+    const theirs = await stage.comeBack(attacker, id);
     const page = await victim.open(theirs.href);
     expect(codeOf(page)).toEqual(LOGIN_REFUSED);
     expectNoSession(victim, page);
     // A browser that began a login of its own is not the one that began this one.
-    const again = await comeBack(attacker, id);
-    await comeBack(victim, id);
+    const again = await stage.comeBack(attacker, id);
+    await stage.comeBack(victim, id);
     expect(codeOf(await victim.open(again.href))).toEqual(LOGIN_REFUSED);
   });
 
   it('should be refused with a state that nobody gave out, none, or two', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
     for (const change of [
       (url: URL) => url.searchParams.set('state', randomBytes(32).toString('base64url')),
       (url: URL) => url.searchParams.delete('state'),
@@ -220,27 +148,27 @@ describe('attack 27: an answer that does not belong to the login', () => {
   });
 
   it('should be refused a second time, also when both come at once', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
     const both = await Promise.all(Array.from({ length: 8 }, () => browser.open(answer.href)));
     expect(both.filter(({ status }) => status === 303).length).toBe(1);
     expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
   });
 
   it('should be refused when it comes too late', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
     console.travel(SSO_FLOW_TTL_MS);
     expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
   });
 
   it('should be refused with the code of another login, which was made for another challenge', async () => {
-    const id = await setUp(peer);
-    const [attacker, victim] = [newBrowser(), newBrowser()];
-    const stolen = (await comeBack(victim, id)).searchParams.get('code') ?? '';
-    const own = await comeBack(attacker, id);
+    const id = await stage.setUp(peer);
+    const [attacker, victim] = [stage.newBrowser(), stage.newBrowser()];
+    const stolen = (await stage.comeBack(victim, id)).searchParams.get('code') ?? '';
+    const own = await stage.comeBack(attacker, id);
     own.searchParams.set('code', stolen);
     const page = await attacker.open(own.href);
     expect(codeOf(page)).toEqual(ANSWER_REFUSED);
@@ -248,14 +176,17 @@ describe('attack 27: an answer that does not belong to the login', () => {
   });
 
   it('should be refused from another provider, whether it names itself or not', async () => {
-    const [id, otherId] = [await setUp(peer), await setUp(other)];
+    const [id, otherId] = [await stage.setUp(peer), await stage.setUp(other)];
     for (const change of [
       () => undefined,
       (url: URL) => url.searchParams.delete('iss'),
       (url: URL) => url.searchParams.set('iss', peer.issuer),
     ]) {
-      const browser = newBrowser();
-      const [mine, foreign] = [await comeBack(browser, id), await comeBack(browser, otherId)];
+      const browser = stage.newBrowser();
+      const [mine, foreign] = [
+        await stage.comeBack(browser, id),
+        await stage.comeBack(browser, otherId),
+      ];
       foreign.searchParams.set('state', mine.searchParams.get('state') ?? '');
       change(foreign);
       const page = await browser.open(foreign.href);
@@ -265,9 +196,9 @@ describe('attack 27: an answer that does not belong to the login', () => {
   });
 
   it('should be refused when the provider or the person said no', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
     answer.searchParams.delete('code');
     answer.searchParams.set('error', 'access_denied');
     expect(codeOf(await browser.open(answer.href))).toEqual(ANSWER_REFUSED);
@@ -284,10 +215,10 @@ describe('attack 27: a token that is not for this login', () => {
   };
   for (const [what, token] of Object.entries(TOKENS)) {
     it(`should be refused ${what}`, async () => {
-      const id = await setUp(peer);
+      const id = await stage.setUp(peer);
       peer.does.token = token;
-      const browser = newBrowser();
-      const page = await logIn(browser, id);
+      const browser = stage.newBrowser();
+      const page = await stage.logIn(browser, id);
       expect(codeOf(page)).toEqual(ANSWER_REFUSED);
       expectNoSession(browser, page);
       expect(await userOf('ann@example.org')).toBeNull();
@@ -297,25 +228,25 @@ describe('attack 27: a token that is not for this login', () => {
   }
 
   it('should be refused with a nonce that an earlier login of the same browser had', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
     let nonce: unknown = null;
     peer.does.token = (claims) => {
       nonce ??= claims['nonce'];
       return { ...claims, nonce };
     };
-    expect((await logIn(browser, id)).status).toBe(303);
-    expect(codeOf(await logIn(browser, id))).toEqual(ANSWER_REFUSED);
+    expect((await stage.logIn(browser, id)).status).toBe(303);
+    expect(codeOf(await stage.logIn(browser, id))).toEqual(ANSWER_REFUSED);
   });
 
   it('should be refused when another key signed it, and taken when the provider changed its keys', async () => {
-    const id = await setUp(peer);
+    const id = await stage.setUp(peer);
     peer.does.signsWithOtherKey = true;
-    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ANSWER_REFUSED);
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(ANSWER_REFUSED);
     peer.does.signsWithOtherKey = false;
-    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
     peer.rotateKeys();
-    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
   });
 });
 
@@ -336,35 +267,38 @@ describe('attack 27: somebody who claims the address of somebody else', () => {
 
   it('should neither get nor make an account without a verified address', async () => {
     const trusting = { link_domains: ['example.org'] };
-    const id = await setUp(peer, trusting);
+    const id = await stage.setUp(peer, trusting);
     for (const claims of unverified) {
       peer.logsIn('mallory', claims);
-      expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
+      expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(EMAIL_REFUSED);
     }
     expect(await userOf('ann@example.org')).toBeNull();
     await makeAnn();
     for (const claims of unverified) {
       peer.logsIn('mallory', claims);
-      expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
+      expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(EMAIL_REFUSED);
     }
   });
 
   it('should not get an account that exists from a provider that is not trusted for its domain', async () => {
-    const id = await setUp(peer, { link_domains: ['example.com'] });
+    const id = await stage.setUp(peer, { link_domains: ['example.com'] });
     await makeAnn();
-    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
     expect(await console.stores.relational.sso.identitiesOf('local-ann')).toEqual([]);
   });
 
   it('should get it when the address is verified and the domain trusted, and have it by subject then', async () => {
-    const id = await setUp(peer, { link_domains: ['example.org'], group_roles: { ops: 'admin' } });
+    const id = await stage.setUp(peer, {
+      link_domains: ['example.org'],
+      group_roles: { ops: 'admin' },
+    });
     await makeAnn();
-    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
     const subjects = [{ providerId: id, subject: 'ann' }];
     expect(await console.stores.relational.sso.identitiesOf('local-ann')).toEqual(subjects);
     // The address may change now, or not be verified any more: the person is the subject.
     peer.logsIn('ann', { ...ANN, email: 'new@example.org', email_verified: false });
-    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
     // Another subject with the old address is somebody else, and the account has its owner.
     const options: Partial<SsoOptions> = { linkDomains: [] };
     const [provider] = await console.stores.relational.sso.listProviders();
@@ -374,27 +308,29 @@ describe('attack 27: somebody who claims the address of somebody else', () => {
       patch: { options: { ...provider.options, ...options } },
     });
     peer.logsIn('mallory', ANN);
-    expect(codeOf(await logIn(newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(ACCOUNT_REFUSED);
   });
 
   it('should not come from a domain that is not allowed, nor into a disabled account', async () => {
-    const id = await setUp(peer, { domains: ['example.com'] });
-    expect(codeOf(await logIn(newBrowser(), id))).toEqual(EMAIL_REFUSED);
-    const open = await setUp(other);
+    const id = await stage.setUp(peer, { domains: ['example.com'] });
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual(EMAIL_REFUSED);
+    const open = await stage.setUp(other);
     other.logsIn('ann', ANN);
-    expect((await logIn(newBrowser(), open)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), open)).status).toBe(303);
     const user = await userOf('ann@example.org');
     if (user === null) throw new Error('no user');
     const { userId, revision } = user;
     await console.stores.relational.users.change({
       ...{ actor: 'test', nowMs: 0, userId, revision, patch: { status: 'disabled' } },
     });
-    expect(codeOf(await logIn(newBrowser(), open))).toEqual(ACCOUNT_REFUSED);
+    expect(codeOf(await stage.logIn(stage.newBrowser(), open))).toEqual(ACCOUNT_REFUSED);
   });
 
   it('should make one account when the first login comes twice at once', async () => {
-    const id = await setUp(peer);
-    const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(newBrowser(), id)));
+    const id = await stage.setUp(peer);
+    const pages = await Promise.all(
+      Array.from({ length: 4 }, () => stage.logIn(stage.newBrowser(), id)),
+    );
     expect(pages.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
     const users = await console.stores.relational.users.list({ limit: 10, after: null });
     expect(users.length).toBe(1);
@@ -403,12 +339,12 @@ describe('attack 27: somebody who claims the address of somebody else', () => {
 
 describe('a provider that is away', () => {
   it('should be told in bounded time, while others work', async () => {
-    const [id, otherId] = [await setUp(peer), await setUp(other)];
+    const [id, otherId] = [await stage.setUp(peer), await stage.setUp(other)];
     peer.does.answers = 'nothing';
     const beganAtMs = performance.now();
     const [page, fine] = await Promise.all([
-      newBrowser().open(startOf(id)),
-      logIn(newBrowser(), otherId),
+      stage.newBrowser().open(startOf(id)),
+      stage.logIn(stage.newBrowser(), otherId),
     ]);
     expect(codeOf(page)).toEqual([503, 'sso_provider_unavailable']);
     expect(page.headers['retry-after']).toBeDefined();
@@ -416,27 +352,30 @@ describe('a provider that is away', () => {
     expect(performance.now() - beganAtMs).toBeLessThan(10_000);
     peer.does.answers = 'as it should';
     peer.logsIn('bob', { ...ANN, email: 'bob@example.org' });
-    expect((await logIn(newBrowser(), id)).status).toBe(303);
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
   });
 
   it('should be told when it goes between the way there and the way back', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
     peer.does.answers = 'a failure';
     expect(codeOf(await browser.open(answer.href))).toEqual([503, 'sso_provider_unavailable']);
     expectNoSession(browser, await browser.open(answer.href));
   });
 
   it('should not matter once it is disabled, nor when it was removed', async () => {
-    const id = await setUp(peer);
-    const browser = newBrowser();
-    const answer = await comeBack(browser, id);
-    const off = await call('PATCH', `/sso-providers/${id}`, { revision: 1, is_enabled: false });
+    const id = await stage.setUp(peer);
+    const browser = stage.newBrowser();
+    const answer = await stage.comeBack(browser, id);
+    const off = await stage.call('PATCH', `/sso-providers/${id}`, {
+      revision: 1,
+      is_enabled: false,
+    });
     expect(off.status).toBe(200);
     expect(codeOf(await browser.open(answer.href))).toEqual(LOGIN_REFUSED);
-    expect((await newBrowser().open(startOf(id))).status).toBe(404);
-    expect((await call('DELETE', `/sso-providers/${id}`)).status).toBe(204);
-    expect((await call('GET', `/sso-providers/${id}`)).status).toBe(404);
+    expect((await stage.newBrowser().open(startOf(id))).status).toBe(404);
+    expect((await stage.call('DELETE', `/sso-providers/${id}`)).status).toBe(204);
+    expect((await stage.call('GET', `/sso-providers/${id}`)).status).toBe(404);
   });
 });
