@@ -5,6 +5,7 @@ import { cancel, isCancel, password, select, text } from '@clack/prompts';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
+import { mistakesOfFile } from '../config/schema-mistakes.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 4_096 });
@@ -41,9 +42,7 @@ export async function answersFrom(path: string): Promise<SetupAnswers> {
     throw new CommandFailure(EXIT.usage, `${path}: ${firstLineOf(error)}`);
   }
   if (check.Check(value)) return value;
-  const mistakes = check
-    .Errors(value)
-    .map(({ instancePath, message }) => `${instancePath.slice(1) || 'the file'} ${message}`);
+  const mistakes = mistakesOfFile(check.Errors(value));
   throw new CommandFailure(EXIT.usage, `${path} has mistakes:\n  ${mistakes.join('\n  ')}`);
 }
 

@@ -6,6 +6,7 @@ import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
 import type { ProvisionedAdmin, ProvisionInput } from '../../actors/access/provision.ts';
 import { PROVISIONING_FILE_MAX_BYTES } from '../../machines/limits.ts';
+import { mistakesOfFile } from './schema-mistakes.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 1_024 });
 const ProvisioningFile = Type.Object(
@@ -56,7 +57,7 @@ export function readProvisioning(text: string): ProvisioningResult {
     );
     return { ok: false, mistakes: [reason] };
   }
-  const mistakes = check.Check(value) ? [] : mistakesOf(value);
+  const mistakes = check.Check(value) ? [] : mistakesOfFile(check.Errors(value));
   if (!check.Check(value)) return { ok: false, mistakes };
   const admin = value.admin === undefined ? null : adminOf(value.admin);
   if (admin !== null && 'mistake' in admin) return { ok: false, mistakes: [admin.mistake] };
@@ -77,26 +78,4 @@ function adminOf(
     return { email, displayName, secret: { passwordHash } };
   }
   return { mistake: 'admin: needs either password or password_hash' };
-}
-
-// A field that is not known is found twice: as a value that nothing may be, and by its name.
-function mistakesOf(value: unknown): readonly string[] {
-  return check
-    .Errors(value)
-    .filter(({ keyword }) => keyword !== 'boolean')
-    .map(describe);
-}
-
-function describe(one: {
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params?: unknown;
-}): string {
-  const path = one.instancePath.slice(1).replaceAll('/', '.');
-  const { additionalProperties: unknown } = (one.params ?? {}) as {
-    additionalProperties?: readonly string[];
-  };
-  if (unknown === undefined) return `${path === '' ? 'the file' : path}: ${one.message}`;
-  const names = unknown.map((name) => (path === '' ? name : `${path}.${name}`));
-  return `${names.join(', ')}: there is no such field`;
 }

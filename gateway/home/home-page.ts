@@ -57,6 +57,8 @@ export function renderHome(facts: HomeFacts): string {
 <dt>Address</dt><dd>${escapeHtml(facts.baseUrl)}</dd>
 <dt>CA SHA-256</dt><dd><code>${escapeHtml(facts.caFingerprint).replaceAll(':', ':<wbr>')}</code></dd>
 </dl>
+<h2>Log in</h2>
+<pre>npx service-console login --url ${escapeHtml(facts.baseUrl)}</pre>
 <h2>See the fleet</h2>
 <pre>npx service-console sensors list</pre>
 <h2>Enrol a node</h2>

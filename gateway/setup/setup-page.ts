@@ -15,14 +15,16 @@ h2 { font-size: 1.1rem; margin: 0; display: flex; justify-content: space-between
 .mark, .quiet { color: var(--quiet); font-weight: 400; font-size: .9rem; }
 form { margin: 1rem 0; padding: 1rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
 form.done { border-color: var(--good); }
+form:has([value=embedded]:checked) .other { display: none; }
 fieldset { border: 0; margin: .5rem 0; padding: 0; }
 legend { padding: 0; }
 label { display: block; margin: .6rem 0 .2rem; }
 .choice { margin: .25rem 0; }
-input:not([type=radio]), textarea { width: 100%; padding: .5rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: .35rem; }
+input:not([type=radio], [type=file]), textarea { width: 100%; padding: .5rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: .35rem; }
 textarea { min-height: 7rem; font: .85rem/1.4 ui-monospace, monospace; }
 button { margin: .75rem .5rem 0 0; padding: .5rem 1rem; font: inherit; color: var(--paper); background: var(--link); border: 1px solid var(--link); border-radius: .35rem; cursor: pointer; }
-button.try { color: var(--link); background: none; }
+button.try, button.undo { color: var(--link); background: none; }
+button[hidden] { display: none; }
 button:disabled { opacity: .5; cursor: not-allowed; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .answer { min-height: 1.5em; margin: .5rem 0 0; overflow-wrap: anywhere; }
@@ -42,6 +44,7 @@ export const SETUP_CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const LEAVE_OUT = '<button type="button" class="undo" hidden>Leave it out</button>';
 const ANSWER = '<p class="answer" role="status" aria-live="polite"></p>';
 
 /** Renders the page. */
@@ -114,9 +117,11 @@ ${head(title)}
 <label class="choice"><input type="radio" name="kind" value="embedded" checked> Embedded: this Console runs its own</label>
 <label class="choice"><input type="radio" name="kind" value="external"> Another server</label>
 </fieldset>
+<div class="other">
 <label for="${step}-url">Address of the other server</label>
 <input id="${step}-url" name="url" placeholder="${example}" spellcheck="false">
-<button>Save</button><button type="button" class="try">Test the connection</button>
+</div>
+<button>Save</button><button type="button" class="try other">Test the connection</button>
 ${ANSWER}
 </form>`;
 }
@@ -126,7 +131,7 @@ function urlForm(step: string, title: string, example: string): string {
 ${head(title)}
 <label for="${step}-url">Address</label>
 <input id="${step}-url" name="url" required placeholder="${example}" spellcheck="false">
-<button>Save</button><button type="button" class="try">Test the connection</button>
+<button>Save</button><button type="button" class="try">Test the connection</button>${LEAVE_OUT}
 ${ANSWER}
 </form>`;
 }
@@ -136,7 +141,9 @@ function licenseForm(): string {
 ${head('License')}
 <label for="envelope">The content of the license file; it can be imported later as well</label>
 <textarea id="envelope" name="envelope" required spellcheck="false"></textarea>
-<button>Verify and save</button>
+<label for="license-file">or choose the file</label>
+<input id="license-file" type="file" accept=".json,application/json">
+<p><button>Verify and save</button>${LEAVE_OUT}</p>
 ${ANSWER}
 </form>`;
 }

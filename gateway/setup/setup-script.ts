@@ -20,8 +20,13 @@ async function ask(method, path, body) {
 }
 
 function said(problem) {
-  const places = (problem.errors || []).map((one) => (one.pointer + ' ' + one.detail).trim());
-  return [problem.title, problem.detail].concat(places).filter((one, i, all) => one && all.indexOf(one) === i).join(' - ');
+  const { title = 'It did not work', detail = '' } = problem;
+  // A reason that is no sentence of its own follows the title.
+  const text = /^[A-Z]/.test(detail) && detail.endsWith('.') ? detail : [title, detail].filter(Boolean).join(': ');
+  const places = (problem.errors || [])
+    .filter((one) => !text.toLowerCase().includes(one.detail.toLowerCase()))
+    .map((one) => (one.pointer.slice(1) + ' ' + one.detail).trim());
+  return places.length === 0 ? text : text.replace(/\\.$/, '') + ': ' + places.join('; ') + '.';
 }
 
 function tell(form, text, isGood) {
@@ -39,6 +44,8 @@ function show(view) {
     const form = at(one.step);
     form.querySelector('.mark').textContent = one.done ? 'done' : one.needed ? 'needed' : 'optional';
     form.classList.toggle('done', one.done);
+    const undo = form.querySelector('.undo');
+    if (undo) undo.hidden = !one.done;
   }
   at('finish').querySelector('button').disabled = !view.can_finish;
   at('progress').textContent = view.next ? 'Next: ' + view.next : 'Every needed step is done.';
@@ -77,8 +84,32 @@ async function answer(form) {
   }
   tell(form, 'Working ...', true);
   const { ok, body: result } = await ask('PUT', '/' + step, body);
-  tell(form, ok ? 'Saved. ' + (result.about || '') : said(result), ok);
+  tell(form, ok ? (result.about ? 'Saved: ' + result.about + '.' : 'Saved.') : said(result), ok);
   if (ok) show(result);
+}
+
+async function leaveOut(form) {
+  const { ok, body } = await ask('DELETE', '/' + form.id);
+  tell(form, ok ? 'Left out.' : said(body), ok);
+  if (!ok) return;
+  form.reset();
+  show(body);
+}
+
+function fill({ answers, steps }) {
+  if (answers.platform) document.querySelector('[name=platform][value=' + answers.platform + ']').checked = true;
+  if (answers.base_url) at('base_url').value = answers.base_url;
+  if (answers.admin_email) at('email').value = answers.admin_email;
+  const kept = { database: answers.database_url, analytics: answers.clickhouse_url, broker: answers.redpanda_url, redis: answers.redis_url };
+  for (const [step, url] of Object.entries(kept)) {
+    if (!url) continue;
+    const other = at(step).querySelector('[value=external]');
+    if (other) other.checked = true;
+    tell(at(step), 'Kept: ' + url, true);
+  }
+  for (const { step, done } of steps) {
+    if (done && !kept[step]) tell(at(step), 'Kept.', true);
+  }
 }
 
 async function tryStore(form) {
@@ -109,6 +140,7 @@ at('unlock').addEventListener('submit', async (event) => {
   token = body.token;
   sessionStorage.setItem(KEY, token);
   show(body);
+  fill(body);
   at('platform').querySelector('input').focus();
 });
 for (const form of document.querySelectorAll('form[data-step]')) {
@@ -118,11 +150,20 @@ for (const form of document.querySelectorAll('form[data-step]')) {
   });
   const trial = form.querySelector('.try');
   if (trial) trial.addEventListener('click', () => tryStore(form));
+  const undo = form.querySelector('.undo');
+  if (undo) undo.addEventListener('click', () => leaveOut(form));
 }
 at('finish').addEventListener('submit', (event) => {
   event.preventDefault();
   finish(event.currentTarget);
 });
+at('license-file').addEventListener('change', async (event) => {
+  const [file] = event.currentTarget.files;
+  if (file) at('envelope').value = await file.text();
+});
 at('base_url').value = location.origin;
-ask('GET', '').then(({ body }) => show(body.state ? body : { state: 'awaiting_code' }));
+ask('GET', '').then(({ body }) => {
+  show(body.state ? body : { state: 'awaiting_code' });
+  if (body.steps) fill(body);
+});
 `;

@@ -26,10 +26,12 @@ export function parserOfValue<S extends TSchema>(schema: S): (value: unknown) =>
     if (compiled.Check(value)) return { ok: true, value: value as Static<S> };
     const errors = compiled
       .Errors(value)
+      // A field that is not known is found twice: at its own place, and at the object that holds it.
+      .filter(({ keyword }) => keyword !== 'additionalProperties')
       .slice(0, ERRORS_SHOWN_MAX)
       .map((error) => ({
         pointer: error.instancePath.slice(0, POINTER_MAX_CHARS),
-        detail: error.message,
+        detail: error.keyword === 'boolean' ? 'unknown field' : error.message,
       }));
     return refuse('schema_violation', 'The body does not fit its schema.', { errors });
   };
