@@ -36,7 +36,7 @@ async function open(relational = createMemoryRelational()) {
     ...{ ...common, store: relational.license, monotonicNow: now },
     anchors: [{ source: 'evaluation', publicKey: ed25519.getPublicKey(KEY) }],
   });
-  const { DEFAULT_INTERVALS } = await import('../../machines/limits.ts');
+  const { DEFAULT_INTERVALS } = await import('../../machines/intervals.ts');
   const settings = await openSettingsDesk({
     ...{ ...common, store: relational.settings, base: DEFAULT_INTERVALS },
   });

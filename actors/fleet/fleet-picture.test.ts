@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import type { TransitionRow } from '../../storage/ports/event-store.ts';
 import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
 import { createInspectionFeed } from '../runtime/inspection-feed.ts';

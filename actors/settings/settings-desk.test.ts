@@ -1,6 +1,7 @@
 // The settings desk over the reference store: what is live, what is refused, and what another Console changed.
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVALS, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import { SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';

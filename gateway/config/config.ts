@@ -5,7 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { parse as parseYaml } from 'yaml';
-import { type Intervals, resolveIntervals } from '../../machines/limits.ts';
+import { resolveIntervals } from '../../machines/intervals.ts';
+import type { Intervals } from '../../machines/limits.ts';
 import { convertVariable, FileSettings, VARIABLES } from './settings.ts';
 
 const DEFAULT_PORT = 15_483;

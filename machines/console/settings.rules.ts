@@ -4,17 +4,16 @@
 // decision: D38
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type IntervalsResult, resolveIntervals } from '../intervals.ts';
 import {
   ANALYTICS_RETENTION_DAYS,
   CLIENT_CERTIFICATE_TTL_MS,
   ENROLLMENT_TOKEN_TTL_MS,
   type Intervals,
-  type IntervalsResult,
   LICENSE_GRACE_DAYS,
   RENEWAL_DUE_MS,
   RENEWAL_RECOMMENDED_MS,
   RETENTION_DAYS_MAX,
-  resolveIntervals,
   SESSION_ABSOLUTE_MS,
   SESSION_IDLE_MS,
   SESSION_LIFETIME_HOURS_MAX,

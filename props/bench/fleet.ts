@@ -8,7 +8,8 @@ import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { serverNames } from '../../gateway/assembly/server-names.ts';
 import { processTime } from '../../gateway/assembly/time.ts';
-import { DEFAULT_INTERVALS, RSA_KEY_MIN_BITS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import { RSA_KEY_MIN_BITS } from '../../machines/limits.ts';
 import { createPostgresLauncher } from '../../storage/embedded/postgres.ts';
 import {
   type CertificateAuthority,

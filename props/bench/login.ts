@@ -9,8 +9,8 @@ import { createPasswords } from '../../actors/access/passwords.ts';
 import { createSessionDesk } from '../../actors/access/sessions.ts';
 import { silentLogger as logger } from '../../actors/runtime/silent-logger.ts';
 import { processTime } from '../../gateway/assembly/time.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import {
-  DEFAULT_INTERVALS,
   SESSION_ABSOLUTE_MS,
   SESSION_IDLE_MS,
   STORE_STOP_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 // The real ports over a way that a test can break, so that the store itself is never restarted for it.
 import type { Logger } from '../../actors/runtime/logger.ts';
-import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { createAnalytics } from '../../storage/analytics/analytics.ts';
 import { createAnalyticsClient } from '../../storage/analytics/client.ts';
 import { createDirectSink } from '../../storage/analytics/direct-sink.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVALS, INTERVALS, resolveIntervals } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS, resolveIntervals } from '../../machines/intervals.ts';
+import { INTERVALS } from '../../machines/limits.ts';
 import {
   type CertificateFacts,
   judgeCertificate,

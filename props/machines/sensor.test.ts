@@ -11,7 +11,7 @@ import {
   type SensorInput,
   trustStateAt,
 } from '../../machines/console/sensor.rules.ts';
-import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { trustHealth } from '../../machines/trust/health.rules.ts';
 import { ENGINE_STATES, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
 import { describeMachineLaws } from './laws.ts';

@@ -16,7 +16,8 @@ import {
   settingsFrom,
   settingsOf,
 } from '../../machines/console/settings.rules.ts';
-import { DEFAULT_INTERVALS, RENEWAL_RECOMMENDED_MS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import { RENEWAL_RECOMMENDED_MS } from '../../machines/limits.ts';
 import { ROLES } from '../../machines/trust/roles.rules.ts';
 
 const HOUR_MS = 3_600_000;

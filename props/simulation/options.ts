@@ -1,6 +1,7 @@
 // What a run is made of, all drawn from its seed (swarm testing: a run that has everything at once finds less than many
 // runs that each have a few things). Every option is printed, and any of them can be given instead.
-import { DEFAULT_INTERVALS, type Intervals, resolveIntervals } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS, resolveIntervals } from '../../machines/intervals.ts';
+import type { Intervals } from '../../machines/limits.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
 import { createRandom, type Random } from './world/random.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVALS } from '../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { emptyFacts } from './facts.ts';
 import { createTrustKeeper } from './trust.ts';
 

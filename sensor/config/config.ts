@@ -4,7 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Intervals, resolveIntervals } from '../../machines/limits.ts';
+import { resolveIntervals } from '../../machines/intervals.ts';
+import type { Intervals } from '../../machines/limits.ts';
 import { EnrollRequest } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_INTERVALS } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import { EnrollRequest } from '../../../machines/wire/enrollment.ts';
 import { type ConfigResult, loadConfig, type SensorConfig } from '../../../sensor/config/config.ts';
 import { fitsSchema } from '../fits-schema.ts';

@@ -11,7 +11,7 @@ import { createRevocation } from '../../../actors/trust/revocation.ts';
 import type { SensorActors } from '../../../actors/trust/sensor-actors.ts';
 import { createTokenDesk } from '../../../actors/trust/tokens.ts';
 import type { SensorEvent } from '../../../machines/console/sensor.machine.ts';
-import { DEFAULT_INTERVALS } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { EnrollRequest } from '../../../machines/wire/enrollment.ts';
 import { createMemoryRelational } from '../../../storage/memory/memory-relational.ts';
 import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';

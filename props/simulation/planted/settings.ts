@@ -1,7 +1,8 @@
 // What the runs of planted bugs begin with: one node, one Console, no accidents. Nothing is drawn, so that a pinned seed
 // stays what it is when the ranges of ordinary runs change. Lifetimes of certificates are as in production, or so short
 // that a run of minutes sees several renewals.
-import { DEFAULT_INTERVALS, type Intervals, resolveIntervals } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS, resolveIntervals } from '../../../machines/intervals.ts';
+import type { Intervals } from '../../../machines/limits.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 /** Nothing expires in a short run. */

@@ -2,7 +2,8 @@
 // drawing of options and plans changes; after the bug is mended it has to hold for ever.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DEFAULT_INTERVALS, type Intervals } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
+import type { Intervals } from '../../../machines/limits.ts';
 import type { PlannedFault } from '../faults/kinds.ts';
 import { drawOptions, type Options, type Profile } from '../options.ts';
 import type { Failing, Failure } from '../shrink.ts';

@@ -1,6 +1,7 @@
 // Both stores of the simulated fleet. They outlive every Console: each life of a Console gets ports of its own over the
 // one durable state.
-import { DEFAULT_INTERVALS, type Intervals } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
+import type { Intervals } from '../../../machines/limits.ts';
 import type { RuntimeEvent } from '../../../machines/wire/event.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
 import { type HostClock, timeOf } from './clocks.ts';
