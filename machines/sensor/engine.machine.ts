@@ -1,23 +1,32 @@
 // The engine subprocess: unpacked, started, watched, restarted.
 //   unpacking           the engine's files are put in place
 //   attending.starting  the process runs and has not said hello; a deadline ends it
-//   attending.running   it says `alive` from time to time; silence counts as a hang
+//   attending.running   it says `alive` from time to time; silence counts as a hang, too much memory as a failure
 //   lost                it ended or hung; the clock is read to count the failure
-//   backing_off         the wait before the next start, 1 s to 60 s, doubling
+//   backing_off         the wait before the next start, 1 s to 60 s, doubling; after some failures a lesser engine
+//                       takes over at once, where there is one
 //   failed              too many failures in one window; tried again when the window is over
 //   stopping            an ordered stop is under way
 //   stopped             it is gone (final)
 import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
-import { ENGINE_RESTART_WINDOW_MS, ENGINE_STOP_TIMEOUT_MS } from '../limits.ts';
+import { ENGINE_STOP_TIMEOUT_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { backoffMs } from './backoff.rules.ts';
-import { type EngineHello, isGivenUp, withFailure } from './engine.rules.ts';
+import {
+  type EngineHello,
+  isGivenUp,
+  isRunaway,
+  isTimeToFallBack,
+  withFailure,
+} from './engine.rules.ts';
 
 export type EngineInput = {
   readonly startTimeoutMs: number;
   readonly hangTimeoutMs: number;
   readonly minMs: number;
   readonly maxMs: number;
+  /** Failures count for so long. */
+  readonly windowMs: number;
   readonly seed: number;
 };
 type EngineContext = EngineInput & {
@@ -25,10 +34,11 @@ type EngineContext = EngineInput & {
   readonly restarts: number;
   readonly hello: EngineHello | null;
   readonly lastReason: string | null;
+  readonly hasFallback: boolean;
 };
 type EngineEvent =
   | { readonly type: 'engine.ready'; readonly hello: EngineHello }
-  | { readonly type: 'engine.alive' }
+  | { readonly type: 'engine.alive'; readonly memoryBytes?: number }
   | { readonly type: 'stop.requested' };
 
 export const engineMachine = setup({
@@ -43,11 +53,12 @@ export const engineMachine = setup({
     hangTimeoutMs: ({ context }) => context.hangTimeoutMs,
     backoffMs: ({ context }) =>
       backoffMs({ ...context, failures: Math.max(1, context.failuresAtMs.length) }),
-    windowMs: ENGINE_RESTART_WINDOW_MS,
+    windowMs: ({ context }) => context.windowMs,
     stopTimeoutMs: 2 * ENGINE_STOP_TIMEOUT_MS,
   },
   actors: {
-    unpackEngine: unprovidedActor<unknown>('unpackEngine'),
+    /** Answers whether another engine could run in its place. */
+    unpackEngine: unprovidedActor<boolean>('unpackEngine'),
     runEngine: unprovidedActor<string>('runEngine'),
     stopEngine: unprovidedActor<unknown>('stopEngine'),
     readClock: unprovidedActor<number>('readClock'),
@@ -56,14 +67,21 @@ export const engineMachine = setup({
     noteHello: assign((_, params: { hello: EngineHello }) => ({ hello: params.hello })),
     noteReason: assign((_, params: { reason: string }) => ({ lastReason: params.reason })),
     countFailure: assign(({ context }, params: { atMs: number }) => ({
-      failuresAtMs: withFailure(context.failuresAtMs, params.atMs),
+      failuresAtMs: withFailure(context.failuresAtMs, params.atMs, context.windowMs),
       restarts: context.restarts + 1,
     })),
     forgetFailures: assign({ failuresAtMs: [] }),
+    noteFallback: assign((_, params: { hasFallback: boolean }) => params),
+    fallBack: unprovided<{ reason: string }>('fallBack'),
     tellLost: unprovided<{ reason: string }>('tellLost'),
     tellRunning: unprovided('tellRunning'),
   },
-  guards: { isGivenUp: ({ context }) => isGivenUp(context.failuresAtMs) },
+  guards: {
+    isGivenUp: ({ context }) => isGivenUp(context.failuresAtMs),
+    canFallBack: ({ context }) => context.hasFallback && isTimeToFallBack(context.failuresAtMs),
+    isRunaway: ({ context }, params: { memoryBytes: number }) =>
+      isRunaway(context.hello?.kind ?? '', params.memoryBytes),
+  },
 }).createMachine({
   id: 'engine',
   context: ({ input }) => ({
@@ -72,6 +90,7 @@ export const engineMachine = setup({
     restarts: 0,
     hello: null,
     lastReason: null,
+    hasFallback: false,
   }),
   initial: 'unpacking',
   states: {
@@ -81,7 +100,13 @@ export const engineMachine = setup({
       invoke: {
         id: 'unpackEngine',
         src: 'unpackEngine',
-        onDone: 'attending',
+        onDone: {
+          target: 'attending',
+          actions: {
+            type: 'noteFallback',
+            params: ({ event }) => ({ hasFallback: event.output === true }),
+          },
+        },
         onError: {
           target: 'lost',
           actions: { type: 'noteReason', params: ({ event }) => ({ reason: String(event.error) }) },
@@ -129,7 +154,19 @@ export const engineMachine = setup({
         running: {
           description: 'It says that it is alive from time to time.',
           tags: 'running',
-          on: { 'engine.alive': { target: 'running', reenter: true } },
+          on: {
+            'engine.alive': [
+              {
+                guard: {
+                  type: 'isRunaway',
+                  params: ({ event }) => ({ memoryBytes: event.memoryBytes ?? 0 }),
+                },
+                target: '#engine.lost',
+                actions: { type: 'noteReason', params: { reason: 'it held too much memory' } },
+              },
+              { target: 'running', reenter: true },
+            ],
+          },
           after: {
             hangTimeoutMs: {
               target: '#engine.lost',
@@ -159,7 +196,20 @@ export const engineMachine = setup({
     backing_off: {
       description: 'The wait before the next start.',
       on: { 'stop.requested': 'stopping' },
-      always: { guard: 'isGivenUp', target: 'failed' },
+      always: [
+        {
+          guard: 'canFallBack',
+          target: 'unpacking',
+          actions: [
+            {
+              type: 'fallBack',
+              params: ({ context }) => ({ reason: context.lastReason ?? 'unknown' }),
+            },
+            'forgetFailures',
+          ],
+        },
+        { guard: 'isGivenUp', target: 'failed' },
+      ],
       after: { backoffMs: 'unpacking' },
     },
     failed: {

@@ -1,12 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { ENGINE_RESTART_WINDOW_MS, ENGINE_RESTARTS_MAX } from '../limits.ts';
-import { engineStateOf, isGivenUp, withFailure } from './engine.rules.ts';
+import {
+  ENGINE_FALLBACK_FAILURES,
+  ENGINE_MEMORY_MAX_BYTES,
+  ENGINE_RESTART_WINDOW_MS,
+  ENGINE_RESTARTS_MAX,
+  TETRAGON_MEMORY_MAX_BYTES,
+} from '../limits.ts';
+import {
+  engineStateOf,
+  isGivenUp,
+  isRunaway,
+  isTimeToFallBack,
+  withFailure,
+} from './engine.rules.ts';
 
 describe('engine rules', () => {
   it('should count a failure until it is exactly one window old, and none from the future', () => {
     const nowMs = 5 * ENGINE_RESTART_WINDOW_MS;
     const edge = nowMs - ENGINE_RESTART_WINDOW_MS;
-    expect(withFailure([edge - 1, edge, edge + 1, nowMs, nowMs + 1], nowMs)).toEqual([
+    const failures = [edge - 1, edge, edge + 1, nowMs, nowMs + 1];
+    expect(withFailure(failures, nowMs, ENGINE_RESTART_WINDOW_MS)).toEqual([
       edge + 1,
       nowMs,
       nowMs,
@@ -17,6 +30,20 @@ describe('engine rules', () => {
     const failures = (count: number) => new Array<number>(count).fill(0);
     expect(isGivenUp(failures(ENGINE_RESTARTS_MAX))).toBe(false);
     expect(isGivenUp(failures(ENGINE_RESTARTS_MAX + 1))).toBe(true);
+  });
+
+  it('should fall back well before it gives up', () => {
+    const failures = (count: number) => new Array<number>(count).fill(0);
+    expect(isTimeToFallBack(failures(ENGINE_FALLBACK_FAILURES - 1))).toBe(false);
+    expect(isTimeToFallBack(failures(ENGINE_FALLBACK_FAILURES))).toBe(true);
+    expect(ENGINE_FALLBACK_FAILURES).toBeLessThan(ENGINE_RESTARTS_MAX);
+  });
+
+  it('should call an engine a runaway above what its kind may hold', () => {
+    expect(isRunaway('ebpf', ENGINE_MEMORY_MAX_BYTES)).toBe(false);
+    expect(isRunaway('ebpf', ENGINE_MEMORY_MAX_BYTES + 1)).toBe(true);
+    expect(isRunaway('tetragon', TETRAGON_MEMORY_MAX_BYTES)).toBe(false);
+    expect(isRunaway('tetragon', TETRAGON_MEMORY_MAX_BYTES + 1)).toBe(true);
   });
 
   it.each([

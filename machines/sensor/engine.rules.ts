@@ -1,5 +1,10 @@
 // The cap on restarts of the engine, counted over a sliding window. invariant: I10
-import { ENGINE_RESTART_WINDOW_MS, ENGINE_RESTARTS_MAX } from '../limits.ts';
+import {
+  ENGINE_FALLBACK_FAILURES,
+  ENGINE_MEMORY_MAX_BYTES,
+  ENGINE_RESTARTS_MAX,
+  TETRAGON_MEMORY_MAX_BYTES,
+} from '../limits.ts';
 import type { EngineState } from '../wire/heartbeat.ts';
 
 export type HookReport = { readonly hook: string; readonly reason: string };
@@ -13,8 +18,23 @@ export type EngineHello = {
 };
 
 /** The failures that still count, with one more. */
-export function withFailure(failuresAtMs: readonly number[], atMs: number): readonly number[] {
-  return [...failuresAtMs.filter((at) => at <= atMs && atMs - at < ENGINE_RESTART_WINDOW_MS), atMs];
+export function withFailure(
+  failuresAtMs: readonly number[],
+  atMs: number,
+  windowMs: number,
+): readonly number[] {
+  return [...failuresAtMs.filter((at) => at <= atMs && atMs - at < windowMs), atMs];
+}
+
+/** Whether a lesser engine that runs is better than the better one that does not stay. */
+export function isTimeToFallBack(failuresAtMs: readonly number[]): boolean {
+  return failuresAtMs.length >= ENGINE_FALLBACK_FAILURES;
+}
+
+/** Whether an engine of this kind holds more memory than it ever needs. */
+export function isRunaway(kind: string, memoryBytes: number): boolean {
+  const mostBytes = kind === 'tetragon' ? TETRAGON_MEMORY_MAX_BYTES : ENGINE_MEMORY_MAX_BYTES;
+  return memoryBytes > mostBytes;
 }
 
 /** Whether the cap of a window is passed. */

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import { ENGINE_RESTART_WINDOW_MS, ENGINE_RESTARTS_MAX } from '../../machines/limits.ts';
+import {
+  ENGINE_FALLBACK_FAILURES,
+  ENGINE_MEMORY_MAX_BYTES,
+  ENGINE_RESTART_WINDOW_MS,
+  ENGINE_RESTARTS_MAX,
+} from '../../machines/limits.ts';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { isGivenUp, withFailure } from '../../machines/sensor/engine.rules.ts';
 import { describeMachineLaws } from './laws.ts';
@@ -11,12 +16,14 @@ const INPUT = {
   hangTimeoutMs: 30_000,
   minMs: 1_000,
   maxMs: 60_000,
+  windowMs: ENGINE_RESTART_WINDOW_MS,
   seed: 2,
 };
 const hello = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
 const event = fc.constantFrom(
   { type: 'engine.ready', hello },
   { type: 'engine.alive' },
+  { type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 },
   { type: 'stop.requested' },
 );
 
@@ -26,7 +33,7 @@ describeMachineLaws({
   input: fc.constant(INPUT),
   events: event,
   outputs: {
-    unpackEngine: fc.constant(undefined),
+    unpackEngine: fc.boolean(),
     runEngine: fc.constant('exit 1'),
     stopEngine: fc.constant(undefined),
     readClock: fc.nat(10_000_000),
@@ -54,11 +61,50 @@ describe('engine: rules', () => {
     expect(snapshot.value).toBe('unpacking');
   });
 
+  it('always lets a lesser engine take over after some failures, where there is one', () => {
+    let snapshot = initialTransition(engineMachine, INPUT)[0];
+    for (let failure = 1; failure <= ENGINE_FALLBACK_FAILURES; failure += 1) {
+      expect(snapshot.value).toBe('unpacking');
+      snapshot = step(snapshot, { type: 'xstate.done.actor.unpackEngine', output: true });
+      snapshot = step(snapshot, { type: 'xstate.done.actor.runEngine', output: 'exit 1' });
+      const [next, effects] = transition(engineMachine, snapshot, {
+        type: 'xstate.done.actor.readClock',
+        output: failure,
+      } as never);
+      const fallsBack = failure === ENGINE_FALLBACK_FAILURES;
+      expect(effects.some(({ type }) => type === 'fallBack')).toBe(fallsBack);
+      expect(next.value).toBe(fallsBack ? 'unpacking' : 'backing_off');
+      snapshot = fallsBack
+        ? next
+        : step(next, { type: 'xstate.after.backoffMs.engine.backing_off' });
+    }
+    expect(snapshot.context.failuresAtMs).toEqual([]);
+    expect(snapshot.context.restarts).toBe(ENGINE_FALLBACK_FAILURES);
+  });
+
+  it('always treats too much memory as a loss, and never less', () => {
+    fc.assert(
+      fc.property(fc.nat(2 * ENGINE_MEMORY_MAX_BYTES), (memoryBytes) => {
+        const started = step(initialTransition(engineMachine, INPUT)[0], {
+          type: 'xstate.done.actor.unpackEngine',
+        });
+        const running = step(started, { type: 'engine.ready', hello });
+        const next = step(running, { type: 'engine.alive', memoryBytes });
+        expect(next.value).toEqual(
+          memoryBytes > ENGINE_MEMORY_MAX_BYTES ? 'lost' : { attending: 'running' },
+        );
+      }),
+    );
+  });
+
   it('never counts failures that are older than the window', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(ENGINE_RESTART_WINDOW_MS * 4), { maxLength: 40 }), (times) => {
         const sorted = times.toSorted((a, b) => a - b);
-        const counted = sorted.reduce<readonly number[]>(withFailure, []);
+        const counted = sorted.reduce<readonly number[]>(
+          (failures, at) => withFailure(failures, at, ENGINE_RESTART_WINDOW_MS),
+          [],
+        );
         const newest = sorted.at(-1) ?? 0;
         expect(counted.every((at) => newest - at < ENGINE_RESTART_WINDOW_MS)).toBe(true);
         expect(isGivenUp(counted)).toBe(counted.length > ENGINE_RESTARTS_MAX);

@@ -3,6 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import {
+  ENGINE_FALLBACK_FAILURES,
+  ENGINE_MEMORY_MAX_BYTES,
   ENGINE_RESTART_WINDOW_MS,
   ENGINE_RESTARTS_MAX,
   ENGINE_STOP_TIMEOUT_MS,
@@ -23,7 +25,14 @@ type At =
   | 'failed'
   | 'stopping'
   | 'stopped';
-type Model = { at: At; losses: number; failedAt: number[]; elapsedMs: number };
+type Model = {
+  at: At;
+  losses: number;
+  fallbacks: number;
+  failedAt: number[];
+  elapsedMs: number;
+  hasFallback: boolean;
+};
 type Real = Driven<typeof engineMachine>;
 
 const RUNS: Readonly<Record<At, readonly string[]>> = {
@@ -43,9 +52,18 @@ function go(model: Model, at: At): void {
 }
 const isUp = (model: Model) => model.at === 'starting' || model.at === 'running';
 
-function unpack(model: Model, real: Real): void {
-  real.done('unpackEngine');
-  if (model.at === 'unpacking') go(model, 'starting');
+function unpack(model: Model, real: Real, hasFallback = false): void {
+  real.done('unpackEngine', hasFallback);
+  if (model.at !== 'unpacking') return;
+  model.hasFallback = hasFallback;
+  go(model, 'starting');
+}
+function rest(model: Model): void {
+  if (model.hasFallback && model.failedAt.length >= ENGINE_FALLBACK_FAILURES) {
+    model.fallbacks += 1;
+    model.failedAt = [];
+    go(model, 'unpacking');
+  } else go(model, model.failedAt.length > ENGINE_RESTARTS_MAX ? 'failed' : 'backing_off');
 }
 function exit(model: Model, real: Real): void {
   real.done('runEngine', 'it ended');
@@ -56,7 +74,7 @@ function readClock(model: Model, real: Real, atMs: number): void {
   if (model.at !== 'lost') return;
   const counts = (at: number) => at <= atMs && atMs - at < ENGINE_RESTART_WINDOW_MS;
   model.failedAt = [...model.failedAt.filter(counts), atMs];
-  go(model, model.failedAt.length > ENGINE_RESTARTS_MAX ? 'failed' : 'backing_off');
+  rest(model);
 }
 function pass(model: Model, ms: number, isDue: boolean): void {
   model.elapsedMs += ms;
@@ -87,6 +105,10 @@ const alive = fc.nat(HANG_MS - 1).map(
     },
   }),
 );
+const swells = move<Model, Real>('holds too much', (model, real) => {
+  real.send({ type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 } as never);
+  if (model.at === 'running') go(model, 'lost');
+});
 const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
   (src): Move<Model, Real> => ({
     name: `break(${src})`,
@@ -95,7 +117,7 @@ const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
       if (!RUNS[model.at].includes(src)) return;
       if (src !== 'readClock') go(model, 'lost');
       // A failure that could not be dated is not counted; the list as it was decides.
-      else go(model, model.failedAt.length > ENGINE_RESTARTS_MAX ? 'failed' : 'backing_off');
+      else rest(model);
     },
   }),
 );
@@ -112,12 +134,13 @@ const skewed = skews.map(
     run: (model, real) => readSkewed(model, real, skew),
   }),
 );
-const crashLoop = fc.tuple(fc.integer({ min: 1, max: ENGINE_RESTARTS_MAX + 2 }), skews).map(
-  ([times, skew]): Move<Model, Real> => ({
-    name: `crash(${times} times, then ${skew})`,
+const times = fc.integer({ min: 1, max: ENGINE_RESTARTS_MAX + 2 });
+const crashLoop = fc.tuple(times, skews, fc.boolean()).map(
+  ([times, skew, hasFallback]): Move<Model, Real> => ({
+    name: `crash(${times} times, then ${skew}, ${hasFallback ? 'with' : 'without'} another)`,
     run(model, real) {
       for (let at = 1; at <= times; at += 1) {
-        unpack(model, real);
+        unpack(model, real, hasFallback);
         exit(model, real);
         readSkewed(model, real, at === times ? skew : 0);
         if (at === times || model.at !== 'backing_off') return;
@@ -150,7 +173,10 @@ describe('engine', () => {
   itsMachineAgrees(engineMachine, {
     input: fc.integer(),
     begin: (seed) => ({
-      model: { at: 'unpacking', losses: 0, failedAt: [], elapsedMs: 0 } as Model,
+      model: {
+        ...{ at: 'unpacking', losses: 0, fallbacks: 0, failedAt: [], elapsedMs: 0 },
+        hasFallback: false,
+      } as Model,
       real: drive(
         engineMachine,
         {
@@ -158,16 +184,19 @@ describe('engine', () => {
           hangTimeoutMs: HANG_MS,
           minMs: MIN_MS,
           maxMs: MAX_MS,
+          windowMs: ENGINE_RESTART_WINDOW_MS,
           seed,
         },
         1_000_000,
       ),
     }),
     moves: [
-      move('unpacked', unpack),
+      move<Model, Real>('unpacked', (model, real) => unpack(model, real)),
+      move<Model, Real>('unpacked, with another', (model, real) => unpack(model, real, true)),
       move('exit', exit),
       ready,
       alive,
+      swells,
       breaks,
       skewed,
       crashLoop,
@@ -182,8 +211,10 @@ describe('engine', () => {
       expect(snapshot.hasTag('running')).toBe(model.at === 'running');
       expect(snapshot.context.failuresAtMs).toEqual(model.failedAt);
       expect(real.running()).toEqual(RUNS[model.at]);
-      const told = real.takeEffects().filter((one) => one.type === 'tellLost').length;
-      model.losses -= told;
+      const effects = real.takeEffects();
+      model.losses -= effects.filter((one) => one.type === 'tellLost').length;
+      model.fallbacks -= effects.filter((one) => one.type === 'fallBack').length;
+      expect(model.fallbacks).toBe(0);
       expect(model.losses).toBe(0);
       const left = (real.nextTimerMs() ?? Number.NaN) + model.elapsedMs;
       if (model.at === 'starting') expect(left).toBe(START_MS);

@@ -1,10 +1,17 @@
 // The engine subprocess, transition by transition.
 import { describe, expect, it } from 'vitest';
-import { ENGINE_RESTART_WINDOW_MS, ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
+import {
+  ENGINE_MEMORY_MAX_BYTES,
+  ENGINE_RESTART_WINDOW_MS,
+  ENGINE_STOP_TIMEOUT_MS,
+} from '../../machines/limits.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { type Driven, drive } from '../models/driver.ts';
 
-const INPUT = { startTimeoutMs: 700, hangTimeoutMs: 300, minMs: 1_000, maxMs: 1_000, seed: 1 };
+const INPUT = {
+  ...{ startTimeoutMs: 700, hangTimeoutMs: 300, minMs: 1_000, maxMs: 1_000, seed: 1 },
+  windowMs: ENGINE_RESTART_WINDOW_MS,
+};
 const HELLO = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
 type Engine = Driven<typeof engineMachine>;
 
@@ -39,6 +46,7 @@ describe('engine: beginning', () => {
       restarts: 0,
       hello: null,
       lastReason: null,
+      hasFallback: false,
     });
     engine.done('unpackEngine');
     expect([value(engine), engine.running()]).toEqual([{ attending: 'starting' }, ['runEngine']]);
@@ -65,6 +73,13 @@ describe('engine: lost', () => {
     ['ends', running, (one) => one.done('runEngine', 'exit 1'), 'exit 1'],
     ['cannot run', starting, (one) => one.fail('runEngine', 'ENOENT'), 'ENOENT'],
     ['says no hello', starting, (one) => one.advance(700), 'it did not say hello in time'],
+    [
+      'holds too much',
+      running,
+      (one) =>
+        one.send({ type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 } as never),
+      'it held too much memory',
+    ],
     ['goes silent', running, (one) => one.advance(300), 'it went silent'],
   ])('should say why when it %s', (_, from, lose, reason) => {
     const engine = from();
@@ -129,6 +144,23 @@ describe('engine: lost', () => {
     expect(value(engine)).toBe('failed');
     engine.advance(1);
     expect([value(engine), context(engine).failuresAtMs]).toEqual(['unpacking', []]);
+  });
+});
+
+describe('engine: falling back', () => {
+  it('should fall back at once after five failures, where a lesser engine is there', () => {
+    const engine = begin();
+    for (let failure = 1; failure <= 5; failure += 1) {
+      engine.done('unpackEngine', true);
+      engine.done('runEngine', 'exit 1');
+      engine.done('readClock', failure);
+      if (failure < 5) engine.advance(1_000);
+    }
+    expect([value(engine), engine.running()]).toEqual(['unpacking', ['unpackEngine']]);
+    expect(told(engine).at(-1)).toEqual({ type: 'fallBack', params: { reason: 'exit 1' } });
+    expect([context(engine).failuresAtMs, context(engine).restarts]).toEqual([[], 5]);
+    engine.done('unpackEngine', false);
+    expect(context(engine).hasFallback).toBe(false);
   });
 });
 

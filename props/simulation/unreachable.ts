@@ -72,6 +72,8 @@ const EXCHANGE_ANSWERS =
   'the exchange of a token ends with a value whatever disk and Console do: what fails is tried again';
 const LAUNCHER =
   'the port of the engine answers a start that fails with a run that has ended; it never rejects';
+const NO_MEMORY = 'a simulated process holds no memory of its own that could grow';
+const ONE_ENGINE = 'a simulated host has one engine, so that no lesser one can take over';
 const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
 const NOTHING_UNDER_WAY =
   'nothing is sent in this state; only the answer of another request could say it, judged after a revocation that came in the moment in which the certificate expired';
@@ -113,6 +115,8 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.lost stop.requested 0', reason: NO_TIME },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
+  { place: 'engine.attending.running engine.alive 0', reason: NO_MEMORY },
+  { place: 'engine.backing_off always 0', reason: ONE_ENGINE },
   { place: 'renewal.trying error:tryCertificate 0', reason: CLIENT_ANSWERS },
   { place: 'node.awaiting_reenrollment sensor.revoked 0', reason: NOTHING_UNDER_WAY },
   { place: 'stream.opening error:openSocket 0', reason: SPOOL_ANSWERS },

@@ -25,47 +25,67 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   const { config, logger, facts } = parts;
   const launcher = parts.ports.engine;
   let current: EngineRun | null = null;
+  let ending: Promise<void> = Promise.resolve();
   let unpacking: Promise<unknown> = Promise.resolve();
 
   async function run(signal: AbortSignal): Promise<string> {
     await stop();
     if (signal.aborted) return 'stopped';
     const isPreemptRt = await launcher.isPreemptRt();
+    const countLost = lossCounter();
     const own = launcher.launch({
       exportFile,
       nodeName: config.nodeName,
-      onLine: (line) => hear(line, isPreemptRt),
+      onLine: (line) => {
+        const word = wordOf(line);
+        if (word === null) return;
+        if (word['alive'] !== undefined) countLost(Number(word['lost']));
+        void hear(word, isPreemptRt, own);
+      },
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });
     current = own;
-    signal.addEventListener('abort', () => own.endInput(), { once: true });
+    // One that hangs or holds too much does not wait for the next start.
+    signal.addEventListener('abort', () => void stop(), { once: true });
     return own.gone;
   }
 
-  function hear(line: string, isPreemptRt: boolean): void {
-    const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
-    if (parsed === null || !parsed.ok || !isObject(parsed.value)) return;
-    const word = parsed.value;
+  /** Each engine counts from nothing; the sum only grows. */
+  function lossCounter(): (lost: number) => void {
+    let known = 0;
+    return (told) => {
+      const lost = Math.max(known, Math.floor(told) || 0);
+      facts.pipeline.engine_lost += lost - known;
+      known = lost;
+    };
+  }
+
+  async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {
     if (typeof word['engine'] === 'string') {
       actor.send({
         type: 'engine.ready',
         hello: helloOf(word, isPreemptRt, launcher.passedOver()),
       });
     } else if (word['alive'] !== undefined) {
-      facts.pipeline.engine_lost = Math.max(0, Math.floor(Number(word['lost']) || 0));
-      actor.send({ type: 'engine.alive' });
+      const memoryBytes = (await own.memoryBytes()) ?? 0;
+      if (own === current) actor.send({ type: 'engine.alive', memoryBytes });
     }
   }
 
   // An unpacking that has begun is waited for: nothing is written any more once the engine has stopped.
-  function unpack(): Promise<unknown> {
+  function unpack(): Promise<boolean> {
     const begun = launcher.unpack();
     unpacking = begun.catch(() => undefined);
     return begun;
   }
 
   // Ends the input, waits, and kills what does not end by itself.
-  async function stop(): Promise<void> {
+  function stop(): Promise<void> {
+    ending = ending.then(end);
+    return ending;
+  }
+
+  async function end(): Promise<void> {
     await unpacking;
     const own = current;
     current = null;
@@ -80,12 +100,16 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     parts,
     engineMachine.provide({
       actors: {
-        unpackEngine: fromPromise<unknown, undefined>(unpack),
+        unpackEngine: fromPromise<boolean, undefined>(unpack),
         runEngine: fromPromise<string, undefined>(({ signal }) => run(signal)),
         stopEngine: fromPromise<unknown, undefined>(stop),
         readClock: fromPromise<number, undefined>(async () => parts.monotonicNow()),
       },
       actions: {
+        fallBack: (_, { reason }) => {
+          logger.warn({ reason }, 'a lesser engine takes over');
+          launcher.fallBack(reason);
+        },
         tellLost: (_, { reason }) => logger.warn({ reason }, 'the engine is lost'),
         tellRunning: () => logger.info('the engine runs'),
       },
@@ -95,6 +119,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
       hangTimeoutMs: config.intervals.ENGINE_HANG_TIMEOUT_MS,
       minMs: config.intervals.ENGINE_RESTART_BACKOFF_MIN_MS,
       maxMs: config.intervals.ENGINE_RESTART_BACKOFF_MAX_MS,
+      windowMs: config.intervals.ENGINE_RESTART_WINDOW_MS,
       seed: parts.seed,
     },
   );
@@ -118,11 +143,13 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   return actor;
 }
 
-function helloOf(
-  word: Readonly<Record<string, unknown>>,
-  isPreemptRt: boolean,
-  passedOver: readonly HookReport[],
-): EngineHello {
+type Word = Readonly<Record<string, unknown>>;
+function wordOf(line: string): Word | null {
+  const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
+  return parsed?.ok === true && isObject(parsed.value) ? parsed.value : null;
+}
+
+function helloOf(word: Word, isPreemptRt: boolean, passedOver: readonly HookReport[]): EngineHello {
   const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
   const hooks = listed.filter(isObject).map((one) => ({
     hook: String(one['hook']).slice(0, 256),

@@ -12,7 +12,9 @@ describe('choose engine', () => {
       ok: true,
       kind: 'ebpf',
       passedOver: [{ hook: 'engine/tetragon', reason: 'no tetragon here' }],
+      hasFallback: true,
     });
+    expect(await chooseEngine('auto', working('procfs'))).toMatchObject({ hasFallback: false });
   });
 
   it('should not ask those behind the chosen one', async () => {
@@ -32,7 +34,9 @@ describe('choose engine', () => {
         { hook: 'engine/tetragon', reason: 'procfs is forced' },
         { hook: 'engine/ebpf', reason: 'procfs is forced' },
       ],
+      hasFallback: false,
     });
+    expect(await chooseEngine('ebpf', working('ebpf'))).toMatchObject({ hasFallback: false });
   });
 
   it('should refuse when the one wished for does not work', async () => {

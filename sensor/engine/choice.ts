@@ -7,7 +7,13 @@ export type EngineWish = EngineKind | 'auto';
 const BY_WORTH: readonly EngineKind[] = ['tetragon', 'ebpf', 'procfs'];
 
 export type EngineChoice =
-  | { readonly ok: true; readonly kind: EngineKind; readonly passedOver: readonly HookReport[] }
+  | {
+      readonly ok: true;
+      readonly kind: EngineKind;
+      readonly passedOver: readonly HookReport[];
+      /** Whether a lesser one could take its place: never where one was asked for. */
+      readonly hasFallback: boolean;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** Asks each engine, best first, why it cannot run (undefined = it can); those behind the chosen one are not asked. */
@@ -21,7 +27,8 @@ export async function chooseEngine(
     if (reason === undefined) {
       const better = BY_WORTH.slice(0, BY_WORTH.indexOf(kind));
       const unasked = wish === 'auto' ? [] : better.map((one) => report(one, `${kind} is forced`));
-      return { ok: true, kind, passedOver: [...passedOver, ...unasked] };
+      const hasFallback = wish === 'auto' && kind !== BY_WORTH.at(-1);
+      return { ok: true, kind, passedOver: [...passedOver, ...unasked], hasFallback };
     }
     passedOver.push(report(kind, reason));
   }

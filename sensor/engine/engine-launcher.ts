@@ -1,9 +1,10 @@
 // Starts the engine as a process of its own. What its lines mean and when it is started again is not decided here.
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { HookReport } from '../../machines/sensor/engine.rules.ts';
-import { chooseEngine, type EngineChoice, type EngineWish } from './choice.ts';
+import { chooseEngine, type EngineChoice, type EngineKind, type EngineWish } from './choice.ts';
 import { EBPF_ENGINE_FILE, type EbpfFile, ebpfEngineFile, whyNoEbpf } from './ebpf.ts';
 import { readKernel } from './kernel.ts';
 import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from './unpack.ts';
@@ -12,6 +13,8 @@ export type EngineRun = {
   /** Resolves, never rejects, with how it ended. */
   readonly gone: Promise<string>;
   hasEnded(): boolean;
+  /** What it holds of the machine's memory; null when that cannot be read. Never rejects. */
+  memoryBytes(): Promise<number | null>;
   /** Asks it to end. Idempotent. */
   endInput(): void;
   kill(): void;
@@ -24,8 +27,13 @@ export type EngineLaunch = {
   readonly onErrorLine: (line: string) => void;
 };
 export type EngineLauncher = {
-  /** Lays the engine out where it runs from. Idempotent; rejects when the disk refuses. */
-  unpack(): Promise<void>;
+  /**
+   * Lays the engine out where it runs from and chooses; answers whether a lesser one could take its place. Idempotent;
+   * rejects when the disk refuses.
+   */
+  unpack(): Promise<boolean>;
+  /** From now on the engine that was chosen last is passed over, for this reason, until the Sensor starts again. */
+  fallBack(reason: string): void;
   /** Starts it; asked only after `unpack`. A start that fails is a run that is gone at once. */
   launch(options: EngineLaunch): EngineRun;
   /** The better engines that do not run here, each with the reason; known after `unpack`. */
@@ -38,15 +46,22 @@ export type EngineLauncher = {
 export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'): EngineLauncher {
   let command: readonly string[] = [];
   let passedOver: readonly HookReport[] = [];
+  let chosen: EngineKind | null = null;
+  const givenUp = new Map<EngineKind, string>();
   return {
     async unpack() {
-      const found = await layOutAndChoose(stateDir, wish);
+      const found = await layOutAndChoose(stateDir, wish, givenUp);
       if (!found.choice.ok) throw new Error(found.choice.reason);
       passedOver = found.choice.passedOver;
+      chosen = found.choice.kind;
       command =
         found.choice.kind === 'ebpf'
           ? [join(found.directory, EBPF_ENGINE_FILE)]
           : [process.execPath, join(found.directory, PROCFS_ENGINE_FILE)];
+      return found.choice.hasFallback;
+    },
+    fallBack(reason) {
+      if (chosen !== null) givenUp.set(chosen, `it failed again and again: ${reason}`);
     },
     launch: (options) => launchProcess(command, options),
     passedOver: () => passedOver,
@@ -58,6 +73,7 @@ export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'
 export async function layOutAndChoose(
   stateDir: string,
   wish: EngineWish,
+  givenUp: ReadonlyMap<EngineKind, string> = new Map(),
 ): Promise<{ readonly directory: string; readonly choice: EngineChoice }> {
   const ebpf = await ebpfEngineFile();
   const files = [...(await engineFiles()), ...(ebpf.ok ? [ebpf.file] : [])];
@@ -65,6 +81,8 @@ export async function layOutAndChoose(
   if (!result.ok) throw new Error(result.reason);
   const { directory } = result;
   const choice = await chooseEngine(wish, async (kind) => {
+    const reason = givenUp.get(kind);
+    if (reason !== undefined) return reason;
     if (kind === 'tetragon') return 'no Tetragon bundle is placed';
     return kind === 'ebpf' ? await whyNotEbpf(ebpf, directory) : undefined;
   });
@@ -93,6 +111,7 @@ function launchProcess(command: readonly string[], options: EngineLaunch): Engin
   return {
     gone,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    memoryBytes: () => residentBytes(child.pid),
     endInput: () => {
       child.stdin.end();
     },
@@ -100,4 +119,10 @@ function launchProcess(command: readonly string[], options: EngineLaunch): Engin
       child.kill('SIGKILL');
     },
   };
+}
+
+async function residentBytes(pid: number | undefined): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const told = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return told === undefined ? null : Number(told) * 1_024;
 }

@@ -203,16 +203,19 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     return {
       gone,
       hasEnded: () => !life.isAlive(),
+      memoryBytes: async () => null,
       endInput: () => noticeEnd(one),
       kill: () => kill(one),
     };
   }
 
-  function unpack(stateDir: string): void {
+  function unpack(stateDir: string): boolean {
     const file = path.join(stateDir, ENGINE_FILE);
-    if ((disk.calls.stat(file)?.bytes ?? 0) > 0) return;
-    disk.calls.makeDirectory(path.dirname(file), 0o700);
-    disk.calls.open(file, 'replace', 0o600).append(Buffer.from('the engine'));
+    if ((disk.calls.stat(file)?.bytes ?? 0) === 0) {
+      disk.calls.makeDirectory(path.dirname(file), 0o700);
+      disk.calls.open(file, 'replace', 0o600).append(Buffer.from('the engine'));
+    }
+    return false;
   }
 
   /** One process is enough to fail for what an operator or an accident does to the engine. */
@@ -263,6 +266,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     launcherFor: (life, stateDir = STATE_DIR) => ({
       unpack: () =>
         life.call('engine.unpack', () => unpack(stateDir), disk.faults.delayMs(stateDir)),
+      fallBack: () => undefined,
       launch: (asked) => launch(life, asked),
       isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
       passedOver: () => [],
