@@ -19,6 +19,13 @@ describe('parse', () => {
     ]);
   });
 
+  it('should name a field that is not known once, at its place', () => {
+    const Closed = Type.Object({ a: Type.String() }, { additionalProperties: false });
+    const refused = parserOfValue(Closed)({ a: 'x', b: 1 });
+    expect(refused).toMatchObject({ errors: [{ pointer: '/b', detail: 'unknown field' }] });
+    expect(!refused.ok && refused.errors?.length).toBe(1);
+  });
+
   it('should name at most ten places', () => {
     const Many = Type.Object(
       Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`k${at}`, Type.String()])),

@@ -1,5 +1,6 @@
 // `npm start` as a newcomer runs it: within the promised time this machine's own processes are visible, Ctrl-C leaves
-// nothing behind, and a second start finds the same sensor and the same events. Exits 0 when all of it held.
+// nothing behind, and a second start finds the same sensor and the same events; the administrator of the first start can
+// log in. Exits 0 when all of it held.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -47,6 +48,7 @@ async function run(
   const began = Date.now();
   const program = startCommand('npm', ['start'], { env: at.env, group: true });
   await program.prints(/https:\/\/localhost:\d+/, START_WITHIN_MS);
+  await checkAdmin(at, program, before === undefined);
   const sensor = await eventually('one healthy sensor with a running engine', async () => {
     const [only, ...others] = await items<ListedSensor>(at, '/api/v2/sensors');
     assert.equal(others.length, 0);
@@ -66,6 +68,28 @@ async function run(
   await checkList(at, sensor.sensor_id);
   await stop(at, program);
   return { sensorId: sensor.sensor_id, eventId: event.event_id };
+}
+
+// The first start tells the administrator's password, once; whoever read it can log in.
+async function checkAdmin(at: Home, program: Program, isFirst: boolean): Promise<void> {
+  const banner = await program.prints(/Ctrl-C stops everything/).then(program.output);
+  const email = /Admin +(\S+@\S+)/.exec(banner)?.[1] ?? '';
+  const password = /Password +(\S+) \(shown this once\)/.exec(banner)?.[1];
+  const fingerprint = /CA SHA-256 +([0-9A-F:]{95})/.exec(banner)?.[1] ?? '';
+  assert.notEqual(email, '', banner);
+  assert.equal(password !== undefined, isFirst, `the password of the administrator\n${banner}`);
+  if (password === undefined) return;
+  const env = { ...at.env, XDG_CONFIG_HOME: join(at.folder, 'person') };
+  const url = `https://localhost:${at.port}`;
+  const login = startProgram(
+    'gateway/cli/service-console.js',
+    ['login', '--url', url, '--email', email, '--ca-fingerprint', fingerprint],
+    { env, stdin: `${password}\n` },
+  );
+  assert.equal(await login.exited, 0, login.output());
+  const who = startProgram('gateway/cli/service-console.js', ['whoami'], { env });
+  assert.equal(await who.exited, 0, who.output());
+  assert.match(who.stdout(), new RegExp(`^WHO +${email}$`, 'm'));
 }
 
 // As root a process of a few milliseconds is seen; an ordinary user polls, so the process lives longer.
