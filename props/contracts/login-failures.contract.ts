@@ -51,6 +51,24 @@ export function loginFailuresContract(harness: Harness<PeoplePorts>): void {
       expect(await take([a, c])).toBe(0);
     });
 
+    it('should make nobody wait for a day that a wrong clock wrote', async () => {
+      const [a = ''] = keys();
+      const note = (nowMs: number) => users().noteFailure({ keys: [a], nowMs, windowMs });
+      for (let one = 0; one < TRIES; one += 1) await note(NOW_MS + 1_000 * windowMs);
+      const take = (nowMs: number) =>
+        users().takeTry({
+          ...{ keys: [a], nowMs, windowMs },
+          waitMs: ({ failures, lastAtMs }) =>
+            failures < TRIES ? 0 : Math.min(77, Math.max(0, lastAtMs + 77 - nowMs)),
+        });
+      expect(await take(NOW_MS)).toBe(77);
+      expect(await take(NOW_MS + 30)).toBe(47);
+      expect(await take(NOW_MS + 77)).toBe(0);
+      expect(await users().failuresOf([a], NOW_MS + 77, windowMs)).toMatchObject([
+        { failures: TRIES + 1, lastAtMs: NOW_MS + 77 },
+      ]);
+    });
+
     it('should be counted exactly when many come at once', async () => {
       const [a = ''] = keys();
       const notes = Array.from({ length: PARALLEL }, () =>

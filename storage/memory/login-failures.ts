@@ -28,6 +28,10 @@ export function failureCalls({ failures }: PeopleState): Failures {
   };
   return {
     takeTry({ keys, nowMs, windowMs, waitMs }) {
+      for (const row of failures.values()) {
+        const isAhead = ordered(keys).includes(row.key) && row.lastAtMs > nowMs + windowMs;
+        if (isAhead) failures.set(row.key, { ...row, lastAtMs: nowMs });
+      }
       const rows = ordered(keys).map((key) => current(key, nowMs, windowMs));
       const wait = Math.max(0, ...rows.map(waitMs));
       if (wait === 0) for (const row of rows) count(row, nowMs);

@@ -134,7 +134,8 @@ export type UserStore = {
 
   /**
    * Takes one try under every key at once, or none: `waitMs` judges each count, and the longest wait is given back; 0
-   * when the try was counted. Tries that arrive together are judged one after the other, so that none slips past.
+   * when the try was counted. Tries that arrive together are judged one after the other, so that none slips past. A last
+   * failure more than a window ahead was dated by a wrong clock: it counts as of now, so that no wait lasts till then.
    */
   takeTry(input: {
     readonly keys: readonly string[];

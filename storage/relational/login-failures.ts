@@ -100,25 +100,29 @@ function takeTry(
         .orderBy('key')
         .forUpdate()
         .execute();
-      const current = locked.map((row) =>
-        row.last_at_ms <= nowMs - windowMs ? fresh(row.key, nowMs) : row,
-      );
+      const current = locked.map((row) => asOf(row, nowMs, windowMs));
       const wait = Math.max(0, ...current.map((row) => waitMs(failuresOf(row))));
-      if (wait > 0) return wait;
-      for (const row of current) {
-        await trx
-          .updateTable('login_failures')
-          .set({
-            failures: row.failures + 1,
-            first_at_ms: row.first_at_ms,
-            last_at_ms: Math.max(row.last_at_ms, nowMs),
-          })
-          .where('key', '=', row.key)
-          .execute();
+      const counted = current.map((row) => ({
+        ...row,
+        failures: row.failures + 1,
+        last_at_ms: Math.max(row.last_at_ms, nowMs),
+      }));
+      // Who must wait is counted nowhere; an instant that was taken back is kept, or the wait would never end.
+      const isAhead = ({ last_at_ms: lastAtMs }: Row) => lastAtMs > nowMs + windowMs;
+      const ahead = new Set(locked.filter(isAhead).map(({ key }) => key));
+      const changed = wait > 0 ? current.filter(({ key }) => ahead.has(key)) : counted;
+      for (const { key, ...row } of changed) {
+        await trx.updateTable('login_failures').set(row).where('key', '=', key).execute();
       }
-      return 0;
+      return wait;
     }),
   );
+}
+
+/** A count as it stands now: over after its window, and never of a day that a wrong clock wrote. */
+function asOf(row: Row, nowMs: number, windowMs: number): Row {
+  if (row.last_at_ms <= nowMs - windowMs) return fresh(row.key, nowMs);
+  return row.last_at_ms > nowMs + windowMs ? { ...row, last_at_ms: nowMs } : row;
 }
 
 function fresh(key: string, nowMs: number): Row {
