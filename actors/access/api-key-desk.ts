@@ -1,14 +1,13 @@
 // Keys that people make for their programs: judged by the maker's role, bounded, told once. decision: D36, D43;
 // invariant: I11, I18
-import { randomBytes } from 'node:crypto';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { type KeyRequest, keyTermsOf } from '../../machines/trust/api-key.rules.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import type { ApiKeyRow, ApiKeys } from '../../storage/ports/relational.ts';
+import { type Chance, systemChance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
-import { newId } from '../trust/uuid-v7.ts';
 
 /** Who asks, and from where. */
 export type KeyActor = { readonly actor: string; readonly from: string };
@@ -33,16 +32,17 @@ export type ApiKeyDesk = {
 export function createApiKeyDesk(deps: {
   readonly apiKeys: Pick<ApiKeys, 'create' | 'list' | 'findByHash' | 'revoke'>;
   readonly now: () => number;
+  readonly chance?: Chance;
 }): ApiKeyDesk {
-  const { apiKeys, now } = deps;
+  const { apiKeys, now, chance = systemChance } = deps;
   return {
     async create(request, { actor, from, userId, role }) {
       const nowMs = now();
       const terms = keyTermsOf(request, { role, nowMs });
       if (!terms.ok) return terms;
       const { name, scopes, expiresAtMs } = terms;
-      const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
-      const key = { keyId: newId(), name, scopes, userId, expiresAtMs };
+      const secret = formatSecret('apiKey', chance.randomBytes(SECRET_RANDOM_BYTES));
+      const key = { keyId: chance.newId(), name, scopes, userId, expiresAtMs };
       const hash = hashOfSecret(secret);
       const answer = await apiKeys.create({ ...key, hash, nowMs, actor, from });
       if (answer === 'created') {

@@ -13,8 +13,10 @@ import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
+import { peopleContract } from './people.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
+import { userKeysContract } from './user-keys.contract.ts';
 
 const LATENCY = { least: 1, most: 4 } as const;
 
@@ -47,6 +49,8 @@ describe('relational ports of the simulated database', () => {
   inventoryStoreContract({ port: () => ports.inventory, setAway });
   auditLogContract({ port: () => ports, setAway });
   auditChainContract({ port: () => ports, setAway });
+  peopleContract({ port: () => ports, setAway });
+  userKeysContract({ port: () => ports });
 });
 
 describe('simulated event store', () => {

@@ -13,6 +13,8 @@ export type Options = {
   readonly profile: Profile;
   readonly sensors: number;
   readonly consoles: number;
+  /** Who operate: they log in, work, and are changed by each other. */
+  readonly people: number;
   /** Simulated time with faults; healing comes after it. */
   readonly hours: number;
   /** Accidents an hour, over the whole fleet. */
@@ -71,6 +73,7 @@ export function drawOptions(
   const drawn = {
     sensors: random.between(...ranges.sensors),
     consoles: random.chance(0.3) ? 2 : 1,
+    people: random.fork('people').pick([0, 1, 2, 3]),
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
     kinds: drawKinds(random.fork('kinds')),
@@ -111,9 +114,19 @@ function drawIntervals(random: Random, { lifetimes, eager = 0 }: Ranges): Interv
     RENEWAL_RECOMMENDED_MS: scaled(recommendedMs),
     RENEWAL_DUE_MS: scaled(DEFAULT_INTERVALS.RENEWAL_DUE_MS),
     PREVIOUS_CERTIFICATE_OVERLAP_MS: scaled(DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS),
+    ...drawSessions(random.fork('sessions')),
   });
   if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
   return resolved.intervals;
+}
+
+function drawSessions(random: Random): Partial<Intervals> {
+  const idleMs = random.pick([2 * MINUTE_MS, 10 * MINUTE_MS, DEFAULT_INTERVALS.SESSION_IDLE_MS]);
+  return {
+    SESSION_IDLE_MS: idleMs,
+    SESSION_ABSOLUTE_MS: idleMs * random.pick([1, 2, 12]),
+    SEEN_WRITE_INTERVAL_MS: random.pick([5_000, MINUTE_MS]),
+  };
 }
 
 /** One line for people. */

@@ -14,9 +14,11 @@ import { fingerprintOf, readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
+import { createIdentityProvider } from './world/identity-provider.ts';
 import { createNetwork } from './world/network.ts';
 import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
+import { createPeople } from './world/people.ts';
 import { createSimulatedStores } from './world/stores.ts';
 import { createWorld, type Logged, type World } from './world/world.ts';
 
@@ -93,6 +95,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
   };
   world.scheduler.after(PROBE_MS, probe);
   for (const console of fleet.consoles) console.start();
+  fleet.people.begin();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
     world.scheduler.after(start.next() * START_SPREAD_MS, () => fleet.operators.enrol(node));
@@ -142,6 +145,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
   const listeners = createListeners();
   const stores = createSimulatedStores(world, { keyOfEvent, intervals });
   const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
+  const provider = createIdentityProvider(world.random.fork('identity provider'));
   const consoles: ConsoleHost[] = names('console', options.consoles).map((name) =>
     createConsoleHost({
       world,
@@ -149,6 +153,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       network,
       listeners,
       stores,
+      provider,
       intervals,
       driftPpm: driftPpm(),
       tampering: bug?.console?.(world, stores) ?? {},
@@ -169,7 +174,11 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
     }),
   );
   const operators = createOperators({ world, consoles, stores });
-  return { world, network, stores, consoles, nodes, operators };
+  const people = createPeople({
+    ...{ world, consoles, listeners, stores, provider },
+    count: options.people,
+  });
+  return { world, network, stores, consoles, nodes, operators, people };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -193,6 +202,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
     node.clock.jump(-node.clock.errorMs());
     node.start();
   }
+  fleet.people.heal();
 }
 
 /** Looks until nothing is missing; operators help where only they can. */

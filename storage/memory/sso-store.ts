@@ -19,15 +19,19 @@ export type MemorySso = { readonly sso: SsoStore; setAway(away: boolean): void }
 /** Makes an empty store on a switch; it keeps at most `flowsMax` logins that are under way. */
 export function createMemorySso(record: RecordEntry, flowsMax = SSO_FLOWS_MAX): MemorySso {
   const { ask, setAway } = createAwaySwitch();
+  return { setAway, sso: portOf<SsoStore>('sso', ssoCalls(record, flowsMax), ask) };
+}
+
+/** The calls on an empty store. */
+export function ssoCalls(record: RecordEntry, flowsMax = SSO_FLOWS_MAX): Calls<SsoStore> {
   const providers = new Map<string, SsoProviderRow>();
   const identities = new Map<string, Identity>();
   const flows = new Map<string, SsoFlowRow>();
-  const calls = {
+  return {
     ...providerCalls(record, { providers, identities, flows }),
     ...identityCalls(record, { providers, identities }),
     ...flowCalls({ providers, flows, flowsMax }),
   };
-  return { setAway, sso: portOf<SsoStore>('sso', calls, ask) };
 }
 
 type State = {

@@ -1,7 +1,7 @@
 // Logins through identity providers: where a browser is sent, and what becomes of it when it comes back. A login belongs
 // to the browser that began it, is taken out of the database once, and ends in a new session or in a refusal that is
 // audited with its reason; the person is told the code alone. decision: D40; invariant: I18
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SsoExchanged } from '../../../machines/console/sso-login.machine.ts';
 import { type Claims, localPathOf, personOf } from '../../../machines/console/sso-login.rules.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
@@ -16,6 +16,7 @@ import type { Sealer } from '../../../storage/ports/sealer.ts';
 import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';
+import { type Chance, systemChance } from '../../trust/chance.ts';
 import type { ProviderClient, ProviderFailure } from './provider-client.ts';
 import { type AccountDeps, admitPerson, findAccounts } from './sso-accounts.ts';
 import { runSsoLogin, type SsoLoginEnd } from './sso-login.actor.ts';
@@ -62,6 +63,7 @@ export type SsoDeskDeps = Omit<AccountDeps, 'sso'> & {
   readonly now: () => number;
   /** Where providers send browsers back to. */
   readonly callbackUrl: () => string;
+  readonly chance?: Chance;
 };
 
 /** For whom a client secret is sealed. */
@@ -90,8 +92,9 @@ async function start(
   }
   const { browser: held } = input;
   // One value serves several logins of a browser, so that two tabs do not end each other's.
-  const browser = held !== null && RANDOM.test(held) ? held : randomText();
-  const [state, nonce, codeVerifier] = [randomText(), randomText(), randomText()];
+  const newText = () => randomText(deps.chance);
+  const browser = held !== null && RANDOM.test(held) ? held : newText();
+  const [state, nonce, codeVerifier] = [newText(), newText(), newText()];
   const flow = { state, nonce, codeVerifier };
   const sent = await deps.client.authorizationUrl(provider, flow, deps.callbackUrl());
   if (!sent.ok) {
@@ -244,8 +247,8 @@ function unavailable(): Refusal {
   });
 }
 
-function randomText(): string {
-  return randomBytes(SSO_RANDOM_BYTES).toString('base64url');
+function randomText(chance: Chance = systemChance): string {
+  return chance.randomBytes(SSO_RANDOM_BYTES).toString('base64url');
 }
 
 function hashOf(text: string): Buffer {

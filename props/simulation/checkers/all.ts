@@ -6,6 +6,7 @@ import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { endedSession } from './ended-session.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { monotone } from './monotone.ts';
@@ -40,4 +41,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   rebuiltFromFacts,
   trustDomains,
   auditChain,
+  endedSession,
 ];

@@ -4,6 +4,7 @@ import type { Intervals } from '../../../machines/limits.ts';
 import type { ConsoleHost } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { Observation } from '../world/observation.ts';
+import type { People } from '../world/people.ts';
 import type { SimulatedStores } from '../world/stores.ts';
 import type { World } from '../world/world.ts';
 
@@ -13,6 +14,7 @@ export type FleetView = {
   readonly consoles: readonly ConsoleHost[];
   readonly nodes: readonly NodeHost[];
   readonly stores: SimulatedStores;
+  readonly people: People;
   readonly intervals: Intervals;
   readonly spoolEventsMax: number;
   /** Whether a fault is on now that excuses slowness; never a broken promise. */

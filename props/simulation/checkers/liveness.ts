@@ -1,6 +1,6 @@
 // What is not yet as it should be once all faults are healed. A node that nobody ever enrolled, or that was revoked, owes
 // nothing but to know it; every other one must be up, trusted and healthy on some Console, its stream open, its spool
-// empty, and everything its engine wrote delivered as far as the Sensor has it.
+// empty, and everything its engine wrote delivered as far as the Sensor has it. Every person must have got in.
 
 import { regionsOfSensor } from '../../../actors/fleet/sensor.actor.ts';
 import { healthFactsOf } from '../../../machines/console/sensor.rules.ts';
@@ -21,7 +21,7 @@ export function isWellNow(fleet: FleetView): boolean {
 
 /** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
-  const missing = missingWith(fleet, 0);
+  const missing = [...missingWith(fleet, 0), ...fleet.people.missing()];
   const tail = fleet.stores.relational.auditTail();
   if (tail > 0) missing.push(`${tail} audit rows are not sealed`);
   return missing;

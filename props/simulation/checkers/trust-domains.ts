@@ -1,11 +1,16 @@
-// The trust domains stay apart, as far as they exist. A token that is made, revoked or left to expire changes no sensor
-// and no certificate: nothing about a sensor's identity moves between two looks unless an enrollment, a renewal or a
-// revocation of that very sensor was committed. No excuses.
+// The trust domains stay apart, as far as they exist. A token that is made, revoked or left to expire, a person that logs
+// in, gets another role or is closed out, changes no sensor and no certificate: nothing about a sensor's identity moves
+// between two looks unless an enrollment, a renewal or a revocation of that very sensor was committed. A session or key
+// opens nothing of the sensor plane. No excuses.
 import type { CheckerKind } from './checker.ts';
+
+/** What somebody without a certificate hears. */
+const NOBODY: ReadonlySet<string> = new Set(['client_certificate_required']);
 
 export const trustDomains: CheckerKind = {
   name: 'trust-domains',
-  promise: 'What happens to tokens changes nothing about any sensor that did not use one.',
+  promise:
+    'What happens to tokens and people changes nothing about a sensor, and no session or key stands for one.',
   make(fleet, report) {
     const { sensors, certificates } = fleet.stores.relational.state;
     const moved = new Set<string>();
@@ -45,6 +50,10 @@ export const trustDomains: CheckerKind = {
           case 'certificate.issued':
           case 'certificate.activated':
             moved.add(seen.sensor);
+            break;
+          case 'sensor_plane.tried':
+            if (seen.code !== null && NOBODY.has(seen.code)) break;
+            report(`${seen.console} said ${seen.code} at ${seen.path} to a session or key`);
             break;
         }
       },

@@ -1,4 +1,5 @@
 // Every planted bug; each checker has one at least, and so has liveness.
+import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
@@ -16,4 +17,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...KEEPING_BUGS,
   ...RECOVERY_BUGS,
   ...AUDIT_BUGS,
+  ...ACCESS_BUGS,
 ];

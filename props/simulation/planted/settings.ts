@@ -25,6 +25,7 @@ function shortLives(): Intervals {
 export const CALM: PlantedBug['options'] = {
   sensors: 1,
   consoles: 1,
+  people: 0,
   hours: 0.1,
   kinds: [],
   faultsPerHour: 120,

@@ -52,7 +52,7 @@ export function regressionOf(
 export function caseOf({ seed, profile, options, intervals, plan }: Regression): Failing {
   return {
     options: {
-      ...drawOptions(seed, profile, options),
+      ...drawOptions(seed, profile, { people: 0, ...options }),
       intervals: { ...DEFAULT_INTERVALS, ...intervals },
     },
     plan,

@@ -20,11 +20,13 @@ import { worldSigner } from './audit-keys.ts';
 import { worldCertificates } from './certificates.ts';
 import { createHostClock, timeOf, wheelOf } from './clocks.ts';
 import type { Listeners } from './dial.ts';
-import { createEdge } from './edge.ts';
+import { createEdge, type Edge } from './edge.ts';
 import { keyOfEvent } from './engine.ts';
+import type { IdentityProvider } from './identity-provider.ts';
 import { beginLife, type Life } from './life.ts';
 import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
+import { createOperatorSide, type OperatorSide } from './operator-side.ts';
 import type { Random } from './random.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { SimulatedAnalyticsPorts } from './stores-analytics.ts';
@@ -46,12 +48,14 @@ export type ConsoleTampering = {
   readonly fleet?: (fleet: Fleet) => Fleet;
   readonly intervals?: (intervals: Intervals) => Intervals;
   readonly wheel?: (wheel: WheelClock) => WheelClock;
+  readonly edge?: (edge: Edge) => Edge;
 };
 
 export type RunningConsole = ConsolePorts & {
   readonly life: Life;
   readonly side: SensorSide;
   readonly sealer: AuditSealer;
+  readonly operators: OperatorSide;
   /** When this process began to build its actors, by its own clock. */
   readonly bootedAtMs: number;
   /** Timers armed in this process. */
@@ -77,6 +81,7 @@ export type ConsoleHostOptions = {
   readonly network: Network;
   readonly listeners: Listeners;
   readonly stores: SimulatedStores;
+  readonly provider: IdentityProvider;
   readonly intervals: Intervals;
   readonly driftPpm: number;
   readonly tampering: ConsoleTampering;
@@ -137,8 +142,9 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       afterParsing: (run) => void own.after(0, run),
     });
     if (!own.isAlive()) return;
-    const edge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
-    side.plane.attach(edge.app);
+    const ownEdge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
+    side.plane.attach(ownEdge.app);
+    const edge = tampering.edge?.(ownEdge) ?? ownEdge;
     const nowMs = clock.wallNow();
     if (certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
       certificate = {
@@ -161,7 +167,15 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       now: clock.wallNow,
       logger,
     });
-    running = { ...ports, sealer, fleet, side, life: own, bootedAtMs, timers: wheel.size };
+    const operators = createOperatorSide({
+      ...{ world, console: name, life: own, time, clock: wheel, logger, intervals },
+      ...{ chance: chanceOf(drawn.fork('operators'), clock.wallNow), provider: options.provider },
+      ...{ budget: budgetOf(time.monotonicNow), relational: ports.relational },
+    });
+    running = {
+      ...{ ...ports, sealer, fleet, side, operators, life: own, bootedAtMs },
+      timers: wheel.size,
+    };
   }
 
   function start(): void {
@@ -193,6 +207,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   async function shut(own: Life, console: RunningConsole): Promise<void> {
     const { streams } = console.side.plane;
     streams.shutDown();
+    await console.operators.close();
     await console.sealer.stop();
     await console.fleet.close();
     await console.analytics.close();

@@ -1,6 +1,8 @@
 // What happened in the world, in the words the checkers read. Every observation also goes into the event log, whose hash
 // tells whether two runs were the same; so it holds no identifier that chance outside the seed has made.
+import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
+import type { SessionStage } from '../../../storage/ports/sessions.ts';
 
 /** A batch as it is named on the wire. `events` are the keys the engine gave them. */
 export type BatchSeen = {
@@ -81,6 +83,71 @@ export type Observation =
       readonly to: number;
     }
   | { readonly kind: 'audit.sealers'; readonly consoles: readonly string[] }
+  /** People and what lets them in, told at the commit. Names are ids; no secret is ever told. */
+  | {
+      readonly kind: 'account.changed';
+      readonly user: string;
+      readonly role: Role;
+      readonly isActive: boolean;
+    }
+  | {
+      readonly kind: 'session.begun';
+      readonly session: string;
+      readonly user: string;
+      readonly stage: SessionStage;
+      readonly createdAtMs: number;
+      readonly expiresAtMs: number;
+    }
+  | { readonly kind: 'session.ended'; readonly session: string }
+  | {
+      readonly kind: 'key.made';
+      readonly key: string;
+      readonly user: string | null;
+      readonly scopes: readonly string[];
+      readonly expiresAtMs: number | null;
+    }
+  | { readonly kind: 'key.ended'; readonly key: string }
+  /** A person was told that this session goes on as that one. */
+  | { readonly kind: 'session.turned'; readonly from: string; readonly to: string }
+  /** A person was told that all its sessions have ended that began before the observation of this number, but one. */
+  | {
+      readonly kind: 'sessions.left';
+      readonly user: string;
+      readonly kept: string | null;
+      readonly before: number;
+    }
+  /** A session or key is shown to a Console's operator plane. `ask` names this one request. */
+  | {
+      readonly kind: 'operator.asked';
+      readonly ask: number;
+      readonly console: string;
+      readonly consoleNowMs: number;
+    }
+  | {
+      readonly kind: 'operator.admitted';
+      readonly ask: number;
+      readonly console: string;
+      readonly credential: string;
+      readonly user: string | null;
+      readonly role: Role;
+      readonly scopes: readonly Scope[];
+      readonly stage: SessionStage;
+      readonly consoleNowMs: number;
+    }
+  | {
+      readonly kind: 'operator.refused';
+      readonly ask: number;
+      readonly console: string;
+      readonly code: string;
+    }
+  /** A session or key was shown to the sensor plane, without a certificate. */
+  | {
+      readonly kind: 'sensor_plane.tried';
+      readonly console: string;
+      readonly path: string;
+      /** Of the refusal; null when it was answered. */
+      readonly code: string | null;
+    }
   /** Event store, told when rows are durable. */
   | {
       readonly kind: 'events.stored';

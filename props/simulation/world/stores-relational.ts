@@ -7,7 +7,6 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import { apiKeyCalls } from '../../../storage/memory/api-keys.ts';
 import { auditCalls } from '../../../storage/memory/audit-log.ts';
 import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
@@ -25,6 +24,9 @@ import {
   StoreUnavailable,
 } from '../../../storage/ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import type { SessionStore } from '../../../storage/ports/sessions.ts';
+import type { SsoStore } from '../../../storage/ports/sso-store.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
@@ -34,6 +36,7 @@ import { createSimulatedChain } from './stores-audit-chain.ts';
 import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';
 import { createNotifications } from './stores-identity-watch.ts';
 import { observedRegistry } from './stores-observed.ts';
+import { observedAccess } from './stores-people.ts';
 import { askOver, createFrozen, createWay } from './stores-way.ts';
 import type { World } from './world.ts';
 
@@ -43,6 +46,9 @@ export type SimulatedRelationalPorts = {
   readonly sensors: SensorRegistry;
   readonly facts: FactWriter;
   readonly apiKeys: ApiKeys;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly sso: SsoStore;
   readonly inventory: InventoryStore;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
@@ -56,6 +62,7 @@ export type SimulatedRelational = {
   heal(): void;
   /** What is durable, for checkers: read only. */
   readonly state: RegistryState;
+  people(): readonly UserRow[];
   auditEntries(): readonly AuditEntry[];
   auditRows(): readonly AuditRow[];
   auditCheckpoints(): readonly AuditCheckpoint[];
@@ -93,7 +100,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   };
   const state = emptyRegistry(record, notifications.notify);
   const registry = observedRegistry(state, world.observe);
-  const [keys, sections] = [apiKeyCalls(record), inventoryCalls()];
+  const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
   const frozen = createFrozen(world.scheduler, faults);
 
   const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);
@@ -134,7 +141,10 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
           }),
       },
       facts,
-      apiKeys: portOf<ApiKeys>('api_keys', keys, ask),
+      apiKeys: portOf<ApiKeys>('api_keys', access.apiKeys, ask),
+      users: portOf<UserStore>('users', access.users, ask),
+      sessions: portOf<SessionStore>('sessions', access.sessions, ask),
+      sso: portOf<SsoStore>('sso', access.sso, ask),
       inventory: portOf<InventoryStore>('inventory', sections, ask),
       audit: portOf<AuditLog>('audit', auditLog, ask),
       auditChain: chain.portFor(life, way),
@@ -153,6 +163,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       faults.notificationMs = NOTIFICATION_MS;
     },
     state,
+    people: access.people,
     auditEntries: auditRows,
     auditRows,
     auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),

@@ -1,0 +1,250 @@
+// The people of a run, each living by itself: it thinks for a while, does one thing, and thinks again. Once everything is
+// healed each of them has to get in, and an admin opens what an admin had closed; then they rest.
+import type { Operator } from '../../../gateway/access/operator.ts';
+import { ROLES } from '../../../machines/trust/roles.rules.ts';
+import { WORLD_BEGINS_MS } from './clocks.ts';
+import type { ConsoleHost } from './console-host.ts';
+import type { Listeners } from './dial.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { OperatorSide, Shown } from './operator-side.ts';
+import {
+  addressOf,
+  askConsole,
+  changePassword,
+  doAs,
+  logIn,
+  newPerson,
+  type Person,
+  type PersonParts,
+  putAway,
+} from './person.ts';
+import { showToSensorPlane } from './person-astray.ts';
+import type { SimulatedStores } from './stores.ts';
+import type { World } from './world.ts';
+
+export type People = {
+  /** They begin to live. */
+  begin(): void;
+  /** Everything works again: from now on each has to get in once. */
+  heal(): void;
+  /** Who could not get in yet; nobody before the healing. */
+  missing(): readonly string[];
+};
+
+const THINK_MS = [4_000, 20_000, 90_000] as const;
+const HASTE_MS = 2_000;
+const KEY_TTL_MAX_MS = 45 * 60_000;
+
+type Parts = PersonParts & {
+  readonly others: readonly Person[];
+  readonly provider: IdentityProvider;
+  readonly listeners: Listeners;
+};
+
+/** Makes so many people; the last of three comes through the provider. */
+export function createPeople(of: {
+  readonly world: World;
+  readonly consoles: readonly ConsoleHost[];
+  readonly listeners: Listeners;
+  readonly stores: SimulatedStores;
+  readonly provider: IdentityProvider;
+  readonly count: number;
+}): People {
+  const { world, consoles, stores, provider, listeners, count } = of;
+  const all = Array.from({ length: count }, (_, at) => newPerson(`person-${at + 1}`, at % 3 === 2));
+  const well = new Set<Person>();
+  let isHealed = false;
+
+  function live(person: Person): void {
+    const random = world.random.fork(person.name);
+    const parts: Parts = { world, consoles, random, others: all, provider, listeners };
+    const thinkMs = random.pick(THINK_MS);
+    const next = (): void => {
+      if (isHealed && well.has(person)) return;
+      const ms = isHealed ? HASTE_MS : random.exponential(thinkMs);
+      world.scheduler.after(ms, () => {
+        const doing = isHealed ? settle(parts, person) : act(parts, person);
+        doing.then(
+          (isIn) => {
+            if (isHealed && isIn) well.add(person);
+            next();
+          },
+          (error: unknown) => world.crashed(person.name, error),
+        );
+      });
+    };
+    next();
+  }
+
+  function addProvider(): void {
+    const parts = { world, consoles, random: world.random.fork('provider') };
+    const again = () => void world.scheduler.after(HASTE_MS, addProvider);
+    askConsole(parts, async (_side, { relational: { sso } }) => {
+      if ((await sso.getProvider(provider.row.providerId)) !== null) return;
+      await sso.createProvider({ actor: 'start', nowMs: WORLD_BEGINS_MS, provider: provider.row });
+    }).then(
+      (heard) => heard.isSilent && again(),
+      (error: unknown) => world.crashed('the provider', error),
+    );
+  }
+
+  return {
+    begin() {
+      if (count === 0) return;
+      for (const { name, isOfProvider } of all)
+        if (isOfProvider) provider.setRole(name, 'operator');
+      addProvider();
+      for (const person of all) live(person);
+    },
+    heal() {
+      isHealed = true;
+      provider.heal();
+      // The provider gives everybody the role the account has: the last admin's is not taken away.
+      const roles = new Map(stores.relational.people().map(({ email, role }) => [email, role]));
+      for (const { name, email, isOfProvider } of all) {
+        if (isOfProvider) provider.setRole(name, roles.get(email) ?? 'operator');
+      }
+    },
+    missing: () =>
+      isHealed ? all.flatMap((one) => (well.has(one) ? [] : [`${one.name} cannot get in`])) : [],
+  };
+}
+
+/** One thing of an ordinary day. */
+async function act(parts: Parts, person: Person): Promise<boolean> {
+  const { random } = parts;
+  const shown = person.held.at(-1);
+  if (shown === undefined) return logIn(parts, person);
+  const roll = random.next();
+  if (roll < 0.3) await use(parts, person, random.pick([...person.held, ...person.keys]));
+  else if (roll < 0.45) await use(parts, person, random.pick([shown, ...person.past]));
+  else if (roll < 0.5) await logIn(parts, person);
+  else if (roll < 0.58 && !person.isOfProvider) await changePassword(parts, person, shown);
+  else if (roll < 0.65) await logOut(parts, person, shown);
+  else if (roll < 0.72) await logOutEverywhere(parts, person, shown);
+  else if (roll < 0.79) await makeKey(parts, person, shown);
+  else if (roll < 0.85) await endKey(parts, person, shown);
+  else if (roll < 0.9) showToSensorPlane(parts, random.pick([shown, ...person.keys]));
+  else await govern(parts, person, shown);
+  return false;
+}
+
+/** Gets in, and as an admin lets everybody else in; true when that was done. */
+async function settle(parts: Parts, person: Person): Promise<boolean> {
+  const shown = person.held.at(-1);
+  if (shown === undefined) {
+    await logIn(parts, person);
+    return false;
+  }
+  const heard = await doAs(parts, person, shown, async (side, operator) => {
+    for (const other of operator.role === 'admin' ? parts.others : []) {
+      await setStatus(side, operator, other, 'active');
+    }
+    return 'in';
+  });
+  return !heard.isSilent && heard.value === 'in';
+}
+
+async function use(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  await doAs(parts, person, shown, async () => null);
+}
+
+async function logOut(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  const heard = await doAs(parts, person, shown, ({ sessions }, { hash, actor }) =>
+    sessions.end({ hash, actor, from: addressOf(person) }),
+  );
+  if (!heard.isSilent) putAway(person, shown);
+}
+
+async function logOutEverywhere(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  const keeps = parts.random.chance(0.5);
+  const before = parts.world.log.size();
+  const heard = await doAs(parts, person, shown, async ({ sessions }, operator) => {
+    const { userId, actor, hash, id } = operator;
+    const from = addressOf(person);
+    if (userId !== null) {
+      await sessions.endAllOf({ userId, actor, from, keep: keeps ? hash : null });
+    }
+    return { user: userId ?? '', kept: keeps ? id : null };
+  });
+  if (heard.isSilent || heard.value === 'refused') return;
+  parts.world.observe({ kind: 'sessions.left', ...heard.value, before });
+  for (const one of person.held) if (!keeps || one !== shown) putAway(person, one);
+}
+
+async function makeKey(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  const { random, world } = parts;
+  const endsMs = WORLD_BEGINS_MS + world.scheduler.now() + random.between(1_000, KEY_TTL_MAX_MS);
+  const scopes = random.pick([['sensors:read'], ['sensors:read', 'events:read']] as const);
+  const heard = await doAs(parts, person, shown, async ({ keys }, { userId, role, actor }) => {
+    if (userId === null) return null;
+    const request = { name: 'of the world', scopes, expiresAtMs: endsMs };
+    return keys.create(request, { userId, role, actor, from: addressOf(person) });
+  });
+  if (heard.isSilent || heard.value === 'refused' || heard.value?.ok !== true) return;
+  const { secret, row } = heard.value;
+  person.keys = [...person.keys, { kind: 'api_key', secret, id: row.keyId }];
+}
+
+async function endKey(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  const [key] = person.keys;
+  if (key === undefined) return;
+  const heard = await doAs(parts, person, shown, ({ keys }, { actor }) =>
+    keys.revoke({ keyId: key.id }, { actor, from: addressOf(person) }),
+  );
+  if (!heard.isSilent && heard.value !== 'refused') putAway(person, key);
+}
+
+/** What an admin does to another: another role, closed or open, or a link to set a password. */
+async function govern(parts: Parts, person: Person, shown: Shown): Promise<void> {
+  const { random, provider } = parts;
+  const other = random.pick(parts.others);
+  const [how, role] = [random.next(), random.pick(ROLES)];
+  await doAs(parts, person, shown, async (side, operator) => {
+    if (operator.role !== 'admin') return;
+    // The provider gives its role anew with every login, so that a change is made there.
+    if (other.isOfProvider && how < 0.5) {
+      if (role !== 'sensor_owner') provider.setRole(other.name, role);
+    } else if (how < 0.5) await setRole(side, operator, other, role);
+    else if (how < 0.65) await setStatus(side, operator, other, 'disabled');
+    else if (how < 0.85) await setStatus(side, operator, other, 'active');
+    else await giveLink(side, operator, other);
+  });
+}
+
+const askingOf = ({ role, scopes, actor }: Operator) => ({ role, scopes, actor, from: '' });
+
+async function setRole(
+  { accounts, users }: OperatorSide,
+  operator: Operator,
+  { email }: Person,
+  role: (typeof ROLES)[number],
+): Promise<void> {
+  const user = await accounts.findByEmail(email);
+  if (user === null) return;
+  const { userId, revision } = user;
+  await users.change(askingOf(operator), { userId, revision, patch: { role } });
+}
+
+async function setStatus(
+  { accounts, users }: OperatorSide,
+  operator: Operator,
+  { email }: Person,
+  status: 'active' | 'disabled',
+): Promise<void> {
+  const user = await accounts.findByEmail(email);
+  if (user === null || user.status === status) return;
+  const { userId, revision } = user;
+  await users.change(askingOf(operator), { userId, revision, patch: { status } });
+}
+
+async function giveLink(
+  { accounts, users }: OperatorSide,
+  operator: Operator,
+  other: Person,
+): Promise<void> {
+  if (other.isOfProvider) return;
+  const user = await accounts.findByEmail(other.email);
+  const made = user === null ? null : await users.makeLink(askingOf(operator), user.userId);
+  if (made?.ok === true) other.link = made.link.secret;
+}

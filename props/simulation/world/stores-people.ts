@@ -1,0 +1,113 @@
+// People, their sessions and their keys with a word to the checkers at every commit that changed who is let in. What is
+// told is read from the state before and after, never from what the caller is answered: an answer can be lost.
+import { apiKeyCalls } from '../../../storage/memory/api-keys.ts';
+import type { RecordEntry } from '../../../storage/memory/people-state.ts';
+import { ssoCalls } from '../../../storage/memory/sso-store.ts';
+import type { Calls } from '../../../storage/memory/unsafe-port-of.ts';
+import { peopleCalls } from '../../../storage/memory/users.ts';
+import type { ApiKeyRow, ApiKeys } from '../../../storage/ports/relational.ts';
+import type { SessionRow, SessionStore } from '../../../storage/ports/sessions.ts';
+import type { SsoStore } from '../../../storage/ports/sso-store.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
+import type { Observation } from './observation.ts';
+
+const PEOPLE_MAX = 1_000;
+const BEFORE_TIME = Number.NEGATIVE_INFINITY;
+
+export type AccessCalls = {
+  readonly users: Calls<UserStore>;
+  readonly sessions: Calls<SessionStore>;
+  readonly apiKeys: Calls<ApiKeys>;
+  readonly sso: Calls<SsoStore>;
+  /** Everybody there is, for checkers: read only. */
+  people(): readonly UserRow[];
+};
+
+/** The calls on nobody, observed. */
+export function observedAccess(
+  record: RecordEntry,
+  observe: (observation: Observation) => void,
+): AccessCalls {
+  const people = peopleCalls(record);
+  const rows = new Map<string, ApiKeyRow>();
+  const keys = apiKeyCalls(record, people.has, rows);
+  people.onRemoved((userId) => {
+    for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
+  });
+  const everybody = () => people.users.list({ limit: PEOPLE_MAX, after: null });
+
+  function live(): ReadonlyMap<string, SessionRow> {
+    const found = new Map<string, SessionRow>();
+    for (const { userId } of everybody()) {
+      for (const row of people.sessions.listOf(userId, BEFORE_TIME)) found.set(row.sessionId, row);
+    }
+    return found;
+  }
+
+  function tellDifference(
+    before: { users: ReadonlyMap<string, UserRow>; sessions: ReadonlyMap<string, SessionRow> },
+    after: typeof before,
+  ): void {
+    for (const [user, { role, status }] of after.users) {
+      const old = before.users.get(user);
+      if (old?.role === role && old.status === status) continue;
+      observe({ kind: 'account.changed', user, role, isActive: status === 'active' });
+    }
+    for (const session of before.sessions.keys()) {
+      if (!after.sessions.has(session)) observe({ kind: 'session.ended', session });
+    }
+    for (const [session, { userId, stage, createdAtMs, expiresAtMs }] of after.sessions) {
+      if (before.sessions.has(session)) continue;
+      observe({ kind: 'session.begun', session, user: userId, stage, createdAtMs, expiresAtMs });
+    }
+  }
+
+  const look = () => ({
+    users: new Map(everybody().map((row) => [row.userId, row])),
+    sessions: live(),
+  });
+
+  /** The same calls, each followed by what it changed. */
+  function watched<C extends object>(calls: C, names: readonly (keyof C & string)[]): C {
+    const changed: Record<string, unknown> = {};
+    for (const name of names) {
+      const call = calls[name] as (...args: readonly unknown[]) => unknown;
+      changed[name] = (...args: readonly unknown[]) => {
+        const before = look();
+        const answer = call(...args);
+        tellDifference(before, look());
+        return answer;
+      };
+    }
+    return { ...calls, ...changed };
+  }
+
+  return {
+    people: everybody,
+    sso: ssoCalls(record),
+    users: watched(people.users, [
+      ...(['create', 'change', 'remove', 'setPassword', 'useLink'] as const),
+      ...(['confirmTotp', 'removeTotp'] as const),
+    ]),
+    sessions: watched(people.sessions, ['create', 'rotate', 'end', 'endOf', 'endAllOf']),
+    apiKeys: {
+      ...keys,
+      create(input) {
+        const answer = keys.create(input);
+        if (answer === 'created') {
+          const { keyId: key, userId: user = null, scopes, expiresAtMs } = input;
+          observe({ kind: 'key.made', key, user, scopes, expiresAtMs });
+        }
+        return answer;
+      },
+      revoke(input) {
+        const isOpen = [...rows.values()].some(
+          (row) => row.keyId === input.keyId && row.revokedAtMs === null,
+        );
+        const row = keys.revoke(input);
+        if (isOpen && row !== null) observe({ kind: 'key.ended', key: input.keyId });
+        return row;
+      },
+    },
+  };
+}
