@@ -34,7 +34,13 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^gateway/',
-        pathNot: ['^gateway/main\\.ts$', '^gateway/cli/', '\\.test\\.ts$'],
+        pathNot: [
+          '^gateway/main\\.ts$',
+          '^gateway/cli/',
+          // The start-up step that the service and the first run share, and the types of what all steps have built.
+          '^gateway/assembly/(tls-step|start-context)\\.ts$',
+          '\\.(test|fixture)\\.ts$',
+        ],
       },
       to: { path: '^(storage/(?!ports/)|sensor/|props/)' },
     },
@@ -46,7 +52,7 @@ module.exports = {
     },
     only('sensor-imports-little', 'sensor', [
       'machines/(wire|trust|sensor)/',
-      'machines/(limits|errors|unprovided)\\.ts$',
+      'machines/(intervals|limits|errors|unprovided)\\.ts$',
       'actors/runtime/',
       'sensor/',
     ]),

@@ -9,10 +9,10 @@ import {
   TEAMS_MAX,
 } from '../../machines/limits.ts';
 import { auditOfLabel, auditOfMembers, type LabelKind } from '../ports/label-entries.ts';
-import type { LabelFilter } from '../ports/sensor-registry.ts';
+import type { AuditEntry } from '../ports/relational.ts';
+import type { LabelFilter, SensorRow } from '../ports/sensor-registry.ts';
 import { storableText } from '../ports/stored-text.ts';
 import type { LabelRow, LabelStore, MemberChange, TeamMembers } from '../ports/teams.ts';
-import type { Labelled } from './teams.ts';
 import type { Calls } from './unsafe-port-of.ts';
 
 export type Label = Pick<LabelRow, 'id' | 'name' | 'description' | 'createdAtMs'> & {
@@ -26,6 +26,13 @@ export type LabelsState = {
   readonly tags: Map<string, readonly string[]>;
   /** By user. */
   readonly lists: Map<string, readonly string[]>;
+};
+
+/** Whom and what the labels are about. */
+export type Labelled = {
+  readonly record: (entry: AuditEntry) => void;
+  readonly hasUser: (userId: string) => boolean;
+  readonly sensors: Map<string, SensorRow>;
 };
 
 const BOUNDS = {

@@ -13,8 +13,7 @@ import {
   storedPatch,
 } from '../ports/label-entries.ts';
 import type { OwnershipStore, SensorLabels } from '../ports/teams.ts';
-import { type LabelsState, labelIdsOf } from './labels.ts';
-import type { Labelled } from './teams.ts';
+import { type Labelled, type LabelsState, labelIdsOf } from './labels.ts';
 import type { Calls } from './unsafe-port-of.ts';
 
 /** The calls on the labels of sensors and the lists of people. */

@@ -1,19 +1,10 @@
 // The reference store of teams, groups, tags and ownership: the same promises as the real one. Whoever is removed is gone
 // from every team and has no list any more, as a foreign key has it. decision: D43
-import type { AuditEntry } from '../ports/relational.ts';
-import type { SensorRow } from '../ports/sensor-registry.ts';
 import type { LabelStore, OwnershipStore, TeamStore } from '../ports/teams.ts';
 import { createAwaySwitch } from './away-switch.ts';
-import { type LabelsState, labelCalls } from './labels.ts';
+import { type Labelled, type LabelsState, labelCalls } from './labels.ts';
 import { ownershipCalls } from './ownership.ts';
 import { portOf } from './unsafe-port-of.ts';
-
-/** Whom and what the labels are about. */
-export type Labelled = {
-  readonly record: (entry: AuditEntry) => void;
-  readonly hasUser: (userId: string) => boolean;
-  readonly sensors: Map<string, SensorRow>;
-};
 
 export type MemoryTeams = {
   readonly teams: TeamStore;
