@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
+import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { EventBatch } from '../../storage/ports/event-store.ts';
+import type { SessionRow } from '../../storage/ports/sessions.ts';
+import type { UserRow } from '../../storage/ports/users.ts';
+import type { Credentials } from '../access/admitter.ts';
 import { type Listening, listenWithFixture } from '../operator-plane/listening.fixture.ts';
 import {
   createFixture,
@@ -15,6 +19,7 @@ import {
 } from '../operator-plane/operator-plane.fixture.ts';
 import { tapSink } from './event-tap.ts';
 import { createLiveHub, type LiveHub } from './live-hub.ts';
+import { TOPIC_SCOPES } from './subscription.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -34,7 +39,16 @@ function batchOf(events: readonly RuntimeEvent[]): EventBatch {
   };
 }
 
-async function hubWith(scopes: readonly string[]) {
+const withKey = (scopes: readonly string[]) => (fixture: Fixture) => ({
+  ...{ authorization: `Bearer ${fixture.addKey(scopes)}`, cookie: undefined },
+});
+
+async function hubWith(
+  scopes: readonly string[],
+  credentialsIn: (fixture: Fixture) => Pick<Credentials, 'authorization' | 'cookie'> = withKey(
+    scopes,
+  ),
+) {
   const fixture: Fixture = await createFixture();
   const tap = tapSink({
     append: async () => ({ ok: true }),
@@ -55,10 +69,8 @@ async function hubWith(scopes: readonly string[]) {
     () => fixture.close(),
     () => hub.close(),
   );
-  const secret = fixture.addKey(scopes);
   const { result } = await fixture.deps.admitter.admit({
-    authorization: `Bearer ${secret}`,
-    cookie: undefined,
+    ...credentialsIn(fixture),
     address: '127.0.0.1',
   });
   if (!result.ok) throw new Error(result.detail);
@@ -199,6 +211,66 @@ describe('a session', () => {
   });
 });
 
+describe('a person on the live channel', () => {
+  const asPerson = async (role: Role) => {
+    const made: { userId: string } = { userId: '' };
+    const world = await hubWith([], (fixture) => {
+      made.userId = fixture.addUser(role);
+      return { authorization: undefined, ...fixture.addSession(made.userId) };
+    });
+    const { state } = world.fixture;
+    const changeUser = (patch: Partial<UserRow>) => {
+      const row = state.users.get(made.userId);
+      if (row !== undefined) state.users.set(made.userId, { ...row, ...patch });
+    };
+    const changeSession = (patch: Partial<SessionRow>) => {
+      for (const [hash, row] of state.sessions) state.sessions.set(hash, { ...row, ...patch });
+    };
+    return { ...world, changeUser, changeSession };
+  };
+  const topics = (Object.keys(TOPIC_SCOPES) as (keyof typeof TOPIC_SCOPES)[]).map((topic) =>
+    topic === 'sensor' ? { topic, id: sensorIdOf(1) } : { topic },
+  );
+
+  it('should hear the topics of its role, each by its own scope, and no other', async () => {
+    expect(topics.length).toBeGreaterThan(3);
+    for (const role of ROLES) {
+      const { say, sent, fixture } = await asPerson(role);
+      fixture.addSensor(1);
+      for (const spec of topics) {
+        sent.length = 0;
+        say({ subscribe: [spec] });
+        const isHeld = ROLE_SCOPES[role].includes(TOPIC_SCOPES[spec.topic]);
+        const isRefused = sent.some(({ error }) => error?.code === 'role_required');
+        expect([role, spec.topic, isRefused]).toEqual([role, spec.topic, !isHeld]);
+      }
+    }
+    for (const spec of topics) {
+      const others = SCOPES.filter((scope) => scope !== TOPIC_SCOPES[spec.topic]);
+      const { say, sent } = await hubWith(others);
+      say({ subscribe: [spec] });
+      expect(sent.map(({ error }) => error?.code)).toEqual(['role_required']);
+    }
+  });
+
+  it('should be cut off when the session ends, or the account, or what it stands for', async () => {
+    for (const end of [
+      ({ changeSession }) => changeSession({ endedAtMs: NOW_MS }),
+      ({ changeSession }) => changeSession({ expiresAtMs: NOW_MS }),
+      ({ changeSession }) => changeSession({ stage: 'partial' }),
+      ({ changeUser }) => changeUser({ status: 'disabled' }),
+      ({ fixture }) => fixture.state.users.clear(),
+    ] satisfies ((world: Awaited<ReturnType<typeof asPerson>>) => void)[]) {
+      const world = await asPerson('admin');
+      await world.hub.checkCredentials();
+      expect(world.socket.ended).toBe('');
+      end(world);
+      await world.hub.checkCredentials();
+      expect(world.socket.ended).toBe('1008 credential ended');
+    }
+  });
+});
+
 describe('the tap', () => {
   it('should tell nothing that was not stored', async () => {
     const tap = tapSink({
@@ -223,11 +295,16 @@ describe('the handshake', () => {
     ends.push(() => live.close());
     const open = (headers: Record<string, string>) =>
       new WebSocket(`${live.url.replace('https', 'wss')}/api/v2/live`, { ca: live.caPem, headers });
-    return { live, open, bearer: `Bearer ${live.fixture.addKey(['admin'])}` };
+    const people = () => {
+      const userId = live.fixture.addUser('viewer');
+      const session = live.fixture.addSession(userId);
+      return { userId, session, half: live.fixture.addSession(userId, 'partial') };
+    };
+    return { live, open, people, bearer: `Bearer ${live.fixture.addKey(['admin'])}` };
   }
 
   it('should refuse without a key and from a foreign origin, with a problem', async () => {
-    const { open, bearer } = await listening();
+    const { live, open, people, bearer } = await listening();
     const statusOf = async (headers: Record<string, string>) => {
       const socket = open(headers);
       socket.on('error', () => {});
@@ -242,6 +319,26 @@ describe('the handshake', () => {
       403,
       'role_required',
     ]);
+    const { userId, session, half } = people();
+    const own = { origin: live.url };
+    expect(await statusOf({ ...session, origin: 'https://evil.example' })).toEqual([
+      ...[403, 'role_required'],
+    ]);
+    expect(await statusOf(session)).toEqual([403, 'csrf_refused']);
+    expect(await statusOf({ ...half, ...own })).toEqual([403, 'second_factor_required']);
+    live.fixture.state.users.delete(userId);
+    expect(await statusOf({ ...session, ...own })).toEqual([401, 'credential_invalid']);
+  });
+
+  it('should open for a person from a page of this Console', async () => {
+    const { live, open, people } = await listening();
+    const { session } = people();
+    const socket = open({ ...session, origin: live.url });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ subscribe: [{ topic: 'fleet' }] }));
+    const [first] = await once(socket, 'message');
+    expect(JSON.parse(String(first))).toMatchObject({ topic: 'fleet' });
+    socket.terminate();
   });
 
   it('should open with a key, send patches by its own beat, and say goodbye at a stop', async () => {
