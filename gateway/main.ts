@@ -142,6 +142,7 @@ async function openLicense(context: StepContext) {
     keysFolder: keysFolder(config),
     anchorPath: config.licenseTrustAnchor,
     isQuickStart,
+    graceDays: need(built, 'settings').settings.get().licenseGraceDays,
     clock,
     logger,
   });

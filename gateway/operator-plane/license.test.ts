@@ -38,6 +38,7 @@ describe('the license', () => {
         trust_anchor: 'evaluation',
         license: null,
         stored_license_refused: false,
+        default_grace_days: 30,
         timeline: [],
         banners: [{ level: 'info', reason: 'absent', days_left: null }],
         enrollment: { nodes_allowed: null, protected_nodes: 0 },

@@ -39,6 +39,9 @@ const LicenseAnswer = Type.Object({
   trust_anchor: Type.Enum(['embedded', 'evaluation']),
   license: Nullable(License),
   stored_license_refused: Type.Boolean(),
+  default_grace_days: Type.Integer({
+    description: 'of a license that is signed here without its own; a signed one keeps its own',
+  }),
   timeline: Type.Array(
     Type.Object({
       phase: Type.Enum([...LICENSE_PHASES]),
@@ -58,13 +61,14 @@ const LicenseAnswer = Type.Object({
 /** The license as it is shown. */
 export function licenseAnswer(
   view: LicenseView,
-  protectedNodes: number,
+  more: { readonly protectedNodes: number; readonly graceDays: number },
 ): Type.Static<typeof LicenseAnswer> {
   return {
     phase: view.phase,
     trust_anchor: view.anchor,
     license: view.license === null ? null : shownLicense(view.license, view.stored),
     stored_license_refused: view.isStoredRefused,
+    default_grace_days: more.graceDays,
     timeline: view.timeline.map(({ phase, fromMs, untilMs }) => ({
       phase,
       from: timeTextOrNull(fromMs),
@@ -77,7 +81,7 @@ export function licenseAnswer(
       text: textOf(banner, view),
       days_left: banner.daysLeft,
     })),
-    enrollment: { nodes_allowed: view.nodesAllowed, protected_nodes: protectedNodes },
+    enrollment: { nodes_allowed: view.nodesAllowed, protected_nodes: more.protectedNodes },
     clock: {
       now: timeText(view.nowMs),
       largest_seen: timeText(view.seenMs),
@@ -89,7 +93,8 @@ export function licenseAnswer(
 export function licenseRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
   const answer = () => {
     const { total, revoked } = deps.fleet.counts();
-    return licenseAnswer(deps.license.view(), total - revoked);
+    const { licenseGraceDays: graceDays } = deps.access.settings.get();
+    return licenseAnswer(deps.license.view(), { protectedNodes: total - revoked, graceDays });
   };
   return async (app) => {
     app.get('/license', {
@@ -154,7 +159,7 @@ function textOf(banner: LicenseBanner, view: LicenseView): string {
     case 'pending':
       return 'The license is not valid yet; enrollment has no limit.';
     case 'ending_soon':
-      return 'The license ends soon.';
+      return `The license ends at ${timeText(view.license?.validUntilMs ?? 0)}; its grace period lasts until ${timeText(view.license?.graceUntilMs ?? 0)}.`;
     case 'grace':
       return `The license has expired; when its grace period ends, nodes above ${nodes} are not enrolled.`;
     case 'expired':

@@ -11,6 +11,7 @@ import {
   ENROLLMENT_TOKEN_TTL_MS,
   type Intervals,
   LICENSE_GRACE_DAYS,
+  LICENSE_GRACE_DAYS_MAX,
   RENEWAL_DUE_MS,
   RENEWAL_RECOMMENDED_MS,
   RETENTION_DAYS_MAX,
@@ -30,7 +31,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const CERTIFICATE_TTL_HOURS_MAX = 17_520;
 const RENEWAL_THRESHOLD_SECONDS_MIN = 3_600;
-const GRACE_DAYS_MAX = 365;
 // When a session was last used is written once a minute: a shorter idle time could not be told from that.
 const SESSION_IDLE_MINUTES_MIN = 5;
 
@@ -50,7 +50,7 @@ const SCHEMAS = {
     minimum: RENEWAL_THRESHOLD_SECONDS_MIN,
     maximum: RENEWAL_RECOMMENDED_MS / SECOND_MS - 1,
   }),
-  license_grace_days: Type.Integer({ minimum: 0, maximum: GRACE_DAYS_MAX }),
+  license_grace_days: Type.Integer({ minimum: 0, maximum: LICENSE_GRACE_DAYS_MAX }),
   federation_role: Type.Enum([...FEDERATION_ROLES]),
   federation_region: Type.String({ pattern: '^([a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)?$' }),
   federation_region_label: Type.String({ maxLength: SETTING_TEXT_MAX_CHARS }),

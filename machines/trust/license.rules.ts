@@ -59,10 +59,14 @@ export function factsOfLicense(payload: LicensePayload): FactsResult {
   };
 }
 
-/** Fills what a signer may leave out: issued now, grace of LICENSE_GRACE_DAYS. A date that is none is left for the check. */
-export function payloadOfDraft(draft: LicenseDraft, nowMs: number): LicensePayload {
+/** Fills what a signer may leave out: issued now, the usual grace. A date that is none is left for the check. */
+export function payloadOfDraft(
+  draft: LicenseDraft,
+  nowMs: number,
+  graceDays = LICENSE_GRACE_DAYS,
+): LicensePayload {
   const endMs = instantOf(draft.valid_until);
-  const graceEndMs = endMs + LICENSE_GRACE_DAYS * DAY_MS;
+  const graceEndMs = endMs + graceDays * DAY_MS;
   return {
     ...draft,
     grace_until: draft.grace_until ?? textOf(graceEndMs, draft.valid_until),

@@ -95,6 +95,10 @@ describe('sign and verify', () => {
       payload: { ...DRAFT, ...payload },
       signature: expect.any(String),
     });
+    const graced = ['sign', written('draft.json', DRAFT), '--dir', dir, '--grace-days'];
+    const short = JSON.parse((await run(...graced, '1')).out);
+    expect(short.payload.grace_until).toBe('2027-01-02T00:00:00.000Z');
+    expect((await run(...graced, '366')).code).toBe(2);
     const license = written('license.json', signed.out);
     const verified = await run('verify', license, '--public-key', file('license-signing.pub'));
     expect(verified).toMatchObject({ code: 0, err: 'The signature is good.' });

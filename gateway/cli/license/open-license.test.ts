@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** Starts, looks, and stops again. */
 async function start(isQuickStart: boolean, anchorPath: string | null = null) {
   const { license: store } = relational;
-  const common = { store, keysFolder: folder, clock, logger: silentLogger };
+  const common = { store, keysFolder: folder, clock, logger: silentLogger, graceDays: 7 };
   const desk = await openConsoleLicense({ ...common, isQuickStart, anchorPath });
   const view = desk.view();
   await desk.close();
@@ -37,6 +37,8 @@ describe('the license of a quick start', () => {
       nodesAllowed: null,
       license: { maxProtectedNodes: 10_000, plan: 'evaluation' },
     });
+    const { graceUntilMs = 0, validUntilMs = 0 } = first.license ?? {};
+    expect(graceUntilMs - validUntilMs).toBe(7 * 86_400_000);
     const key = join(folder, 'license-evaluation', 'license-signing.ed25519');
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect((await start(true)).license).toEqual(first.license);

@@ -27,6 +27,8 @@ export type OpenLicenseOptions = {
   /** SERVICE_LICENSE_TRUST_ANCHOR; null when it is not set. */
   readonly anchorPath: string | null;
   readonly isQuickStart: boolean;
+  /** Of a license that is signed here. */
+  readonly graceDays: number;
   readonly clock: WheelClock;
   readonly logger: Logger;
 };
@@ -44,11 +46,15 @@ export async function openConsoleLicense(options: OpenLicenseOptions): Promise<L
   const desk = await openLicenseDesk({ ...common, anchors: [own, embeddedAnchor()] });
   const { license, isStoredRefused } = desk.view();
   // What somebody imported under another key is shown as refused, and not replaced.
-  if (license === null && !isStoredRefused) await evaluate(desk, key, logger);
+  if (license === null && !isStoredRefused) await evaluate(desk, key, options);
   return desk;
 }
 
-async function evaluate(desk: LicenseDesk, key: LicenseKey, logger: Logger): Promise<void> {
+async function evaluate(
+  desk: LicenseDesk,
+  key: LicenseKey,
+  { graceDays, logger }: OpenLicenseOptions,
+): Promise<void> {
   const nowMs = processTime.now();
   const draft = {
     customer_id: 'evaluation',
@@ -59,7 +65,7 @@ async function evaluate(desk: LicenseDesk, key: LicenseKey, logger: Logger): Pro
     valid_from: new Date(nowMs).toISOString(),
     valid_until: new Date(nowMs + LICENSE_EVALUATION_DAYS * DAY_MS).toISOString(),
   };
-  const signed = signLicense(payloadOfDraft(draft, nowMs), key.secretKey);
+  const signed = signLicense(payloadOfDraft(draft, nowMs, graceDays), key.secretKey);
   const imported = signed.ok
     ? await desk.import({ envelope: signed.envelope, actor: 'quick-start' })
     : signed;

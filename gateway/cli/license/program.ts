@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { openEnvelopeText, signLicense } from '../../../actors/license/envelope-signature.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { Refusal } from '../../../machines/errors.ts';
+import { LICENSE_GRACE_DAYS, LICENSE_GRACE_DAYS_MAX } from '../../../machines/limits.ts';
 import { payloadOfDraft, phaseOfLicense } from '../../../machines/trust/license.rules.ts';
 import { LicenseDraft } from '../../../machines/wire/license.ts';
 import { parserOf } from '../../../machines/wire/parse.ts';
@@ -74,7 +75,8 @@ function programOf(io: LicenseIo): Command {
     .description('sign a license payload; grace_until and issued_at may be left out')
     .argument('<file>', 'the payload as JSON; - for standard input')
     .requiredOption('--dir <folder>', 'where the key is')
-    .action((file: string, { dir }: { readonly dir: string }) => signFile(io, file, dir));
+    .option('--grace-days <number>', 'where grace_until is left out', String(LICENSE_GRACE_DAYS))
+    .action((file: string, options: SignOptions) => signFile(io, file, options));
   program
     .command('verify')
     .description('check a license offline and tell what it says')
@@ -108,11 +110,19 @@ async function keygen({ terminal }: LicenseIo, dir: string): Promise<void> {
   terminal.out(made.publicKeyPem.trimEnd());
 }
 
-async function signFile(io: LicenseIo, file: string, dir: string): Promise<void> {
+type SignOptions = { readonly dir: string; readonly graceDays: string };
+
+async function signFile(io: LicenseIo, file: string, options: SignOptions): Promise<void> {
+  const { dir, graceDays: asked } = options;
+  const graceDays = Number(asked);
+  if (!/^\d{1,3}$/.test(asked) || graceDays > LICENSE_GRACE_DAYS_MAX) {
+    const most = `from 0 to ${LICENSE_GRACE_DAYS_MAX}`;
+    throw new CommandFailure(EXIT.usage, `--grace-days must be a whole number ${most}`);
+  }
   const draft = readDraft(await io.readInput(file));
   if (!draft.ok) throw refusedBy(draft);
   const key = await keyOf(dir);
-  const signed = signLicense(payloadOfDraft(draft.value, io.now()), key.secretKey);
+  const signed = signLicense(payloadOfDraft(draft.value, io.now(), graceDays), key.secretKey);
   if (!signed.ok) throw refusedBy(signed);
   io.terminal.out(json(signed.envelope));
 }
