@@ -56,9 +56,11 @@ const NO_STARTUP =
   'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
 const NO_SETUP =
   'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
-const NO_PEOPLE =
-  'the store applies the rules of a session in its transactions; no actor of one runs, and nobody logs in to the simulated fleet';
-const NO_PROVIDER = 'nobody logs in to the simulated fleet, through a provider or otherwise';
+const NO_SESSION_ACTOR =
+  'the stores and the judge of credentials apply the rules of a session; no actor of one runs';
+const NO_FACTOR = 'the store applies its rules, and no person of the simulated fleet sets one up';
+const TAKEN_IN_TIME = 'a login whose time is over is not given out of the database any more';
+const STEPS_ANSWER = 'what a login does outside its machine answers a failure with a value';
 const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const NO_LICENSE =
@@ -104,13 +106,17 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
   { place: 'startup/*', reason: NO_STARTUP },
   { place: 'setup/*', reason: NO_SETUP },
-  { place: 'session/*', reason: NO_PEOPLE },
-  { place: 'sso-login/*', reason: NO_PROVIDER },
+  { place: 'session/*', reason: NO_SESSION_ACTOR },
+  { place: 'sso-login.started login.returned 1', reason: TAKEN_IN_TIME },
+  ...['returned', 'exchanged', 'judged'].map((state) => ({
+    place: `sso-login.${state} error:0 0`,
+    reason: STEPS_ANSWER,
+  })),
   { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
   { place: 'audit-sealer.sealing done:seal 1', reason: CHECKPOINT_FIRST },
   { place: 'license/*', reason: NO_LICENSE },
-  { place: 'second-factor/*', reason: NO_PEOPLE },
+  { place: 'second-factor/*', reason: NO_FACTOR },
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.lost stop.requested 0', reason: NO_TIME },

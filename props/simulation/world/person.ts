@@ -33,6 +33,10 @@ export type Heard<T> =
   | { readonly isSilent: true };
 
 const PAST_MAX = 6;
+/** Shares of logins that the provider refuses, and that another browser ends. */
+const DENIED = 0.05;
+const TWO_TABS = 0.2;
+const STOLEN = 0.05;
 const FIRST_ROLES = ['operator', 'viewer', 'admin'] as const;
 const SILENT = { isSilent: true } as const;
 
@@ -89,7 +93,12 @@ export function doAs<T>(
 
 /** Logs in, or sets a password first where it has none. True when it holds a session then. */
 export async function logIn(parts: PersonParts, person: Person): Promise<boolean> {
-  if (person.isOfProvider) return logInAtProvider(parts, person);
+  if (person.isOfProvider) {
+    // Some browsers open two tabs that log in by themselves.
+    const tabs = parts.random.chance(TWO_TABS) ? 2 : 1;
+    const logins = Array.from({ length: tabs }, () => logInAtProvider(parts, person));
+    return (await Promise.all(logins)).includes(true);
+  }
   if (person.link !== null) await useLink(parts, person, person.link);
   const [password] = person.passwords;
   if (password === undefined) {
@@ -122,9 +131,10 @@ async function logInAtProvider(parts: PersonParts, person: Person): Promise<bool
   if (started.isSilent || !started.value.ok) return false;
   const { location, browser } = started.value;
   const query = new URL(location).searchParams;
-  query.set('code', person.name);
+  if (parts.random.chance(DENIED)) query.set('error', 'access_denied');
+  else query.set('code', person.name);
   // The browser comes back to whichever Console the balancer gives it, and now and then it is another browser.
-  const isStolen = parts.random.chance(0.05);
+  const isStolen = parts.random.chance(STOLEN);
   const finished = await askConsole(parts, ({ sso }) =>
     sso.finish({
       ...{ query: query.toString(), browser: isStolen ? null : browser, replaces: null },
