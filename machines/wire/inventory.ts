@@ -1,5 +1,7 @@
 // Inventory: sections that are stored only when their hash changes, whole or as a delta on a known base.
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import { INVENTORY_ITEMS_MAX } from '../limits.ts';
+import { Baseline } from './baseline.ts';
 import { NamedBy } from './scalars.ts';
 
 export const INVENTORY_SECTIONS = [
@@ -9,21 +11,22 @@ export const INVENTORY_SECTIONS = [
   'container_images',
   'kubernetes',
   'packages',
+  'baselines',
   'telecom',
 ] as const;
 const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Item = NamedBy(128, Type.Unknown());
-const WholeSection = Type.Object({
-  hash: SectionHash,
-  items: Type.Array(Item, { maxItems: 50_000 }),
-});
-const DeltaSection = Type.Object({
-  base_hash: SectionHash,
-  hash: SectionHash,
-  added: Type.Array(Item, { maxItems: 50_000 }),
-  removed: Type.Array(Item, { maxItems: 50_000 }),
-});
-const Section = Type.Union([WholeSection, DeltaSection]);
+const wholeOf = <S extends TSchema>(item: S) =>
+  Type.Object({ hash: SectionHash, items: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }) });
+const deltaOf = <S extends TSchema>(item: S) =>
+  Type.Object({
+    base_hash: SectionHash,
+    hash: SectionHash,
+    added: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
+    removed: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
+  });
+const Section = Type.Union([wholeOf(Item), deltaOf(Item)]);
+const Baselines = Type.Union([wholeOf(Baseline), deltaOf(Baseline)]);
 const SectionName = Type.Enum([...INVENTORY_SECTIONS]);
 
 export const InventoryRequest = Type.Object({
@@ -36,6 +39,7 @@ export const InventoryRequest = Type.Object({
       container_images: Section,
       kubernetes: Section,
       packages: Section,
+      baselines: Baselines,
       telecom: Section,
     }),
   ),

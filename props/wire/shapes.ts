@@ -71,7 +71,7 @@ export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
   if (shape.type === 'array') {
     return fc.array(valuesOf(shape.items ?? {}), {
       minLength: shape.minItems ?? 0,
-      maxLength: ITEMS_MADE_MAX,
+      maxLength: Math.max(ITEMS_MADE_MAX, shape.minItems ?? 0),
     });
   }
   if (shape.type !== 'object') return fc.jsonValue({ maxDepth: 2 });
