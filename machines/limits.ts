@@ -187,6 +187,7 @@ export const SPOOL_RETRY_MIN_MS = 1 * SECOND_MS;
 export const SPOOL_RETRY_MAX_MS = 30 * SECOND_MS;
 export const SPOOL_COMPACTION_MIN_BYTES = 4 * MIB;
 export const SPOOL_COPY_CHUNK_BYTES = 1 * MIB;
+export const LOSS_HOURS_MAX = 48;
 export const PAUSE_MAX_MS = 10 * MINUTE_MS;
 export const RETRY_AFTER_MAX_MS = HOUR_MS;
 export const HEARTBEAT_SOON_MS = 250;

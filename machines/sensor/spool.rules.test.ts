@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EMPTY_LOSS_LEDGER, settleUndated } from './loss-ledger.rules.ts';
 import {
   applyChange,
   applyChanges,
@@ -132,8 +133,15 @@ describe('spool rules: claims', () => {
 
 describe('spool rules: what goes', () => {
   it('should drop the oldest, counted, and never more than is held', () => {
-    expect(spool(append(9), drop(4))).toEqual({ ...EMPTY_SPOOL, head: 4, tail: 9, discarded: 4 });
-    expect(spool(append(9), drop(99))).toEqual({ ...EMPTY_SPOOL, head: 9, tail: 9, discarded: 9 });
+    const lost = (events: number) => settleUndated(EMPTY_LOSS_LEDGER, { spool_discarded: events });
+    expect(spool(append(9), drop(4))).toEqual({
+      ...{ ...EMPTY_SPOOL, head: 4, tail: 9, discarded: 4 },
+      ledger: lost(4),
+    });
+    expect(spool(append(9), drop(99))).toEqual({
+      ...{ ...EMPTY_SPOOL, head: 9, tail: 9, discarded: 9 },
+      ledger: lost(9),
+    });
     expect(spool(append(9), drop(-3))).toEqual({ ...EMPTY_SPOOL, tail: 9 });
   });
 

@@ -2,6 +2,14 @@
 // the `done` ranges. The journal stores changes and recovery applies them again, so this file is both the plan and the
 // replay. Every function is total: a change that does not fit leaves the state as it is. invariant: I5, I6; decision: D6, D13
 import type { Channel } from '../wire/scalars.ts';
+import {
+  EMPTY_LOSS_LEDGER,
+  type Losses,
+  type LossLedger,
+  type Settled,
+  settle,
+  settleUndated,
+} from './loss-ledger.rules.ts';
 
 /** Indices from `from` up to, not including, `to`. */
 export type IndexRange = { readonly from: number; readonly to: number };
@@ -22,13 +30,28 @@ export type SpoolState = {
   readonly next: Readonly<Record<Channel, number>>;
   /** Events the cap dropped, ever. */
   readonly discarded: number;
+  /** What became of all events that are held no more, and of those that never came. invariant: I19 */
+  readonly ledger: LossLedger;
 };
 
+/** The hour in which a change settles events; absent in journals of before there was a ledger. */
+type InHour = { readonly hour?: number | undefined };
 export type SpoolChange =
   | { readonly kind: 'append'; readonly count: number }
-  | { readonly kind: 'drop'; readonly count: number }
+  | ({ readonly kind: 'drop'; readonly count: number } & InHour)
+  /** Events that were lost before they could be appended. */
+  | ({ readonly kind: 'lose'; readonly lost: Losses } & InHour)
   | ({ readonly kind: 'claim' } & SpoolClaim)
-  | { readonly kind: 'ack' | 'release'; readonly channel: Channel; readonly sequence: number }
+  | ({
+      readonly kind: 'ack';
+      readonly channel: Channel;
+      readonly sequence: number;
+      /** Of the batch's events those that could not be read any more, so they were not sent. */
+      readonly unread?: number | undefined;
+      /** The Console will never take them. */
+      readonly isRefused?: boolean | undefined;
+    } & InHour)
+  | { readonly kind: 'release'; readonly channel: Channel; readonly sequence: number }
   | {
       readonly kind: 'renumber';
       readonly channel: Channel;
@@ -44,6 +67,7 @@ export const EMPTY_SPOOL: SpoolState = {
   claims: [],
   next: { stream: 1, heartbeat: 1, batch: 1 },
   discarded: 0,
+  ledger: EMPTY_LOSS_LEDGER,
 };
 
 /** Events held and not acknowledged. */
@@ -101,12 +125,16 @@ export function applyChange(state: SpoolState, change: SpoolChange): SpoolState 
     case 'append':
       return { ...state, tail: state.tail + Math.max(0, change.count) };
     case 'drop':
-      return dropOldest(state, change.count);
+      return settleGone(state, dropOldest(state, change.count), change);
+    case 'lose':
+      return { ...state, ledger: settleIn(state.ledger, change, change.lost) };
     case 'claim':
       return openClaimOf(state, change);
     case 'ack': {
       const claim = findClaim(state, change);
-      return claim === null ? state : markDone(closeClaim(state, claim), claim);
+      return claim === null
+        ? state
+        : settleGone(state, markDone(closeClaim(state, claim), claim), change);
     }
     case 'release': {
       const claim = findClaim(state, change);
@@ -115,13 +143,35 @@ export function applyChange(state: SpoolState, change: SpoolChange): SpoolState 
     case 'renumber':
       return renumber(state, change);
     case 'forget':
-      return markDone(state, change);
+      return settleGone(state, markDone(state, change), change);
   }
 }
 
 /** Applies changes in order. */
 export function applyChanges(state: SpoolState, changes: readonly SpoolChange[]): SpoolState {
   return changes.reduce(applyChange, state);
+}
+
+// What is held no more was seen, refused, or lost by the spool itself.
+function settleGone(
+  before: SpoolState,
+  after: SpoolState,
+  change: Extract<SpoolChange, { kind: 'ack' | 'drop' | 'forget' }>,
+): SpoolState {
+  if (after === before) return before;
+  const gone = depth(before) - depth(after);
+  if (change.kind !== 'ack') {
+    const hour = change.kind === 'drop' ? change.hour : undefined;
+    return { ...after, ledger: settleIn(before.ledger, { hour }, { spool_discarded: gone }) };
+  }
+  const unread = Math.min(gone, Math.max(0, change.unread ?? 0));
+  const sent = change.isRefused === true ? 'console_refused' : 'seen';
+  const counts = { [sent]: gone - unread, spool_discarded: unread };
+  return { ...after, ledger: settleIn(before.ledger, change, counts) };
+}
+
+function settleIn(ledger: LossLedger, { hour }: InHour, counts: Partial<Settled>): LossLedger {
+  return hour === undefined ? settleUndated(ledger, counts) : settle(ledger, hour, counts);
 }
 
 function takenRanges(state: SpoolState): readonly IndexRange[] {

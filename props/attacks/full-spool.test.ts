@@ -51,6 +51,7 @@ async function fill(): Promise<Spool> {
     path: join(folder, 'events.jsonl'),
     files: diskFiles,
     clock,
+    now: Date.now,
     logger: silentLogger,
     random: () => new Uint8Array(randomBytes(16)),
   });

@@ -47,6 +47,7 @@ async function runSpool(): Promise<void> {
     path: join(path, 'events.jsonl'),
     files,
     clock,
+    now: Date.now,
     logger: silentLogger,
     random: () => new Uint8Array(16).fill(5),
     ...SPOOL_SIZES,

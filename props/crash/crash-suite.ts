@@ -185,6 +185,7 @@ export function describeCrashes(every: number): void {
           path: join(path, 'events.jsonl'),
           files: diskFiles,
           clock,
+          now: Date.now,
           logger: silentLogger,
           random: () => new Uint8Array(16).fill(6),
           ...SPOOL_SIZES,

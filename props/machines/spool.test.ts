@@ -33,7 +33,12 @@ const WHOLE = { maxEvents: 1_000, maxBytes: 1_000_000 };
 const channel = fc.constantFrom(...CHANNELS);
 const change = fc.oneof(
   fc.record({ kind: fc.constant('append' as const), count: fc.nat(9) }),
-  fc.record({ kind: fc.constant('drop' as const), count: fc.nat(9) }),
+  fc.record({ kind: fc.constant('drop' as const), count: fc.nat(9), hour: fc.nat(99) }),
+  fc.record({
+    kind: fc.constant('lose' as const),
+    lost: fc.record({ engine_lost: fc.nat(9) }),
+    hour: fc.nat(99),
+  }),
   fc.record({
     kind: fc.constant('claim' as const),
     channel,
@@ -250,6 +255,7 @@ describe('spool on the disk', { timeout: DISK_TIMEOUT_MS }, () => {
       path,
       files: diskFiles,
       clock,
+      now: Date.now,
       logger: silentLogger,
       random: () => new Uint8Array(16).fill(7),
       ...more,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { EMPTY_LOSS_LEDGER } from '../../machines/sensor/loss-ledger.rules.ts';
 import { diskExport, type ExportFiles } from '../engine/export-files.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Spool } from '../spool/spool-port.ts';
@@ -50,6 +51,7 @@ beforeEach(async () => {
     path: join(folder, 'events.jsonl'),
     files,
     clock,
+    now: Date.now,
     logger: silentLogger,
     random: () => new Uint8Array(16),
     retryMinMs: 1,
@@ -117,6 +119,24 @@ describe('collector', () => {
     await tick();
     await tick();
     expect(await spooled()).toEqual(['/bin/one', '/bin/two', '/bin/three']);
+    await collector.stop();
+  });
+
+  it('should settle with its lines what did not become an event, and what the engine lost', async () => {
+    const { collector, tick } = startTicking();
+    const time = '2026-01-01T00:00:00.000Z';
+    const loss = { number_of_dropped_process_events: '17', number_of_kernel_dropped_events: '12' };
+    await write('one');
+    await appendFile(live, `{"unknown":1}\nno JSON\n`);
+    await appendFile(live, `${JSON.stringify({ rate_limit_info: loss, time })}\n`);
+    await tick();
+    expect(spool.ledger().total).toEqual({
+      ...EMPTY_LOSS_LEDGER.total,
+      ...{ kernel_lost: 12, engine_lost: 5, reader_skipped: 1, pipeline_dropped: 1 },
+    });
+    expect(spool.depth()).toBe(2);
+    await tick();
+    expect(spool.ledger().hours).toHaveLength(1);
     await collector.stop();
   });
 

@@ -6,8 +6,10 @@ import {
   type Intervals,
   STREAM_FRAME_EVENTS_MAX,
 } from '../../machines/limits.ts';
+import { addLosses, type Losses } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import { createExportReader, type ExportReader } from '../engine/export-reader.ts';
+import { engineLossOf } from '../pipeline/engine-loss.ts';
 import { normalise } from '../pipeline/normalise.ts';
 import { createProcessCache } from '../pipeline/process-cache.ts';
 import type { ExportCursor } from '../spool/spool-port.ts';
@@ -54,11 +56,18 @@ export function startCollector(
     const { lines, cursor, skippedLines, malformed } = await reader.read(STREAM_FRAME_EVENTS_MAX);
     if (lines.length === 0 && skippedLines + malformed === 0) return false;
     const events: RuntimeEvent[] = [];
+    let told: Losses = {};
     for (const line of lines) {
       const result = normalise(line, { sensorId: sensorId(), cache });
-      if (result.ok) events.push(result.event);
+      if (!result.ok) continue;
+      events.push(result.event);
+      if (result.event.event_kind === 'engine_loss') told = addLosses(told, engineLossOf(line));
     }
-    const stored = await spool.append(events, cursor ?? null, from);
+    const lost = addLosses(told, {
+      reader_skipped: skippedLines + malformed,
+      pipeline_dropped: lines.length - events.length,
+    });
+    const stored = await spool.append(events, cursor ?? null, from, lost);
     if (!stored.ok) {
       logger.warn({ reason: stored.reason }, 'the spool takes nothing now');
       await closeReader();
@@ -70,6 +79,7 @@ export function startCollector(
     pipeline.normalized += events.length;
     pipeline.dropped += lines.length - events.length + skippedLines + malformed;
     pipeline.spooled += events.length;
+    pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
     return lines.length >= STREAM_FRAME_EVENTS_MAX;
   }
 

@@ -50,7 +50,7 @@ export function createDelivery(
       logger.warn({ channel, sequence, code }, 'the Console refuses an event; it is given up');
       onGivenUp(1);
       eventsMax = Number.POSITIVE_INFINITY;
-      return spool.acknowledge(channel, sequence);
+      return spool.refuse(channel, sequence);
     },
   };
 }

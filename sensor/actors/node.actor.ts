@@ -82,6 +82,7 @@ export function runNode(options: NodeOptions): NodeRun {
       path: directory.pathOf('spool'),
       files,
       clock,
+      now,
       logger,
       random: () => options.random(16),
       ...(options.spoolEventsMax === undefined ? {} : { eventsMax: options.spoolEventsMax }),

@@ -1,11 +1,16 @@
 // The lines of the spool's journal, `events.jsonl`: JSON lines that begin with a checksum of the rest.
 //   {"crc":"…","spool":1,"stream_id":…,"state":…,"cursor":…,"damaged":…}   first line, rewritten by compaction
 //   {"crc":"…","n":17,"event":{…}}                        an event under its index
-//   {"crc":"…","seal":{"from","to","drop","cursor"}}      ends one append: the events counted and the cursor behind them
+//   {"crc":"…","seal":{"from","to","drop","cursor",…}}    ends one append: the events counted, the cursor behind them, losses
 //   {"crc":"…","change":{"kind":"claim",…}}               claim, ack, release, renumber, forget
 // decision: D13
 import { crc32 } from 'node:zlib';
-import type { SpoolChange, SpoolState } from '../../machines/sensor/spool.rules.ts';
+import type { Losses } from '../../machines/sensor/loss-ledger.rules.ts';
+import {
+  EMPTY_SPOOL,
+  type SpoolChange,
+  type SpoolState,
+} from '../../machines/sensor/spool.rules.ts';
 
 const VERSION = 1;
 const PREFIX_BYTES = '{"crc":"00000000",'.length;
@@ -25,6 +30,9 @@ export type JournalSeal = {
   /** Oldest events this append pushed over the cap. */
   readonly drop: number;
   readonly cursor: unknown;
+  /** The hour of the append, and what was lost on the way to it; older journals have neither. */
+  readonly hour?: number;
+  readonly lost?: Losses;
 };
 export type JournalLine =
   | { readonly kind: 'header'; readonly header: JournalHeader }
@@ -42,6 +50,12 @@ export function encodeEvent(index: number, json: string): string {
 
 export function encodeSeal(seal: JournalSeal): string {
   return encode(`"seal":${JSON.stringify(seal)}}`);
+}
+
+/** What a seal changes beside the events it counts. */
+export function sealChanges({ drop, lost, hour }: JournalSeal): readonly SpoolChange[] {
+  const dropped: SpoolChange = { kind: 'drop', count: drop, hour };
+  return lost === undefined ? [dropped] : [dropped, { kind: 'lose', lost, hour }];
 }
 
 export function encodeChange(change: SpoolChange): string {
@@ -95,7 +109,7 @@ function decodeControl(text: string): JournalLine {
 function headerOf(value: Record<string, unknown>): JournalHeader {
   return {
     streamId: String(value['stream_id']),
-    state: value['state'] as SpoolState,
+    state: { ...EMPTY_SPOOL, ...(value['state'] as SpoolState) },
     cursor: value['cursor'] ?? null,
     damaged: Number(value['damaged'] ?? 0),
   };

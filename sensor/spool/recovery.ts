@@ -2,9 +2,14 @@
 // seal, or a seal that arrived before its events) is given up together with its cursor, so its events are read again;
 // it can only be the last one, because nothing is written after it. A line in the middle that cannot be read is
 // counted, and its neighbours stay. invariant: I5; decision: D13
-import { applyChange, EMPTY_SPOOL, type SpoolState } from '../../machines/sensor/spool.rules.ts';
+import {
+  applyChange,
+  applyChanges,
+  EMPTY_SPOOL,
+  type SpoolState,
+} from '../../machines/sensor/spool.rules.ts';
 import { createEventIndex, type EventIndex } from './event-index.ts';
-import { decodeLine, type JournalHeader, type JournalSeal } from './journal.ts';
+import { decodeLine, type JournalHeader, type JournalSeal, sealChanges } from './journal.ts';
 
 export type RecoveredJournal = {
   /** Null when the first line is lost: a new stream begins and the file must be rewritten. */
@@ -69,8 +74,7 @@ export function createReplay() {
     const present = unsealed.filter((place) => place.index >= seal.from).length;
     beforeHollowSeal = present === seal.to - seal.from ? null : facts;
     absorb(unsealed, seal.to, seal.from);
-    const spool = applyChange(facts.spool, { kind: 'drop', count: seal.drop });
-    facts = { ...facts, spool, cursor: seal.cursor };
+    facts = { ...facts, spool: applyChanges(facts.spool, sealChanges(seal)), cursor: seal.cursor };
   }
 
   // Adds events up to `to`; an index without a line is lost and forgotten, so the later ones keep their names.

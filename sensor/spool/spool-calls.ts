@@ -1,6 +1,7 @@
 // The calls of the spool, each in its turn: plan by the rules, write, tell the machine.
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../actors/runtime/logger.ts';
+import { hourOf, type Losses } from '../../machines/sensor/loss-ledger.rules.ts';
 import {
   applyChange,
   openClaim,
@@ -12,7 +13,7 @@ import {
 } from '../../machines/sensor/spool.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
-import { encodeChange, encodeEvent, encodeSeal } from './journal.ts';
+import { encodeChange, encodeEvent, encodeSeal, sealChanges } from './journal.ts';
 import type { AppendResult, ClaimedBatch, ClaimOptions, Spool } from './spool-port.ts';
 import type { SpoolStore } from './spool-store.ts';
 
@@ -20,6 +21,7 @@ type Shell = {
   readonly store: SpoolStore;
   readonly logger: Logger;
   readonly eventsMax: number;
+  now(): number;
   inTurn<T>(run: () => Promise<T>): Promise<T>;
   state(): SpoolState;
   serves(): boolean;
@@ -31,17 +33,20 @@ type Shell = {
 /** Makes the calls over one store and one machine. */
 export function createSpoolCalls(
   shell: Shell,
-): Pick<Spool, 'append' | 'claim' | 'acknowledge' | 'renumber' | 'release'> {
+): Pick<Spool, 'append' | 'claim' | 'acknowledge' | 'refuse' | 'renumber' | 'release'> {
   // The events of the last append, so that a batch made at once needs no read.
   let recent: { readonly from: number; readonly jsons: readonly string[] } = { from: 0, jsons: [] };
   // Batches under way that the cap cut into: the Console may still confirm the whole of one.
   const cut = new Map<Channel, SpoolClaim>();
+  /** Of the channel's open batch, the events whose lines could not be read any more. */
+  const unread = new Map<Channel, number>();
   const { store } = shell;
 
   async function append(
     events: readonly RuntimeEvent[],
     cursor: unknown,
     from: unknown,
+    lost: Losses | undefined,
   ): Promise<AppendResult> {
     if (!shell.serves()) return { ok: false, reason: shell.isClosed() ? 'closed' : 'disk_refuses' };
     if (from !== undefined && !isDeepStrictEqual(from, store.cursor())) {
@@ -53,10 +58,13 @@ export function createSpoolCalls(
     const appended: SpoolChange = { kind: 'append', count: events.length };
     const drop = overflow(applyChange(before, appended), shell.eventsMax);
     const to = before.tail + events.length;
-    const seal = encodeSeal({ from: before.tail, to, drop, cursor });
+    const seal = {
+      ...{ from: before.tail, to, drop, cursor, hour: hourOf(shell.now()) },
+      ...(lost === undefined ? {} : { lost }),
+    };
     let at: number;
     try {
-      at = await store.write(lines.join('') + seal, true);
+      at = await store.write(lines.join('') + encodeSeal(seal), true);
     } catch (error) {
       return { ok: false, reason: shell.refused(error) };
     }
@@ -67,7 +75,7 @@ export function createSpoolCalls(
     });
     store.seal(cursor);
     recent = { from: before.tail, jsons };
-    shell.changed([appended, { kind: 'drop', count: drop }]);
+    shell.changed([appended, ...sealChanges(seal)]);
     for (const one of before.claims) {
       const now = openClaim(shell.state(), one.channel);
       if (now?.sequence !== one.sequence) cut.set(one.channel, one);
@@ -85,19 +93,30 @@ export function createSpoolCalls(
       if (isNew && !(await persist({ kind: 'claim', ...taken }, true))) return null;
       cut.delete(channel);
       const lines = await linesOf(taken);
+      unread.set(channel, taken.to - taken.from - lines.length);
       const isFull = taken.to < planned.to || taken.to - taken.from >= options.maxEvents;
       if (lines.length > 0) return batchOf(taken, lines, isFull);
       // Every line of the batch is damaged: nothing can be sent, so it is closed and the next one is made.
-      await acknowledge(channel, taken.sequence);
+      await acknowledge(channel, taken.sequence, false);
     }
     return null;
   }
 
-  async function acknowledge(channel: Channel, sequence: number): Promise<boolean> {
+  async function acknowledge(
+    channel: Channel,
+    sequence: number,
+    isRefused: boolean,
+  ): Promise<boolean> {
     const claimed = openClaim(shell.state(), channel);
     if (!shell.serves()) return false;
     if (claimed?.sequence !== sequence) return acknowledgeCut(channel, sequence);
-    if (!(await persist({ kind: 'ack', channel, sequence }, false))) return false;
+    const notSent = unread.get(channel) ?? 0;
+    const ack: SpoolChange = {
+      ...{ kind: 'ack', channel, sequence, hour: hourOf(shell.now()) },
+      ...(notSent === 0 ? {} : { unread: notSent }),
+      ...(isRefused ? { isRefused } : {}),
+    };
+    if (!(await persist(ack, false))) return false;
     store.index().release(claimed.from, claimed.to);
     await compact();
     return true;
@@ -109,7 +128,7 @@ export function createSpoolCalls(
     if (cut.get(channel)?.sequence !== sequence) return false;
     cut.delete(channel);
     const left = openClaim(shell.state(), channel);
-    return left === null || (await acknowledge(channel, left.sequence));
+    return left === null || (await acknowledge(channel, left.sequence, false));
   }
 
   async function release(channel: Channel, sequence: number): Promise<boolean> {
@@ -167,9 +186,10 @@ export function createSpoolCalls(
 
   const { inTurn } = shell;
   return {
-    append: (events, cursor, from) => inTurn(() => append(events, cursor, from)),
+    append: (events, cursor, from, lost) => inTurn(() => append(events, cursor, from, lost)),
     claim: (channel, options) => inTurn(() => claim(channel, options)),
-    acknowledge: (channel, sequence) => inTurn(() => acknowledge(channel, sequence)),
+    acknowledge: (channel, sequence) => inTurn(() => acknowledge(channel, sequence, false)),
+    refuse: (channel, sequence) => inTurn(() => acknowledge(channel, sequence, true)),
     renumber: (channel, sequence) => inTurn(() => renumber(channel, sequence)),
     release: (channel, sequence) => inTurn(() => release(channel, sequence)),
   };

@@ -1,5 +1,6 @@
 // What the rest of the Sensor asks of the spool. Calls are served in the order they were made, one at a time.
 // invariant: I5, I6; decision: D6, D13
+import type { Losses, LossLedger } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
 
@@ -47,12 +48,14 @@ export type Spool = {
   /**
    * Stores events and the cursor behind them together, or neither. Durable when it resolves. Never rejects. A refusal by
    * the disk leaves open which of the two it was until the journal was read anew; so `from`, the cursor that the events
-   * were read from, must still be the spool's own, or they may be in the journal already.
+   * were read from, must still be the spool's own, or they may be in the journal already. `lost` is what did not get so
+   * far between the two cursors; it is settled with them.
    */
   append(
     events: readonly RuntimeEvent[],
     cursor: ExportCursor,
     from?: ExportCursor,
+    lost?: Losses,
   ): Promise<AppendResult>;
   /**
    * The channel's open batch, the same again until it is acknowledged or the cap drops into it, else a new one of the
@@ -66,12 +69,16 @@ export type Spool = {
    * the disk refuses and it will be sent again.
    */
   acknowledge(channel: Channel, sequence: number): Promise<boolean>;
+  /** The same for a batch that the Console will never take: its events are settled as refused. */
+  refuse(channel: Channel, sequence: number): Promise<boolean>;
   /** After `sequence_conflict`: the open batch goes on under the channel's next number. Null when not open or not durable. */
   renumber(channel: Channel, sequence: number): Promise<number | null>;
   /** Gives the events of an open batch back, for another channel; its number is never used again. */
   release(channel: Channel, sequence: number): Promise<boolean>;
   depth(): number;
   discarded(): number;
+  /** Every event that is held no more, and every one that never came: seen, or lost and where. invariant: I19 */
+  ledger(): LossLedger;
   /** The cursor of the last durable append; null at first. */
   cursor(): ExportCursor;
   status(): SpoolStatus;

@@ -33,6 +33,7 @@ beforeEach(async () => {
     path,
     files: diskFiles,
     clock,
+    now: Date.now,
     logger: silentLogger,
     random: () => randomBytes(16),
     eventsMax: CAP,

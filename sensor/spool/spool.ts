@@ -22,6 +22,8 @@ export type SpoolOptions = {
   readonly path: string;
   readonly files: Files;
   readonly clock: WheelClock;
+  /** The wall clock, for the hours of the loss ledger. */
+  readonly now: () => number;
   readonly logger: Logger;
   /** 16 random bytes, asked once for a new stream_id. */
   readonly random: () => Uint8Array;
@@ -85,6 +87,7 @@ export async function openSpool(options: SpoolOptions): Promise<OpenSpoolResult>
     inTurn,
     state,
     eventsMax: options.eventsMax ?? SPOOL_EVENTS_MAX,
+    now: options.now,
     serves: () => actor.getSnapshot().hasTag('serves'),
     isClosed: () => actor.getSnapshot().status === 'done',
     changed: (changes) => actor.send({ type: 'journal.changed', changes }),
@@ -104,6 +107,7 @@ export async function openSpool(options: SpoolOptions): Promise<OpenSpoolResult>
     },
     depth: () => depth(state()),
     discarded: () => state().discarded,
+    ledger: () => state().ledger,
     cursor: store.cursor,
     status: () => ({
       state: stateName(actor.getSnapshot().value),

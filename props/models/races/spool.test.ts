@@ -124,6 +124,7 @@ async function open(scheduler: Race, files: ReturnType<typeof memoryFiles>): Pro
     path: '/spool/events.jsonl',
     files,
     clock,
+    now: () => 0,
     logger: silentLogger,
     random: () => new Uint8Array(16).fill(7),
     eventsMax: CAP,

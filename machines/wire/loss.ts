@@ -1,0 +1,48 @@
+// The loss ledger on the wire: by hour, what reached the Console and what was lost, and where. A count that is 0 is left
+// out. A report is named by the Sensor's run and a number; the answer names the newest one whose hours are stored, and
+// until then they are sent again. decision: D48; invariant: I19
+import Type from 'typebox';
+import { LOSS_HOURS_MAX } from '../limits.ts';
+import { Count, Timestamp } from './scalars.ts';
+
+/**
+ * Where an event can be lost, in the order of its way: the kernel's ring, the engine, the reader of its export, the
+ * pipeline, the spool (its cap, or damage on the disk), and the Console that will never take it.
+ */
+export const LOSS_PLACES = [
+  'kernel_lost',
+  'engine_lost',
+  'reader_skipped',
+  'pipeline_dropped',
+  'spool_discarded',
+  'console_refused',
+] as const;
+export type LossPlace = (typeof LOSS_PLACES)[number];
+
+const SettledCounts = {
+  /** Events that the Console has confirmed. */
+  seen: Type.Optional(Count),
+  kernel_lost: Type.Optional(Count),
+  engine_lost: Type.Optional(Count),
+  reader_skipped: Type.Optional(Count),
+  pipeline_dropped: Type.Optional(Count),
+  spool_discarded: Type.Optional(Count),
+  console_refused: Type.Optional(Count),
+};
+/** The name of one process of a Sensor, drawn when it starts. */
+const Run = Type.String({ pattern: '^[0-9a-f]{16}$' });
+
+export const LossReport = Type.Object({
+  run: Run,
+  report: Count,
+  /** Since the state directory was made. */
+  total: Type.Object(SettledCounts),
+  /** The hours that changed since the newest report that is known to be stored. */
+  hours: Type.Array(Type.Object({ hour: Timestamp, ...SettledCounts }), {
+    maxItems: LOSS_HOURS_MAX,
+  }),
+});
+export const LossStored = Type.Object({ run: Run, report: Count });
+
+export type LossReport = Type.Static<typeof LossReport>;
+export type LossStored = Type.Static<typeof LossStored>;

@@ -1,0 +1,176 @@
+// The loss ledger: every event that was appended is held, seen or lost, and nothing of that is forgotten when hours go.
+// invariant: I19; decision: D48
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LOSS_HOURS_MAX } from '../../machines/limits.ts';
+import {
+  EMPTY_LOSS_LEDGER,
+  hourOf,
+  hoursChangedSince,
+  type LossLedger,
+  lostOf,
+  type Settled,
+  settle,
+  startOfHourMs,
+} from '../../machines/sensor/loss-ledger.rules.ts';
+import {
+  applyChange,
+  depth,
+  EMPTY_SPOOL,
+  overflow,
+  planClaim,
+  type SpoolState,
+} from '../../machines/sensor/spool.rules.ts';
+import { LOSS_PLACES } from '../../machines/wire/loss.ts';
+import { CHANNELS } from '../../machines/wire/scalars.ts';
+
+const CAP = 12;
+const NAMES = ['seen', ...LOSS_PLACES] as const;
+const counts = fc.record(
+  Object.fromEntries(NAMES.map((name) => [name, fc.nat(1_000)])) as Record<
+    (typeof NAMES)[number],
+    fc.Arbitrary<number>
+  >,
+  { requiredKeys: [] },
+);
+const hour = fc.integer({ min: -5, max: 200 });
+const steps = fc.array(fc.tuple(hour, counts), { maxLength: 120 });
+const sumOf = (settled: Settled): number => settled.seen + lostOf(settled);
+const apply = (entries: readonly (readonly [number, Partial<Settled>])[]): LossLedger =>
+  entries.reduce((ledger, [at, more]) => settle(ledger, at, more), EMPTY_LOSS_LEDGER);
+
+describe('loss ledger', () => {
+  it('always totals what was settled, whichever hours it let go', () => {
+    fc.assert(
+      fc.property(steps, (entries) => {
+        const { total, hours } = apply(entries);
+        for (const name of NAMES) {
+          expect(total[name]).toBe(entries.reduce((sum, [, more]) => sum + (more[name] ?? 0), 0));
+        }
+        expect(hours.length).toBeLessThanOrEqual(LOSS_HOURS_MAX);
+        expect(new Set(hours.map((one) => one.hour)).size).toBe(hours.length);
+        expect(hours.reduce((sum, one) => sum + sumOf(one), 0)).toBeLessThanOrEqual(sumOf(total));
+      }),
+    );
+  });
+
+  it('always keeps the hour that changed last, also under a clock that was far ahead', () => {
+    fc.assert(
+      fc.property(steps, hour, (entries, now) => {
+        const ledger = settle(apply(entries), now, { spool_discarded: 1 });
+        expect(ledger.hours.at(-1)?.hour).toBe(now);
+      }),
+    );
+  });
+
+  it('always reports enough: what changed, put over what is known, is what there is', () => {
+    fc.assert(
+      fc.property(steps, steps, (first, then) => {
+        const before = apply(first);
+        const now = then.reduce((ledger, [at, more]) => settle(ledger, at, more), before);
+        const known = new Map(before.hours.map((one) => [one.hour, one]));
+        for (const one of hoursChangedSince(now, before)) known.set(one.hour, one);
+        for (const one of now.hours) expect(known.get(one.hour)).toEqual(one);
+        expect(hoursChangedSince(now, now)).toEqual([]);
+      }),
+    );
+  });
+
+  it('never takes a count that is none', () => {
+    for (const bad of [-1, Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
+      expect(settle(EMPTY_LOSS_LEDGER, 1, { seen: bad })).toEqual(EMPTY_LOSS_LEDGER);
+    }
+    const full = settle(EMPTY_LOSS_LEDGER, 1, { seen: Number.MAX_SAFE_INTEGER });
+    expect(settle(full, 1, { seen: 5 }).total.seen).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('always puts an instant in the hour it lies in', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e12, max: 8e12 }), (atMs) => {
+        const start = startOfHourMs(hourOf(atMs));
+        expect(start).toBeLessThanOrEqual(atMs);
+        expect(atMs - start).toBeLessThan(3_600_000);
+      }),
+    );
+  });
+});
+
+const channel = fc.constantFrom(...CHANNELS);
+type Step = (state: SpoolState, produced: { events: number }) => SpoolState;
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ count: fc.nat(9), hour }).map(
+    ({ count, hour: at }): Step =>
+      (state, produced) => {
+        produced.events += count;
+        const more = applyChange(state, { kind: 'append', count });
+        return applyChange(more, { kind: 'drop', count: overflow(more, CAP), hour: at });
+      },
+  ),
+  fc.record({ lost: counts, hour }).map(
+    ({ lost: { seen: _, ...lost }, hour: at }): Step =>
+      (state, produced) => {
+        produced.events += lostOf({ ...EMPTY_LOSS_LEDGER.total, ...lost });
+        return applyChange(state, { kind: 'lose', lost, hour: at });
+      },
+  ),
+  fc.record({ on: channel, max: fc.integer({ min: 1, max: 6 }) }).map(
+    ({ on, max }): Step =>
+      (state) => {
+        const claim = planClaim(state, on, max);
+        return claim === null ? state : applyChange(state, { kind: 'claim', ...claim });
+      },
+  ),
+  fc
+    .record({
+      on: channel,
+      unread: fc.nat(3),
+      isRefused: fc.boolean(),
+      hour: fc.option(hour, { nil: undefined }),
+    })
+    .map(
+      ({ on, ...more }): Step =>
+        (state) => {
+          const sequence = state.claims.find((one) => one.channel === on)?.sequence ?? 99;
+          return applyChange(state, { kind: 'ack', channel: on, sequence, ...more });
+        },
+    ),
+  fc.record({ from: fc.nat(60), to: fc.nat(60) }).map(
+    (range): Step =>
+      (state) =>
+        applyChange(state, { kind: 'forget', ...range }),
+  ),
+);
+
+describe('the spool and its ledger', () => {
+  it('always: produced = held + seen + lost', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (all) => {
+        const produced = { events: 0 };
+        let state = EMPTY_SPOOL;
+        for (const one of all) {
+          state = one(state, produced);
+          expect(depth(state) + sumOf(state.ledger.total)).toBe(produced.events);
+        }
+      }),
+    );
+  });
+
+  it('should settle a batch as seen, as refused, and what could not be read of it as lost', () => {
+    const held = applyChange(EMPTY_SPOOL, { kind: 'append', count: 9 });
+    const claimed = applyChange(held, {
+      kind: 'claim',
+      channel: 'batch',
+      sequence: 1,
+      from: 0,
+      to: 5,
+    });
+    const ack = { kind: 'ack', channel: 'batch', sequence: 1, hour: 7 } as const;
+    expect(applyChange(claimed, { ...ack, unread: 2 }).ledger.hours).toMatchObject([
+      { hour: 7, seen: 3, spool_discarded: 2 },
+    ]);
+    expect(applyChange(claimed, { ...ack, isRefused: true }).ledger.total).toMatchObject({
+      seen: 0,
+      console_refused: 5,
+    });
+  });
+});
