@@ -217,12 +217,14 @@ async function buildRouters(context: StepContext) {
     inventory: relational.inventory,
     events: analytics.events,
     sink: tap.sink,
+    telemetry: analytics.telemetry,
     certificates: certificatesOf(built),
     policyPublicKeyPem: signing.publicKeyPem,
     license: license.gate,
     addressBudget: access.addressBudget,
     peers,
   });
+  closers.push(() => sensorSide.telemetry.close());
   built.sensorSide = sensorSide;
   const operatorSide = await assembleOperatorSide({
     config,

@@ -3,6 +3,7 @@
 import { createIngest, type Ingest } from '../../actors/fleet/ingest/ingest.ts';
 import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
 import { createSequenceLedgers } from '../../actors/fleet/ingest/sequence-ledger.ts';
+import { startTelemetry, type Telemetry } from '../../actors/fleet/ingest/telemetry.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SensorCertificates } from '../../actors/trust/certificate-port.ts';
@@ -15,6 +16,7 @@ import { createTokenDesk, type TokenDesk } from '../../actors/trust/tokens.ts';
 import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
 import type { AuditLog, InventoryStore } from '../../storage/ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { TelemetryStore } from '../../storage/ports/telemetry-store.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { PeerFingerprints } from '../listener/peer-fingerprints.ts';
@@ -25,6 +27,7 @@ import type { Time } from './time.ts';
 export type SensorSide = {
   readonly plane: SensorPlane;
   readonly ingest: Ingest;
+  readonly telemetry: Telemetry;
   readonly tokens: TokenDesk;
   readonly revokeSensor: RevokeSensor;
 };
@@ -41,6 +44,7 @@ export type SensorSideDeps = {
   readonly inventory: InventoryStore;
   readonly events: EventStore;
   readonly sink: EventSink;
+  readonly telemetry: Pick<TelemetryStore, 'insert'>;
   readonly certificates: SensorCertificates;
   readonly policyPublicKeyPem: string;
   readonly license: LicenseGate;
@@ -60,6 +64,7 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
   await ledgers.load();
   const inventory = createInventory({ store: deps.inventory, platform, logger });
   await inventory.load();
+  const telemetry = startTelemetry({ store: deps.telemetry, clock, intervals, logger });
   const shared = {
     registry,
     certificates,
@@ -92,12 +97,14 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
     facts: deps.facts,
     ingest,
     inventory,
+    telemetry,
     audit,
     budget: deps.addressBudget,
   });
   return {
     ingest,
     plane,
+    telemetry,
     tokens: createTokenDesk({
       registry,
       // Read for every token: an operator may change it meanwhile.

@@ -1,6 +1,7 @@
 // What the sensor plane is given. Time, stores and actors are ports; nothing here builds a client.
 import type { Ingest } from '../../actors/fleet/ingest/ingest.ts';
 import type { Inventory } from '../../actors/fleet/ingest/inventory.ts';
+import type { Telemetry } from '../../actors/fleet/ingest/telemetry.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { Enrollment } from '../../actors/trust/enrollment.ts';
@@ -30,6 +31,7 @@ export type SensorPlaneDeps = {
   readonly facts: Pick<FactWriter, 'write'>;
   readonly ingest: Ingest;
   readonly inventory: Inventory;
+  readonly telemetry: Pick<Telemetry, 'observe' | 'storedReport'>;
   readonly audit: AuditLog;
   /** The budget of addresses without a certificate. decision: D15 */
   readonly budget: RateBudget;

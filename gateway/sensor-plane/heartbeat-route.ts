@@ -3,6 +3,7 @@
 // stays where it was; when the database is away nothing is confirmed. invariant: I1, I9; decision: D5, D6
 
 import type { IngestOutcome } from '../../actors/fleet/ingest/ingest.ts';
+import { settledOf } from '../../actors/fleet/ingest/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
@@ -52,6 +53,7 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
   tellActor(deps, identity, beat, nowMs);
   deps.inventory.observe(identity.sensorId, 'connections', beat.connections, nowMs);
   deps.inventory.observe(identity.sensorId, 'listening_services', beat.listening_services, nowMs);
+  deps.telemetry.observe(identity.sensorId, beat, nowMs);
   return {
     identity,
     streamId: beat.stream_id,
@@ -144,6 +146,7 @@ function factsOf(
         disk_free_bytes: resources.disk_free_bytes,
       },
       pipeline: pipelineOf(beat.pipeline),
+      ...(beat.loss === undefined ? {} : { loss: settledOf(beat.loss.total) }),
       capabilities: beat.sensor.capabilities,
     },
   };
@@ -172,6 +175,7 @@ function answerTo(
   const nowMs = deps.now();
   const glance =
     deps.sensors.glance(identity.sensorId, nowMs) ?? glanceWithout(deps, identity, nowMs);
+  const lossStored = deps.telemetry.storedReport(identity.sensorId);
   return {
     acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, streamId),
     server_time: new Date(nowMs).toISOString(),
@@ -184,6 +188,7 @@ function answerTo(
     is_contained: glance.isContained,
     settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
     ...(hadFacts ? {} : { report_full_state: true }),
+    ...(lossStored === undefined ? {} : { loss_stored: lossStored }),
     ...(outcome !== null && !outcome.ok && outcome.busy
       ? { retry_after_ms: outcome.retryAfterMs }
       : {}),

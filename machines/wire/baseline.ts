@@ -24,3 +24,4 @@ export const Baseline = Type.Object({
   /** By hour of the day, UTC. */
   hours: Type.Array(Weight, { minItems: HOURS_OF_DAY, maxItems: HOURS_OF_DAY }),
 });
+export type Baseline = Type.Static<typeof Baseline>;

@@ -1,8 +1,10 @@
 // The heartbeat, its answer, and the events batch. A batch is named by (stream_id, channel, sequence); a heartbeat
 // without events names no batch and its sequence is not looked at. decision: D6
 import Type from 'typebox';
+import { REPORTED_FLOWS_MAX } from '../limits.ts';
 import { SystemFacts } from './enrollment.ts';
 import { RuntimeEvent } from './event.ts';
+import { LossReport, LossStored } from './loss.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
 
 export const TRUST_STATES = [
@@ -43,6 +45,21 @@ const ListeningService = Type.Object({
   port: Count,
   pid: Type.Optional(Count),
   binary: Type.Optional(Text(4_096)),
+});
+
+/** Connections of one program in one direction to or from one place, since the last report that was confirmed. */
+const Flow = Type.Object({
+  protocol: Text(8),
+  direction: Type.Enum(['inbound', 'outbound']),
+  remote_ip: Text(64),
+  /** Of the side that was connected to. */
+  port: Type.Optional(Count),
+  domain: Type.Optional(Text(256)),
+  binary: Type.Optional(Text(4_096)),
+  container_id: Type.Optional(Text(128)),
+  connections: Count,
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
 });
 
 export const EngineReport = Type.Object({
@@ -95,7 +112,7 @@ export const HeartbeatRequest = Type.Object({
   events: Type.Array(RuntimeEvent, { maxItems: 20_000 }),
   connections: Type.Array(Connection, { maxItems: 20_000 }),
   listening_services: Type.Array(ListeningService, { maxItems: 20_000 }),
-  flows: Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 20_000 }),
+  flows: Type.Array(Flow, { maxItems: REPORTED_FLOWS_MAX }),
   resources: Type.Object({
     cpu_percent: Type.Number({ minimum: 0 }),
     memory_bytes: Count,
@@ -105,6 +122,7 @@ export const HeartbeatRequest = Type.Object({
   }),
   system: SystemFacts,
   pipeline: PipelineReport,
+  loss: Type.Optional(LossReport),
   telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 
@@ -121,6 +139,8 @@ export const HeartbeatResponse = Type.Object({
   settings: Type.Object({ heartbeat_interval_seconds: Type.Number() }),
   report_full_state: Type.Optional(Type.Boolean()),
   retry_after_ms: Type.Optional(Count),
+  /** The newest loss report of this Sensor whose hours are stored. */
+  loss_stored: Type.Optional(LossStored),
 });
 
 export const EventsRequest = Type.Object({

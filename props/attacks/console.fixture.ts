@@ -121,7 +121,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   });
   const sensorSide = await assembleSensorSide({
     ...common,
-    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
+    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink, telemetry: events.telemetry },
     certificates: { ...authority, checkCsr, newSerial },
     policyPublicKeyPem: 'policy-key',
     addressBudget: access.addressBudget,

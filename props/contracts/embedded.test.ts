@@ -16,6 +16,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
+import { baselineStoreContract } from './baseline-store.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -37,6 +38,7 @@ import { settingsStoreContract } from './settings-store.contract.ts';
 import { ssoPortsOn } from './sso-ports.ts';
 import { ssoStoreContract } from './sso-store.contract.ts';
 import { teamsContract } from './teams.contract.ts';
+import { telemetryStoreContract } from './telemetry-store.contract.ts';
 import { userKeysContract } from './user-keys.contract.ts';
 
 const START_MS = 60_000;
@@ -60,7 +62,14 @@ beforeAll(async () => {
   const outcome = await applyMigrations(migrationStores());
   expect(outcome).toMatchObject({
     ok: true,
-    steps: [{ number: 1 }, { number: 2 }, { number: 3 }, { number: 4 }, { number: 1 }],
+    steps: [
+      { number: 1 },
+      { number: 2 },
+      { number: 3 },
+      { number: 4 },
+      { number: 1 },
+      { number: 2 },
+    ],
   });
 }, START_MS);
 
@@ -161,6 +170,12 @@ describe('event store on ClickHouse', () => {
     expect(await ttls()).toBe('90\n90');
     expect(await changes()).not.toBe(before);
   });
+});
+
+describe('telemetry on ClickHouse', () => {
+  const setAway = (away: boolean) => fleet.setAway(away);
+  telemetryStoreContract({ port: () => fleet.analytics.telemetry, setAway });
+  baselineStoreContract({ port: () => fleet.analytics, setAway });
 });
 
 describe('event sink on ClickHouse', () => {

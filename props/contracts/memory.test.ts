@@ -9,6 +9,7 @@ import { createMemorySso } from '../../storage/memory/sso-store.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
+import { baselineStoreContract } from './baseline-store.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -21,6 +22,7 @@ import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
 import { CONTRACT_FLOWS_MAX, ssoStoreContract } from './sso-store.contract.ts';
 import { teamsContract } from './teams.contract.ts';
+import { telemetryStoreContract } from './telemetry-store.contract.ts';
 import { userKeysContract } from './user-keys.contract.ts';
 
 const MODES: Readonly<Record<RelayFault, MemoryMode>> = {
@@ -61,6 +63,13 @@ describe('event store in memory', () => {
     port: () => memory,
     setAway: (away) => memory.setMode(away ? 'fail' : 'work'),
   });
+});
+
+describe('telemetry in memory', () => {
+  const memory = createMemoryEvents(RETRY_AFTER_STORE_MS);
+  const setAway = (away: boolean) => memory.setMode(away ? 'fail' : 'work');
+  telemetryStoreContract({ port: () => memory.telemetry, setAway });
+  baselineStoreContract({ port: () => memory, setAway });
 });
 
 describe('event sink in memory', () => {

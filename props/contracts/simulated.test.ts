@@ -9,6 +9,7 @@ import { createWorld } from '../simulation/world/world.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
+import { baselineStoreContract } from './baseline-store.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -16,6 +17,7 @@ import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { peopleContract } from './people.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
+import { telemetryStoreContract } from './telemetry-store.contract.ts';
 import { userKeysContract } from './user-keys.contract.ts';
 
 const LATENCY = { least: 1, most: 4 } as const;
@@ -55,7 +57,10 @@ describe('relational ports of the simulated database', () => {
 
 describe('simulated event store', () => {
   const ports = stores.analyticsFor(life, clock);
-  eventStoreContract({ port: () => ports, setAway: switchOf(stores.analytics.faults) });
+  const setAway = switchOf(stores.analytics.faults);
+  eventStoreContract({ port: () => ports, setAway });
+  telemetryStoreContract({ port: () => ports.telemetry, setAway });
+  baselineStoreContract({ port: () => ports, setAway });
 });
 
 describe('sink of the simulated event store', () => {

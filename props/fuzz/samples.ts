@@ -101,7 +101,20 @@ export const heartbeatRequest = {
     },
   ],
   listening_services: [{ protocol: 'tcp', ip: '0.0.0.0', port: 22 }],
-  flows: [{ bytes: 12 }],
+  flows: [
+    {
+      ...{ protocol: 'tcp', direction: 'outbound', remote_ip: '192.0.2.7', port: 443 },
+      ...{ domain: 'example.org', binary: '/usr/bin/curl', container_id: 'c1', connections: 2 },
+      first_seen_at: '2026-01-01T00:00:00.000Z',
+      last_seen_at: '2026-01-01T00:00:09.000Z',
+    },
+  ],
+  loss: {
+    run: '0123456789abcdef',
+    report: 3,
+    total: { seen: 12, engine_lost: 1 },
+    hours: [{ hour: '2026-01-01T00:00:00.000Z', seen: 12, engine_lost: 1 }],
+  },
   resources: { cpu_percent: 1.5, memory_bytes: 1_000_000, load_1m: 0.2, disk_free_bytes: 5 },
   system,
   pipeline: {

@@ -34,11 +34,7 @@ const channel = fc.constantFrom(...CHANNELS);
 const change = fc.oneof(
   fc.record({ kind: fc.constant('append' as const), count: fc.nat(9) }),
   fc.record({ kind: fc.constant('drop' as const), count: fc.nat(9), hour: fc.nat(99) }),
-  fc.record({
-    kind: fc.constant('lose' as const),
-    lost: fc.record({ engine_lost: fc.nat(9) }),
-    hour: fc.nat(99),
-  }),
+  fc.nat(9).map((engine_lost) => ({ kind: 'lose' as const, lost: { engine_lost }, hour: 3 })),
   fc.record({
     kind: fc.constant('claim' as const),
     channel,

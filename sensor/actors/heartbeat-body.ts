@@ -13,6 +13,7 @@ export function heartbeatText(
     readonly sequence: number;
     readonly resources: object;
     readonly sockets: object;
+    readonly flows: HeartbeatRequest['flows'];
   },
 ): string {
   const { facts, config, spool } = parts;
@@ -32,7 +33,8 @@ export function heartbeatText(
     },
     engine: facts.engine,
     trust: facts.trust,
-    flows: [],
+    flows: given.flows,
+    loss: parts.losses.next(spool.ledger()),
     system: parts.system,
     pipeline: {
       ...facts.pipeline,

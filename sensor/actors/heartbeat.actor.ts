@@ -65,7 +65,13 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     lastSequence = batch?.sequence ?? lastSequence;
     parts.trust.refresh();
     const [resources, sockets] = await Promise.all([telemetry.resources(), telemetry.sockets()]);
-    const text = heartbeatText(parts, { batch, sequence: lastSequence, resources, sockets });
+    const text = heartbeatText(parts, {
+      batch,
+      sequence: lastSequence,
+      resources,
+      sockets,
+      flows: [],
+    });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
       timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
       isCompressed: batch !== null,
@@ -100,6 +106,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     facts.lastHeartbeatProblem = null;
     facts.clockOffsetMs = Date.parse(answer.server_time) - parts.now();
     facts.trustHealth = answer.trust_health;
+    parts.losses.confirm(answer.loss_stored);
     let isDelivered = batch === null;
     if (batch !== null && answer.acknowledged_sequence === batch.sequence) {
       isDelivered = await heartbeats.acknowledge(batch.sequence);

@@ -20,6 +20,7 @@ import { startEngine } from './engine.actor.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
+import { createLossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
 import { createStatusFile } from './status-file.ts';
@@ -46,6 +47,9 @@ export type NodeRun = {
   stop(): void;
   readonly done: Promise<{ readonly exitCode: number; readonly reason: string | null }>;
 };
+
+/** Of the instance's name, what names its loss reports. */
+const RUN_CHARS = 16;
 
 /** Runs a Sensor until it is stopped or cannot go on. */
 export function runNode(options: NodeOptions): NodeRun {
@@ -105,7 +109,8 @@ export function runNode(options: NodeOptions): NodeRun {
       directory,
       onChange: () => forwarding?.report(),
     });
-    parts = { ...options, seed, directory, spool: spool.spool, client, facts, trust, onCrash };
+    const own = { seed, directory, spool: spool.spool, client, facts, trust, onCrash };
+    parts = { ...options, ...own, losses: createLossReporter(instanceId.slice(0, RUN_CHARS)) };
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
     return {

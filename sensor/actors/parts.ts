@@ -10,6 +10,7 @@ import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
+import type { LossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { TrustKeeper } from './trust.ts';
 
@@ -31,6 +32,7 @@ export type Parts = {
   readonly client: ConsoleClient;
   readonly facts: SensorFacts;
   readonly trust: TrustKeeper;
+  readonly losses: LossReporter;
   /** An actor failed for good: a programmer's mistake; the node stops. */
   readonly onCrash: (kind: string, error: unknown) => void;
 };

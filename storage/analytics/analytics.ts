@@ -1,13 +1,17 @@
 // Everything that lives in ClickHouse, on one client. Built by the composition root; nothing connects before first use.
 
 import type { Intervals } from '../../machines/limits.ts';
+import type { BaselineStore } from '../ports/baseline-store.ts';
 import type { Timers } from '../ports/clock.ts';
 import type { EventSink, EventStore } from '../ports/event-store.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { TelemetryStore } from '../ports/telemetry-store.ts';
+import { createBaselineStore } from './baseline-store.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
 import { createEventInserter } from './event-inserter.ts';
 import { createEventStore } from './event-store.ts';
+import { createTelemetryStore } from './telemetry-store.ts';
 
 export type AnalyticsOptions = AnalyticsAccess & {
   readonly logger: Logger;
@@ -21,6 +25,8 @@ export type AnalyticsOptions = AnalyticsAccess & {
 export type Analytics = {
   readonly events: EventStore;
   readonly sink: EventSink;
+  readonly telemetry: TelemetryStore;
+  readonly baselines: BaselineStore;
   /** Runs one statement without an answer; for migrations. */
   command(statement: string): Promise<void>;
   /** Commits what the sink holds, then closes every connection. */
@@ -40,6 +46,8 @@ export function createAnalytics(options: AnalyticsOptions): Analytics {
   return {
     events: createEventStore(client),
     sink,
+    telemetry: createTelemetryStore(client),
+    baselines: createBaselineStore(client),
     async command(statement) {
       await client.command({ query: statement });
     },

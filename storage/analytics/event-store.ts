@@ -1,10 +1,9 @@
 // Questions to the home of runtime events. Each event_id is answered once, however often it was stored; every query has
 // an end. invariant: I10
-import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { SEARCH_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
 import type { EventStore, TransitionRow } from '../ports/event-store.ts';
+import { createAsk, insertRows } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
 import { filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
@@ -12,6 +11,11 @@ import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 const RETAINED: readonly (readonly [table: string, column: string])[] = [
   ['runtime_events', 'received_at'],
   ['sensor_transitions', 'at'],
+  ['sensor_coverage', 'reported_at'],
+  ['resource_metrics', 'at'],
+  ['network_flows', 'reported_at'],
+  ['process_baselines', 'stored_at'],
+  ['anomaly_scores', 'received_at'],
 ];
 /** Islands of consecutive numbers; the innermost query is answered by the projection of batches, not by the events. */
 const STORED_RANGES = `
@@ -38,22 +42,7 @@ type RangeRow = {
 
 /** Makes the store on a client. */
 export function createEventStore(client: ClickHouseClient): EventStore {
-  const limits = { max_execution_time: SEARCH_TIMEOUT_MS / 1_000 };
-
-  async function ask<Row>(
-    query: string,
-    params: Readonly<Record<string, unknown>> = {},
-  ): Promise<readonly Row[]> {
-    return orEventStoreUnavailable(async () => {
-      const result = await client.query({
-        query,
-        query_params: { ...params },
-        format: 'JSONEachRow',
-        clickhouse_settings: limits,
-      });
-      return result.json<Row>();
-    });
-  }
+  const ask = createAsk(client);
 
   /** Read first: an ALTER marks every part to be rewritten, even when it changes nothing. */
   async function retentionOf(table: string): Promise<number | null> {
@@ -179,30 +168,23 @@ async function insertTransitions(
 ): Promise<void> {
   if (rows.length === 0) return;
   const startedAt = Date.now();
-  await orEventStoreUnavailable(() =>
-    client.insert({
-      table: 'sensor_transitions',
-      format: 'JSONEachRow',
-      values: rows.map((row) => {
-        transitionsWritten += 1;
-        return {
-          sensor_id: row.sensorId,
-          at: row.atMs,
-          // Rises within a process and from one process to the next.
-          position: startedAt * 1_000 + (transitionsWritten % 1_000),
-          actor_kind: row.actorKind,
-          region: row.region,
-          from_state: row.from,
-          to_state: row.to,
-          event: row.event,
-          facts: JSON.stringify(row.facts),
-        };
-      }),
-      clickhouse_settings: {
-        async_insert: 0,
-        insert_deduplication_token: randomUUID(),
-        input_format_parallel_parsing: 0,
-      },
+  await insertRows(
+    client,
+    'sensor_transitions',
+    rows.map((row) => {
+      transitionsWritten += 1;
+      return {
+        sensor_id: row.sensorId,
+        at: row.atMs,
+        // Rises within a process and from one process to the next.
+        position: startedAt * 1_000 + (transitionsWritten % 1_000),
+        actor_kind: row.actorKind,
+        region: row.region,
+        from_state: row.from,
+        to_state: row.to,
+        event: row.event,
+        facts: JSON.stringify(row.facts),
+      };
     }),
   );
 }

@@ -1,18 +1,24 @@
 // The reference event store: the same promises in plain memory, with switches that a test turns to make the store fail
 // before the write, fail after it, or stall. Used by tests only.
 import { SINK_QUEUE_ROWS_MAX } from '../../machines/limits.ts';
+import type { BaselineStore } from '../ports/baseline-store.ts';
 import {
   type EventSink,
   type EventStore,
   EventStoreUnavailable,
   type SinkOutcome,
 } from '../ports/event-store.ts';
+import type { TelemetryStore } from '../ports/telemetry-store.ts';
+import { baselineCalls } from './baseline-rows.ts';
 import { createEventRows, type EventRows } from './event-rows.ts';
+import { createTelemetryRows } from './telemetry-rows.ts';
 import { type Ask, portOf } from './unsafe-port-of.ts';
 
 export type MemoryEvents = {
   readonly sink: EventSink;
   readonly events: EventStore;
+  readonly telemetry: TelemetryStore;
+  readonly baselines: BaselineStore;
   /**
    * 'fail' stores nothing and answers no question, 'fail_after' stores and still says no, 'stall' answers once the mode
    * changes.
@@ -36,6 +42,8 @@ export function createMemoryEvents(
   const memory: Memory = { rows: createEventRows(), mode: 'work', stalled: [] };
   return {
     events: createStore(memory),
+    telemetry: portOf<TelemetryStore>('telemetry', createTelemetryRows().calls, askOf(memory)),
+    baselines: portOf<BaselineStore>('baselines', baselineCalls(memory.rows), askOf(memory)),
     sink: createSink(memory, { retryAfterMs, queueRowsMax }),
     setMode(next) {
       memory.mode = next;
@@ -78,13 +86,16 @@ function createSink(
   };
 }
 
-function createStore(memory: Memory): EventStore {
-  const ask: Ask = async (_name, effect) => {
+function askOf(memory: Memory): Ask {
+  return async (_name, effect) => {
     if (memory.mode === 'fail') throw new EventStoreUnavailable('the memory store is told to fail');
     return effect();
   };
+}
+
+function createStore(memory: Memory): EventStore {
   return {
-    ...portOf<Omit<EventStore, 'ping'>>('events', memory.rows.calls, ask),
+    ...portOf<Omit<EventStore, 'ping'>>('events', memory.rows.calls, askOf(memory)),
     ping: async () => memory.mode === 'work',
   };
 }

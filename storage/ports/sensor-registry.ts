@@ -53,6 +53,8 @@ export type SensorFacts = {
   readonly trust: unknown;
   readonly resources: unknown;
   readonly pipeline: unknown;
+  /** Everything the loss ledger ever settled. */
+  readonly loss?: unknown;
   readonly capabilities: readonly string[];
 };
 

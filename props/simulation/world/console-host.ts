@@ -133,6 +133,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       inventory: ports.relational.inventory,
       events: ports.analytics.events,
       sink: ports.analytics.sink,
+      telemetry: ports.analytics.telemetry,
       certificates: worldCertificates(own, drawn),
       policyPublicKeyPem: 'world policy key',
       license: { nodesAllowed: () => null },
@@ -210,6 +211,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     await console.operators.close();
     await console.sealer.stop();
     await console.fleet.close();
+    await console.side.telemetry.close();
     await console.analytics.close();
     await console.relational.close();
     streams.dispose();

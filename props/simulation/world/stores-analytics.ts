@@ -8,8 +8,14 @@ import {
   type DirectSinkOptions,
 } from '../../../storage/analytics/direct-sink.ts';
 import type { EventInserter, InsertOutcome } from '../../../storage/analytics/event-inserter.ts';
+import { baselineCalls } from '../../../storage/memory/baseline-rows.ts';
 import { createEventRows, type EventRows } from '../../../storage/memory/event-rows.ts';
+import {
+  createTelemetryRows,
+  type TelemetryRowsInMemory,
+} from '../../../storage/memory/telemetry-rows.ts';
 import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
+import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
 import {
   type EventBatch,
   type EventSink,
@@ -17,6 +23,7 @@ import {
   EventStoreUnavailable,
 } from '../../../storage/ports/event-store.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
+import type { TelemetryStore } from '../../../storage/ports/telemetry-store.ts';
 import type { Life } from './life.ts';
 import { type AnalyticsFaults, healWay, noWayFaults } from './stores-faults.ts';
 import { askOver, createFrozen, createWay, type Way } from './stores-way.ts';
@@ -28,6 +35,8 @@ const TOKENS_REMEMBERED = 1_000;
 export type SimulatedAnalyticsPorts = {
   readonly sink: EventSink;
   readonly events: EventStore;
+  readonly telemetry: TelemetryStore;
+  readonly baselines: BaselineStore;
   /** Commits what the sink holds, then refuses. */
   close(): Promise<void>;
 };
@@ -37,6 +46,7 @@ export type SimulatedAnalytics = {
   heal(): void;
   /** What is durable, for checkers: every batch as often as it was stored. */
   readonly rows: Pick<EventRows, 'batches' | 'calls'>;
+  readonly coverage: TelemetryRowsInMemory['coverage'];
   portsFor(
     life: Life,
     time: Time,
@@ -56,6 +66,8 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
   const { world, logger, intervals } = options;
   const faults: AnalyticsFaults = { ...noWayFaults(), refusesContent: null };
   const rows = createEventRows();
+  const telemetryRows = createTelemetryRows();
+  const baselineRows = baselineCalls(rows);
   const tokens = new Set<string>();
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -125,7 +137,10 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       ...portOf<Omit<EventStore, 'ping'>>('events', rows.calls, askOver(questions)),
       ping,
     };
-    return { sink, events, close: () => sink.close() };
+    const tell = askOver(wayOf(life, SEARCH_TIMEOUT_MS, 'telemetry'));
+    const telemetry = portOf<TelemetryStore>('telemetry', telemetryRows.calls, tell);
+    const baselines = portOf<BaselineStore>('baselines', baselineRows, tell);
+    return { sink, events, telemetry, baselines, close: () => sink.close() };
   }
 
   return {
@@ -135,6 +150,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       faults.refusesContent = null;
     },
     rows,
+    coverage: telemetryRows.coverage,
     portsFor,
   };
 }

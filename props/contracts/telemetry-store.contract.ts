@@ -1,0 +1,159 @@
+// The promises of the telemetry store: the newest report of a row counts, once, and sums add up over state directories.
+// invariant: I19; decision: D48
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
+import type {
+  CoverageRow,
+  FlowRow,
+  ResourceRow,
+  TelemetryRows,
+  TelemetryStore,
+} from '../../storage/ports/telemetry-store.ts';
+import type { Harness } from './away.ts';
+import { HOSTILE, hex, NOW_MS } from './samples.ts';
+
+const HOUR_MS = 3_600_000;
+const HOUR = Math.floor(NOW_MS / HOUR_MS) * HOUR_MS;
+const NO_COUNTS = {
+  seen: 0,
+  kernel_lost: 0,
+  engine_lost: 0,
+  reader_skipped: 0,
+  pipeline_dropped: 0,
+  spool_discarded: 0,
+  console_refused: 0,
+};
+const NO_ROWS: TelemetryRows = { coverage: [], resources: [], flows: [] };
+const ALL = { fromMs: 0, toMs: NOW_MS + 400 * 24 * HOUR_MS };
+
+function row(more: Partial<CoverageRow> = {}): CoverageRow {
+  return {
+    sensorId: randomUUID(),
+    streamId: hex(16),
+    hourMs: HOUR,
+    reportedAtMs: NOW_MS,
+    ...NO_COUNTS,
+    ...more,
+  };
+}
+
+function flow(more: Partial<FlowRow> = {}): FlowRow {
+  return {
+    sensorId: randomUUID(),
+    firstSeenAtMs: NOW_MS - 5_000,
+    lastSeenAtMs: NOW_MS - 1_000,
+    reportedAtMs: NOW_MS,
+    protocol: 'tcp',
+    direction: 'outbound',
+    remoteIp: '2001:db8::1',
+    port: 443,
+    domain: HOSTILE,
+    binary: HOSTILE,
+    containerId: hex(32),
+    connections: Number.MAX_SAFE_INTEGER,
+    ...more,
+  };
+}
+
+export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
+  const store = harness.port;
+  const hoursOf = async (sensorId: string) =>
+    (await store().coverageOf({ sensorId, ...ALL })).map(({ hourMs, seen, engine_lost }) => [
+      ...[hourMs, seen, engine_lost],
+    ]);
+
+  describe('coverage', () => {
+    it('should count the newest report of an hour, whichever comes last', async () => {
+      const one = row({ seen: 5, engine_lost: 1 });
+      await store().insert({ ...NO_ROWS, coverage: [one] });
+      const next = { ...one, seen: 9, engine_lost: 2, reportedAtMs: NOW_MS + 10 };
+      await store().insert({ ...NO_ROWS, coverage: [next] });
+      await store().insert({ ...NO_ROWS, coverage: [{ ...one, reportedAtMs: NOW_MS + 5 }] });
+      expect(await hoursOf(one.sensorId)).toEqual([[HOUR, 9, 2]]);
+    });
+
+    it('should add up what several state directories counted, and keep hours and sensors apart', async () => {
+      const one = row({ seen: 5 });
+      const other = row({ seen: 100 });
+      const coverage = [
+        one,
+        { ...one, streamId: hex(16), seen: 7, engine_lost: 3 },
+        { ...one, hourMs: HOUR - HOUR_MS, seen: 0, spool_discarded: 4 },
+        other,
+      ];
+      await store().insert({ ...NO_ROWS, coverage });
+      expect(await hoursOf(one.sensorId)).toEqual([
+        [HOUR - HOUR_MS, 0, 0],
+        [HOUR, 12, 3],
+      ]);
+      const span = { fromMs: HOUR, toMs: HOUR + HOUR_MS };
+      const [now] = await store().coverageOf({ sensorId: one.sensorId, ...span });
+      expect(now).toEqual({ hourMs: HOUR, ...NO_COUNTS, seen: 12, engine_lost: 3 });
+      const before = { fromMs: HOUR - HOUR_MS, toMs: HOUR };
+      expect(await store().coverageOf({ sensorId: one.sensorId, ...before })).toHaveLength(1);
+    });
+
+    it('should page over the fleet in the order of ids', async () => {
+      const coverage = [row({ seen: 1 }), row({ seen: 2 }), row({ seen: 3 })];
+      await store().insert({ ...NO_ROWS, coverage });
+      const found: string[] = [];
+      let afterSensorId: string | null = null;
+      for (;;) {
+        const page = await store().coverageOfFleet({ ...ALL, limit: 2, afterSensorId });
+        found.push(...page.map(({ sensorId }) => sensorId));
+        afterSensorId = page.at(-1)?.sensorId ?? null;
+        if (page.length < 2) break;
+      }
+      expect(found).toEqual([...new Set(found)].sort());
+      expect(found).toEqual(expect.arrayContaining(coverage.map((one) => one.sensorId)));
+    });
+
+    it('should hold counts of 53 bits and hours that no clock can mean', async () => {
+      const one = row({ seen: Number.MAX_SAFE_INTEGER, hourMs: 0 });
+      await store().insert({ ...NO_ROWS, coverage: [one] });
+      expect(await hoursOf(one.sensorId)).toEqual([[0, Number.MAX_SAFE_INTEGER, 0]]);
+    });
+  });
+
+  describe('resources and flows', () => {
+    it('should come back newest first, as they were stored', async () => {
+      const pipeline = {
+        ...{ read: 1, normalized: 2, dropped: 3, aggregated: 4, spooled: 5, spool_depth: 6 },
+        ...{ discarded: 7, sent_stream: 8, sent_heartbeat: 9, engine_lost: 10 },
+      };
+      const first: ResourceRow = {
+        ...{ sensorId: randomUUID(), atMs: NOW_MS - 60_000, cpuPercent: 1.25, pipeline },
+        ...{ memoryBytes: Number.MAX_SAFE_INTEGER, load1m: null, uptimeSeconds: null },
+        diskFreeBytes: null,
+      };
+      const second = { ...first, atMs: NOW_MS, load1m: 0.5, uptimeSeconds: 7, diskFreeBytes: 9 };
+      await store().insert({ ...NO_ROWS, resources: [first, second] });
+      const query = { sensorId: first.sensorId, ...ALL };
+      expect(await store().resourcesOf({ ...query, limit: 9 })).toEqual([second, first]);
+      expect(await store().resourcesOf({ ...query, limit: 1 })).toEqual([second]);
+    });
+
+    it('should take a flow that grew in the place of what it was', async () => {
+      const one = flow();
+      const other = flow({ sensorId: one.sensorId, port: 53, lastSeenAtMs: NOW_MS - 2_000 });
+      await store().insert({ ...NO_ROWS, flows: [one, other] });
+      const grown = { ...one, lastSeenAtMs: NOW_MS, reportedAtMs: NOW_MS + 1, connections: 12 };
+      await store().insert({ ...NO_ROWS, flows: [grown] });
+      const query = { sensorId: one.sensorId, ...ALL };
+      expect(await store().flowsOf({ ...query, limit: 9 })).toEqual([grown, other]);
+      expect(await store().flowsOf({ ...query, toMs: NOW_MS, limit: 9 })).toEqual([other]);
+    });
+  });
+
+  it('should say that it is away and take nothing', async () => {
+    const one = row({ seen: 1 });
+    await harness.setAway(true);
+    await expect(store().insert({ ...NO_ROWS, coverage: [one] })).rejects.toThrow(
+      EventStoreUnavailable,
+    );
+    await expect(hoursOf(one.sensorId)).rejects.toThrow(EventStoreUnavailable);
+    await harness.setAway(false);
+    expect(await hoursOf(one.sensorId)).toEqual([]);
+  });
+}

@@ -1,0 +1,85 @@
+// The reference telemetry store: a row is known by its name, and the newest report of it counts.
+import { LOSS_PLACES } from '../../machines/wire/loss.ts';
+import type {
+  CoverageHour,
+  CoverageRow,
+  FlowRow,
+  ResourceRow,
+  SensorCoverage,
+  SettledCounts,
+  TelemetryStore,
+} from '../ports/telemetry-store.ts';
+import type { Calls } from './unsafe-port-of.ts';
+
+export type TelemetryRowsInMemory = {
+  readonly calls: Calls<TelemetryStore>;
+  /** Every row, for checkers. */
+  coverage(): Iterable<CoverageRow>;
+};
+
+/** An empty store. */
+export function createTelemetryRows(): TelemetryRowsInMemory {
+  const coverage = new Map<string, CoverageRow>();
+  const resources = new Map<string, ResourceRow>();
+  const flows = new Map<string, FlowRow>();
+
+  const calls: Calls<TelemetryStore> = {
+    insert(rows) {
+      for (const row of rows.coverage) {
+        const key = JSON.stringify([row.sensorId, row.streamId, row.hourMs]);
+        const old = coverage.get(key);
+        if (old === undefined || old.reportedAtMs <= row.reportedAtMs) coverage.set(key, row);
+      }
+      for (const row of rows.resources)
+        resources.set(JSON.stringify([row.sensorId, row.atMs]), row);
+      for (const row of rows.flows) {
+        const old = flows.get(flowKey(row));
+        if (old === undefined || old.reportedAtMs <= row.reportedAtMs) flows.set(flowKey(row), row);
+      }
+    },
+    coverageOf({ sensorId, fromMs, toMs }) {
+      const hours = new Map<number, CoverageHour>();
+      for (const row of coverage.values()) {
+        if (row.sensorId !== sensorId || row.hourMs < fromMs || row.hourMs >= toMs) continue;
+        hours.set(row.hourMs, { hourMs: row.hourMs, ...plus(hours.get(row.hourMs), row) });
+      }
+      return [...hours.values()].sort((a, b) => a.hourMs - b.hourMs);
+    },
+    coverageOfFleet({ fromMs, toMs, limit, afterSensorId }) {
+      const sums = new Map<string, SensorCoverage>();
+      for (const row of coverage.values()) {
+        const { sensorId, hourMs } = row;
+        if (hourMs < fromMs || hourMs >= toMs) continue;
+        if (afterSensorId !== null && sensorId <= afterSensorId) continue;
+        sums.set(sensorId, { sensorId, ...plus(sums.get(sensorId), row) });
+      }
+      return [...sums.values()].sort((a, b) => (a.sensorId < b.sensorId ? -1 : 1)).slice(0, limit);
+    },
+    resourcesOf: ({ sensorId, fromMs, toMs, limit }) =>
+      [...resources.values()]
+        .filter((row) => row.sensorId === sensorId && row.atMs >= fromMs && row.atMs < toMs)
+        .sort((a, b) => b.atMs - a.atMs)
+        .slice(0, limit),
+    flowsOf: ({ sensorId, fromMs, toMs, limit }) =>
+      [...flows.values()]
+        .filter((one) => one.sensorId === sensorId)
+        .filter((one) => one.lastSeenAtMs >= fromMs && one.lastSeenAtMs < toMs)
+        .sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)
+        .slice(0, limit),
+  };
+  return { calls, coverage: () => coverage.values() };
+}
+
+function flowKey(row: FlowRow): string {
+  const { sensorId, firstSeenAtMs, direction, protocol, remoteIp, port } = row;
+  return JSON.stringify([
+    ...[sensorId, firstSeenAtMs, direction, protocol, remoteIp, port],
+    ...[row.domain, row.binary, row.containerId],
+  ]);
+}
+
+function plus(sum: SettledCounts | undefined, more: SettledCounts): SettledCounts {
+  const counts = { seen: (sum?.seen ?? 0) + more.seen } as Record<keyof SettledCounts, number>;
+  for (const place of LOSS_PLACES) counts[place] = (sum?.[place] ?? 0) + more[place];
+  return counts;
+}
