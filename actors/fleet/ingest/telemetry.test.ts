@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEFAULT_INTERVALS } from '../../../machines/limits.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { HeartbeatRequest } from '../../../machines/wire/heartbeat.ts';
 import { EventStoreUnavailable } from '../../../storage/ports/event-store.ts';
 import type { TelemetryRows } from '../../../storage/ports/telemetry-store.ts';
