@@ -12,7 +12,6 @@ import { auditChain } from './audit-chain.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
-import { endedSession } from './ended-session.ts';
 import { healthByTheBook, type RawFacts } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { monotone } from './monotone.ts';
@@ -141,47 +140,10 @@ const keep = (key: string, eventId: string) => (world: ReturnType<typeof emptyFl
   world.batches.push({ sensorId: 's', nodeName: 'n', events });
 };
 
-const account = (role: 'admin' | 'viewer', isActive = true): Told => [
-  0,
-  { kind: 'account.changed', user: 'u', role, isActive },
-];
-const session = (name: string, expiresAtMs = 1e12): Told => [
-  0,
-  {
-    kind: 'session.begun',
-    session: name,
-    user: 'u',
-    stage: 'full',
-    createdAtMs: 0,
-    expiresAtMs,
-  },
-];
-const asked = (consoleNowMs = 1): Told => [
-  consoleNowMs,
-  { kind: 'operator.asked', ask: 1, console: 'c', consoleNowMs },
-];
-const admitted = (
-  credential: string,
-  consoleNowMs = 1,
-  role: 'admin' | 'viewer' = 'viewer',
-): Told => [
-  consoleNowMs,
-  {
-    ...({ kind: 'operator.admitted', ask: 1, console: 'c', credential, user: 'u' } as const),
-    ...{ role, scopes: ['sensors:read'], stage: 'full', consoleNowMs },
-  },
-];
-const key: Told = [
-  0,
-  { kind: 'key.made', key: 'k', user: 'u', scopes: ['sensors:read'], expiresAtMs: null },
-];
 const tried = (code: string): Told => [
   0,
   { kind: 'sensor_plane.tried', console: 'c', path: '/sensors/renew', code },
 ];
-const shut: Told = [0, { kind: 'session.ended', session: 'x' }];
-const IDLE_MS = DEFAULT_INTERVALS.SESSION_IDLE_MS;
-
 type Case = readonly [
   name: string,
   kind: CheckerKind,
@@ -238,66 +200,6 @@ const STORIES: readonly Case[] = [
     certificateWindow,
     [enrolled(1, 'f'), issued, activated, accepted(20, 'g', '/sensors/renew')],
     [enrolled(1, 'f'), issued, activated, accepted(20, 'f', '/sensors/renew')],
-  ],
-  [
-    'a session that ended before it was shown',
-    endedSession,
-    [account('viewer'), session('x'), asked(), shut, admitted('x')],
-    [account('viewer'), session('x'), shut, asked(), admitted('x')],
-  ],
-  [
-    'a session that is over',
-    endedSession,
-    [account('viewer'), session('x', 10), asked(9), admitted('x', 10)],
-    [account('viewer'), session('x', 10), asked(10), admitted('x', 11)],
-  ],
-  [
-    'a session that nobody used',
-    endedSession,
-    [account('viewer'), session('x'), asked(IDLE_MS - 1), admitted('x', IDLE_MS)],
-    [account('viewer'), session('x'), asked(IDLE_MS), admitted('x', IDLE_MS)],
-  ],
-  [
-    'a session that goes on as another',
-    endedSession,
-    [account('viewer'), session('x'), session('y'), asked(), admitted('y')],
-    [
-      ...[account('viewer'), session('x'), session('y')],
-      [0, { kind: 'session.turned', from: 'x', to: 'y' }],
-      ...[asked(), admitted('x')],
-    ],
-  ],
-  [
-    'a session left behind',
-    endedSession,
-    [
-      ...[account('viewer'), session('x'), session('y')],
-      [0, { kind: 'sessions.left', user: 'u', kept: 'y', before: 3 }],
-      ...[asked(), admitted('y')],
-    ],
-    [
-      ...[account('viewer'), session('x'), session('y')],
-      [0, { kind: 'sessions.left', user: 'u', kept: 'y', before: 3 }],
-      ...[asked(), admitted('x')],
-    ],
-  ],
-  [
-    'a role that was taken away',
-    endedSession,
-    [account('admin'), session('x'), asked(), account('viewer'), admitted('x', 1, 'admin')],
-    [account('admin'), account('viewer'), session('x'), asked(), admitted('x', 1, 'admin')],
-  ],
-  [
-    'somebody closed out',
-    endedSession,
-    [account('viewer', false), account('viewer'), session('x'), asked(), admitted('x')],
-    [account('viewer'), account('viewer', false), session('x'), asked(), admitted('x')],
-  ],
-  [
-    'a key that was revoked',
-    endedSession,
-    [account('viewer'), key, asked(), admitted('k')],
-    [account('viewer'), key, [0, { kind: 'key.ended', key: 'k' }], asked(), admitted('k')],
   ],
   [
     'a session that opens the sensor plane',

@@ -17,7 +17,7 @@ const BUSY = {
   intervals: {
     ...LONG_LIVES,
     SESSION_IDLE_MS: 120_000,
-    SESSION_ABSOLUTE_MS: 360_000,
+    SESSION_ABSOLUTE_MS: 150_000,
     SEEN_WRITE_INTERVAL_MS: 5_000,
   },
 } as const;
