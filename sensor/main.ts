@@ -9,6 +9,7 @@ import { SENSOR_VERSION } from './config/version.ts';
 import type { EngineWish } from './engine/choice.ts';
 import { createEngineLauncher } from './engine/engine-launcher.ts';
 import { diskExport } from './engine/export-files.ts';
+import { createTetragon, NO_TETRAGON, type Tetragon } from './engine/tetragon/tetragon.ts';
 import { diskFiles } from './state-directory/file-port.ts';
 import { rsaKeyWork } from './state-directory/key-work.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
@@ -16,12 +17,16 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import { tlsTransport } from './transport/transport.ts';
 
 /** The real disk, network, keys, engine and measurements of a Sensor that keeps its state in this directory. */
-export function joinPorts(stateDir: string, engine: EngineWish = 'auto'): NodePorts {
+export function joinPorts(
+  stateDir: string,
+  engine: EngineWish = 'auto',
+  tetragon: Tetragon = createTetragon(stateDir, NO_TETRAGON),
+): NodePorts {
   return {
     files: diskFiles,
     transport: tlsTransport,
     keyWork: rsaKeyWork,
-    engine: createEngineLauncher(stateDir, engine),
+    engine: createEngineLauncher(stateDir, engine, tetragon),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
   };
@@ -46,7 +51,11 @@ export async function runSensor(
     version: SENSOR_VERSION,
     bootId: await readBootId(),
     system: await readSystemFacts(),
-    ports: joinPorts(config.stateDir, config.engine),
+    ports: joinPorts(
+      config.stateDir,
+      config.engine,
+      createTetragon(config.stateDir, config.tetragon),
+    ),
     readToken,
   });
   const stop = (): void => run.stop();

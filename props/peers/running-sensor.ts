@@ -8,6 +8,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type NodeRun, runNode } from '../../sensor/actors/node.actor.ts';
 import { loadConfig } from '../../sensor/config/config.ts';
+import type { EngineLauncher } from '../../sensor/engine/engine-launcher.ts';
 import { joinPorts } from '../../sensor/main.ts';
 import { normalise } from '../../sensor/pipeline/normalise.ts';
 import { createProcessCache } from '../../sensor/pipeline/process-cache.ts';
@@ -31,7 +32,7 @@ export type RunningSensor = {
   readonly stateDir: string;
   /** Milliseconds the Sensor's wall clock is ahead of ours. */
   aheadMs: number;
-  start(options?: { readonly files?: Files }): Promise<NodeRun>;
+  start(options?: { readonly files?: Files; readonly engine?: EngineLauncher }): Promise<NodeRun>;
   /** Ends the run and waits for it. */
   stop(): Promise<void>;
   /** Writes lines into the engine's export. */
@@ -55,7 +56,7 @@ export async function makeSensor(
     peer,
     stateDir,
     aheadMs: 0,
-    async start({ files = diskFiles } = {}) {
+    async start({ files = diskFiles, engine } = {}) {
       const loaded = await loadConfig(
         { SERVICE_SENSOR_STATE_DIR: stateDir, SERVICE_SENSOR_CONSOLE_URL: peer.url },
         {
@@ -75,7 +76,7 @@ export async function makeSensor(
         version: '0.0.0',
         bootId: 'boot',
         system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
-        ports: { ...joinPorts(stateDir), files },
+        ports: { ...joinPorts(stateDir), files, ...(engine && { engine }) },
         readToken: async () => formatSecret('enrollment', randomBytes(32)),
       });
       runs.push(run);

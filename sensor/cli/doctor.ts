@@ -13,6 +13,7 @@ import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
+import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { createTlsAgent } from '../transport/agent.ts';
 import { sentenceOf } from '../transport/answer.ts';
@@ -150,9 +151,10 @@ async function checkKernel(): Promise<Check[]> {
 /** Chooses as `run` would, in a place of its own: a check leaves nothing behind. */
 async function checkEngine(config: SensorConfig): Promise<Check> {
   const name = 'engine';
+  const tetragon = createTetragon(config.stateDir, config.tetragon);
   const scratch = await mkdtemp(join(tmpdir(), 'service-sensor-doctor-'));
   try {
-    const { choice } = await layOutAndChoose(scratch, config.engine);
+    const { choice } = await layOutAndChoose(scratch, config.engine, tetragon.whyNot);
     if (!choice.ok) return { name, isGood: false, text: choice.reason };
     const passed = choice.passedOver.map(({ hook, reason }) => `; not ${hook.slice(7)}: ${reason}`);
     return { name, isGood: true, text: `${choice.kind}${passed.join('')}` };

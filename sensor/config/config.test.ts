@@ -24,4 +24,30 @@ describe('config', () => {
     expect(loaded.ok && loaded.config.consoleUrl?.host).toBe('two');
     expect(loaded.ok && Object.isFrozen(loaded.config)).toBe(true);
   });
+
+  it('should take the bundle of a Tetragon from the file, and the environment over it', async () => {
+    const sha256 = 'a'.repeat(64);
+    const loaded = await loadConfig(
+      { ...env, SERVICE_SENSOR_TETRAGON_BUNDLE: '/opt/two.tar.gz' },
+      { tetragon: { bundle: '/opt/one', sha256, metrics_address: '127.0.0.1:2112' } },
+    );
+    expect(loaded.ok && loaded.config.tetragon).toEqual({
+      bundle: '/opt/two.tar.gz',
+      sha256,
+      metricsAddress: '127.0.0.1:2112',
+    });
+    const none = await loadConfig(env);
+    expect(none.ok && none.config.tetragon.bundle).toBeNull();
+  });
+
+  it.each([
+    [{ bundle: 'relative' }, 'tetragon.bundle'],
+    [{ sha256: 'A'.repeat(64) }, 'tetragon.sha256'],
+    [{ metrics_address: '0.0.0.0:2112' }, 'tetragon.metrics_address'],
+    [{ image: 'x' }, 'tetragon.image'],
+    ['text', 'tetragon'],
+  ])('should refuse what cannot be a bundle: %j', async (tetragon, key) => {
+    const loaded = await loadConfig(env, { tetragon });
+    expect(loaded.ok ? [] : loaded.mistakes).toEqual([expect.stringContaining(`${key}: `)]);
+  });
 });

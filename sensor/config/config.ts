@@ -18,11 +18,18 @@ export type SensorConfig = {
   readonly declaredRole: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly engine: 'auto' | 'tetragon' | 'ebpf' | 'procfs';
+  /** The bundle of a Tetragon and what it must be; nulls = there is none. */
+  readonly tetragon: TetragonConfig;
   readonly logLevel: string;
   readonly proxyUrl: URL | null;
   readonly caFingerprint: string | null;
   readonly caFile: string | null;
   readonly intervals: Intervals;
+};
+type TetragonConfig = {
+  readonly bundle: string | null;
+  readonly sha256: string | null;
+  readonly metricsAddress: string | null;
 };
 export type ConfigResult =
   | { readonly ok: true; readonly config: SensorConfig }
@@ -37,6 +44,7 @@ const KEYS = [
   'declared_role',
   'labels',
   'engine',
+  'tetragon',
   'log_level',
   'proxy_url',
   'ca_fingerprint',
@@ -90,6 +98,8 @@ function fromEnvironment(env: Environment): Values {
   return withoutAbsent({
     console_url: env['SERVICE_SENSOR_CONSOLE_URL'],
     engine: env['SERVICE_SENSOR_ENGINE'],
+    tetragon_bundle: env['SERVICE_SENSOR_TETRAGON_BUNDLE'],
+    tetragon_sha256: env['SERVICE_SENSOR_TETRAGON_SHA256'],
     log_level: env['SERVICE_LOG_LEVEL'],
     proxy_url: env['HTTPS_PROXY'] ?? env['https_proxy'],
   });
@@ -140,6 +150,7 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     declaredRole,
     labels,
     engine: choice('engine', ENGINES, 'auto'),
+    tetragon: tetragonOf(values, mistakes),
     logLevel: choice('log_level', LEVELS, 'info'),
     proxyUrl: urlOf('proxy_url', text('proxy_url'), ['http:'], mistakes),
     caFingerprint: text('ca_fingerprint'),
@@ -159,6 +170,35 @@ function urlOf(
   if (url !== null && protocols.includes(url.protocol)) return url;
   mistakes.push(`${key}: must be an address that begins with ${protocols.join(' or ')}//`);
   return null;
+}
+
+/** The `tetragon:` mapping of the file, under the two variables of the environment. */
+function tetragonOf(values: Values, mistakes: string[]): TetragonConfig {
+  const given = values['tetragon'] ?? {};
+  const isMapping = typeof given === 'object' && !Array.isArray(given);
+  if (!isMapping) mistakes.push('tetragon: must be a mapping');
+  const mapping: Values = isMapping ? (given as Values) : {};
+  for (const key of Object.keys(mapping)) {
+    const isKnown = ['bundle', 'sha256', 'metrics_address'].includes(key);
+    if (!isKnown) mistakes.push(`tetragon.${key}: there is no such setting`);
+  }
+  const text = (key: string, fits: RegExp, what: string): string | null => {
+    const value = values[`tetragon_${key}`] ?? mapping[key];
+    if (value === undefined) return null;
+    if (typeof value === 'string' && fits.test(value)) return value;
+    mistakes.push(`tetragon.${key}: must be ${what}`);
+    return null;
+  };
+  return {
+    bundle: text('bundle', /^\//, 'an absolute path'),
+    sha256: text('sha256', /^[0-9a-f]{64}$/, '64 hex digits'),
+    // Its metrics tell what runs on the node; they stay on it.
+    metricsAddress: text(
+      'metrics_address',
+      /^(127(\.\d{1,3}){3}|\[::1\]|localhost):\d{1,5}$/,
+      'a loopback address with a port',
+    ),
+  };
 }
 
 function labelsOf(value: unknown, mistakes: string[]): Readonly<Record<string, string>> {

@@ -10,6 +10,7 @@ import { whyNotHere } from './native/engine-rig.ts';
 const canRunProgram = process.platform === 'linux' && process.arch === 'x64';
 if (!canRunProgram)
   process.stdout.write('ebpf engine file: skipped, it is built for x86-64 Linux\n');
+const noBundle = async () => 'no bundle is named';
 const NAME = 'ebpf-engine-x86_64';
 const committed = new URL('./native/', import.meta.url);
 
@@ -53,7 +54,7 @@ describe.skipIf(!canRunProgram)('ebpf engine file', () => {
   });
 
   it('should be laid out to be run by its owner only, and chosen where the kernel takes it', async () => {
-    const { directory: engine, choice } = await layOutAndChoose(directory, 'auto');
+    const { directory: engine, choice } = await layOutAndChoose(directory, 'auto', noBundle);
     expect(statSync(path.join(engine, EBPF_ENGINE_FILE)).mode & 0o777).toBe(0o700);
     const refused = whyNotHere(directory);
     expect(choice).toMatchObject({ ok: true, kind: refused === undefined ? 'ebpf' : 'procfs' });
@@ -61,6 +62,8 @@ describe.skipIf(!canRunProgram)('ebpf engine file', () => {
   });
 
   it('should refuse an engine that was asked for and is not there', async () => {
-    expect((await layOutAndChoose(directory, 'tetragon')).choice).toMatchObject({ ok: false });
+    expect((await layOutAndChoose(directory, 'tetragon', noBundle)).choice).toMatchObject({
+      ok: false,
+    });
   });
 });

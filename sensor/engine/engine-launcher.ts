@@ -1,31 +1,17 @@
 // Starts the engine as a process of its own. What its lines mean and when it is started again is not decided here.
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { HookReport } from '../../machines/sensor/engine.rules.ts';
 import { chooseEngine, type EngineChoice, type EngineKind, type EngineWish } from './choice.ts';
 import { EBPF_ENGINE_FILE, type EbpfFile, ebpfEngineFile, whyNoEbpf } from './ebpf.ts';
+import type { EngineLaunch, EngineRun } from './engine-run.ts';
 import { readKernel } from './kernel.ts';
+import { residentBytes } from './process-memory.ts';
+import { createTetragon, NO_TETRAGON, type Tetragon } from './tetragon/tetragon.ts';
 import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from './unpack.ts';
 
-export type EngineRun = {
-  /** Resolves, never rejects, with how it ended. */
-  readonly gone: Promise<string>;
-  hasEnded(): boolean;
-  /** What it holds of the machine's memory; null when that cannot be read. Never rejects. */
-  memoryBytes(): Promise<number | null>;
-  /** Asks it to end. Idempotent. */
-  endInput(): void;
-  kill(): void;
-};
-export type EngineLaunch = {
-  readonly exportFile: string;
-  readonly nodeName: string;
-  /** Each line of its standard output. */
-  readonly onLine: (line: string) => void;
-  readonly onErrorLine: (line: string) => void;
-};
+export type { EngineLaunch, EngineRun } from './engine-run.ts';
 export type EngineLauncher = {
   /**
    * Lays the engine out where it runs from and chooses; answers whether a lesser one could take its place. Idempotent;
@@ -42,18 +28,24 @@ export type EngineLauncher = {
   isPreemptRt(): Promise<boolean>;
 };
 
-/** Launches the engines this program carries, the best that works here or the one wished for, as a child process. */
-export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'): EngineLauncher {
+/** Launches the best engine that works here, or the one wished for, as a child process. */
+export function createEngineLauncher(
+  stateDir: string,
+  wish: EngineWish = 'auto',
+  tetragon: Tetragon = createTetragon(stateDir, NO_TETRAGON),
+): EngineLauncher {
   let command: readonly string[] = [];
   let passedOver: readonly HookReport[] = [];
   let chosen: EngineKind | null = null;
   const givenUp = new Map<EngineKind, string>();
   return {
     async unpack() {
-      const found = await layOutAndChoose(stateDir, wish, givenUp);
+      const whyNotTetragon = async () => (await tetragon.whyNot()) ?? (await tetragon.prepare());
+      const found = await layOutAndChoose(stateDir, wish, whyNotTetragon, givenUp);
       if (!found.choice.ok) throw new Error(found.choice.reason);
       passedOver = found.choice.passedOver;
       chosen = found.choice.kind;
+      if (chosen !== 'tetragon') await tetragon.clearAway();
       command =
         found.choice.kind === 'ebpf'
           ? [join(found.directory, EBPF_ENGINE_FILE)]
@@ -63,7 +55,8 @@ export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'
     fallBack(reason) {
       if (chosen !== null) givenUp.set(chosen, `it failed again and again: ${reason}`);
     },
-    launch: (options) => launchProcess(command, options),
+    launch: (options) =>
+      chosen === 'tetragon' ? tetragon.launch(options) : launchProcess(command, options),
     passedOver: () => passedOver,
     isPreemptRt: async () => (await readKernel()).preemptRt,
   };
@@ -73,6 +66,7 @@ export function createEngineLauncher(stateDir: string, wish: EngineWish = 'auto'
 export async function layOutAndChoose(
   stateDir: string,
   wish: EngineWish,
+  whyNotTetragon: () => Promise<string | undefined>,
   givenUp: ReadonlyMap<EngineKind, string> = new Map(),
 ): Promise<{ readonly directory: string; readonly choice: EngineChoice }> {
   const ebpf = await ebpfEngineFile();
@@ -83,7 +77,7 @@ export async function layOutAndChoose(
   const choice = await chooseEngine(wish, async (kind) => {
     const reason = givenUp.get(kind);
     if (reason !== undefined) return reason;
-    if (kind === 'tetragon') return 'no Tetragon bundle is placed';
+    if (kind === 'tetragon') return await whyNotTetragon();
     return kind === 'ebpf' ? await whyNotEbpf(ebpf, directory) : undefined;
   });
   return { directory, choice };
@@ -119,10 +113,4 @@ function launchProcess(command: readonly string[], options: EngineLaunch): Engin
       child.kill('SIGKILL');
     },
   };
-}
-
-async function residentBytes(pid: number | undefined): Promise<number | null> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const told = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-  return told === undefined ? null : Number(told) * 1_024;
 }

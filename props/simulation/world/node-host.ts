@@ -4,6 +4,7 @@ import type { Intervals } from '../../../machines/limits.ts';
 import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
 import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
 import type { SensorConfig } from '../../../sensor/config/config.ts';
+import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
 import { worldKeyWork } from './certificates.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
 import { CONSOLE_HOST_NAME } from './console-host.ts';
@@ -98,6 +99,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       declaredRole: null,
       labels: {},
       engine: 'auto',
+      tetragon: NO_TETRAGON,
       logLevel: 'silent',
       proxyUrl: null,
       caFingerprint: 'a'.repeat(64),

@@ -1,0 +1,3 @@
+import { describeTetragonLoss } from './tetragon-sensor.ts';
+
+describeTetragonLoss('is killed', 'SIGKILL');

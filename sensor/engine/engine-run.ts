@@ -1,0 +1,19 @@
+// One run of an engine, as its launcher starts it and its actor watches it.
+
+export type EngineRun = {
+  /** Resolves, never rejects, with how it ended. */
+  readonly gone: Promise<string>;
+  hasEnded(): boolean;
+  /** What it holds of the machine's memory; null when that cannot be read. Never rejects. */
+  memoryBytes(): Promise<number | null>;
+  /** Asks it to end. Idempotent. */
+  endInput(): void;
+  kill(): void;
+};
+export type EngineLaunch = {
+  readonly exportFile: string;
+  readonly nodeName: string;
+  /** Each line of its standard output. */
+  readonly onLine: (line: string) => void;
+  readonly onErrorLine: (line: string) => void;
+};

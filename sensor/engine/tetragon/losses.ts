@@ -1,0 +1,92 @@
+// What Tetragon lost. Its kernel side counts what did not fit into its rings in a pinned map, which the bundle's own
+// `bpftool` reads; its program counts the rest and tells it by its metrics only, which need a port.
+import { execFile } from 'node:child_process';
+import { get } from 'node:http';
+import {
+  TETRAGON_CALL_TIMEOUT_MS,
+  TETRAGON_LOSS_ANSWER_MAX_BYTES,
+} from '../../../machines/limits.ts';
+import { parseJson } from '../../../machines/wire/parse.ts';
+
+/** The map of counters per CPU; every 8 bytes of its value is one of them. */
+export const LOSS_MAP = 'tg_stats_map';
+const COUNTER_BYTES = 8;
+const COUNTERS: ReadonlySet<string> = new Set([
+  'tetragon_bpf_missed_events_total',
+  'tetragon_observer_ringbuf_events_lost_total',
+  'tetragon_observer_ringbuf_queue_events_lost_total',
+  'tetragon_notify_overflowed_events_total',
+  'tetragon_export_ratelimit_events_dropped_total',
+]);
+
+/** Events the kernel side could not hand over since it was loaded; undefined when the map cannot be read. */
+export async function kernelLosses(
+  mapReader: string,
+  pinnedMap: string,
+): Promise<number | undefined> {
+  const text = await new Promise<string>((resolve) => {
+    const limits = {
+      timeout: TETRAGON_CALL_TIMEOUT_MS,
+      maxBuffer: TETRAGON_LOSS_ANSWER_MAX_BYTES,
+      env: {},
+    };
+    execFile(mapReader, ['-j', 'map', 'dump', 'pinned', pinnedMap], limits, (error, output) =>
+      resolve(error === null ? output : ''),
+    );
+  });
+  return countersInDump(text);
+}
+
+/** The sum of all counters in a map dump of `bpftool -j`; undefined when it is none. */
+export function countersInDump(text: string): number | undefined {
+  const parsed = parseJson(text);
+  if (!parsed.ok || !Array.isArray(parsed.value)) return undefined;
+  let sum = 0;
+  for (const entry of parsed.value as readonly { readonly values?: unknown }[]) {
+    if (!Array.isArray(entry?.values)) return undefined;
+    for (const { value } of entry.values as readonly { readonly value?: unknown }[]) {
+      if (!Array.isArray(value) || value.length % COUNTER_BYTES !== 0) return undefined;
+      const bytes = Buffer.from(value.map((byte) => Number(byte)));
+      for (let at = 0; at < bytes.byteLength; at += COUNTER_BYTES) {
+        sum += Number(bytes.readBigUInt64LE(at));
+      }
+    }
+  }
+  return sum;
+}
+
+/** Events lost anywhere in Tetragon, by its metrics; undefined when they cannot be read. Never rejects. */
+export async function metricsLosses(address: string): Promise<number | undefined> {
+  const text = await new Promise<string>((resolve) => {
+    const request = get(
+      `http://${address}/metrics`,
+      { signal: AbortSignal.timeout(TETRAGON_CALL_TIMEOUT_MS), agent: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.byteLength;
+          if (bytes > TETRAGON_LOSS_ANSWER_MAX_BYTES) answer.destroy();
+          else chunks.push(chunk);
+        });
+        answer.on('error', () => resolve(''));
+        answer.on('close', () => resolve(''));
+        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+      },
+    );
+    request.on('error', () => resolve(''));
+  });
+  return countersInMetrics(text);
+}
+
+/** The sum of the loss counters in a Prometheus text; undefined when it has none of Tetragon's. */
+export function countersInMetrics(text: string): number | undefined {
+  let sum = 0;
+  if (!text.includes('tetragon_')) return undefined;
+  for (const line of text.split('\n')) {
+    const name = /^[a-z_]+/.exec(line)?.[0] ?? '';
+    const value = Number(line.slice(line.lastIndexOf(' ') + 1));
+    if (COUNTERS.has(name) && Number.isFinite(value)) sum += value;
+  }
+  return sum;
+}

@@ -1,0 +1,151 @@
+// A real Tetragon 1.7 as this Sensor's engine: whether it can run here, where it lies, and its start. Its libraries are
+// loaded with its first start, because most nodes run without it. decision: D46
+import { access, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { ENGINE_STOP_TIMEOUT_MS, UNIX_SOCKET_PATH_MAX_BYTES } from '../../../machines/limits.ts';
+import type { EngineLaunch, EngineRun } from '../engine-run.ts';
+import { type PlacedBundle, pinOf, placeBundle } from './bundle.ts';
+import { bpfDirOf } from './flags.ts';
+import { findNeighbour, makeWay } from './neighbour.ts';
+
+/** What an operator says of the bundle. */
+export type TetragonSettings = {
+  readonly bundle: string | null;
+  readonly sha256: string | null;
+  readonly metricsAddress: string | null;
+};
+/** Where the machine keeps what Tetragon needs. */
+export type HostPlaces = {
+  readonly pidFile: string;
+  readonly typeInformation: string;
+  readonly kprobes: string;
+  readonly bpfFileSystem: string;
+};
+export type Tetragon = {
+  /** Why it cannot run here; undefined = it can. Touches nothing. Never rejects. */
+  readonly whyNot: () => Promise<string | undefined>;
+  /** Puts the bundle in place and makes way for a start; a reason when that fails. Never rejects. */
+  readonly prepare: () => Promise<string | undefined>;
+  /** Asked only after `prepare`. */
+  readonly launch: (options: EngineLaunch) => EngineRun;
+  /** Ends what a killed Sensor left of it: its process and its programs in the kernel. Never rejects. */
+  readonly clearAway: () => Promise<void>;
+};
+
+export const NO_TETRAGON: TetragonSettings = { bundle: null, sha256: null, metricsAddress: null };
+const HOST: HostPlaces = {
+  pidFile: '/var/run/tetragon/tetragon.pid',
+  typeInformation: '/sys/kernel/btf/vmlinux',
+  kprobes: '/sys/bus/event_source/devices/kprobe',
+  bpfFileSystem: '/sys/fs/bpf',
+};
+
+/** The engine of one Sensor. */
+export function createTetragon(
+  stateDir: string,
+  settings: TetragonSettings,
+  host: HostPlaces = HOST,
+): Tetragon {
+  const own = path.join(stateDir, 'engine', 'tetragon');
+  const socket = path.join(stateDir, 'run', 'tetragon.sock');
+  const pinned = path.join(host.bpfFileSystem, bpfDirOf(stateDir));
+  let placed: PlacedBundle | undefined;
+
+  async function whyNot(): Promise<string | undefined> {
+    const { bundle, sha256 } = settings;
+    if (bundle === null) return 'no bundle is named (tetragon: bundle: in sensor.yaml)';
+    if (process.platform !== 'linux') return 'it runs on Linux only';
+    if (process.getuid?.() !== 0) return 'it needs root';
+    if (Buffer.byteLength(socket) > UNIX_SOCKET_PATH_MAX_BYTES) {
+      return 'the path of the state directory is too long for its socket';
+    }
+    if (!(await isThere(host.typeInformation))) return 'this kernel has no type information (BTF)';
+    if (!(await isThere(host.kprobes))) return 'this kernel has no kprobes';
+    const neighbour = await findNeighbour(host.pidFile, socket);
+    if (neighbour.whose === 'foreign') {
+      return `another Tetragon runs on this node (process ${neighbour.pid}, ${host.pidFile}); two cannot`;
+    }
+    const found = await pinOf(bundle).catch((error: unknown) => error);
+    if (typeof found !== 'string') return `the bundle cannot be read: ${String(found)}`;
+    if (sha256 === null) {
+      return `no SHA-256 is pinned (tetragon: sha256:); that of the bundle is ${found}`;
+    }
+    return found === sha256 ? undefined : `the bundle's SHA-256 is ${found}, another one is pinned`;
+  }
+
+  async function prepare(): Promise<string | undefined> {
+    const { bundle, sha256 } = settings;
+    if (bundle === null || sha256 === null) return 'no bundle is pinned';
+    try {
+      const directory = path.join(own, 'bundles');
+      const result = await placeBundle({ bundle, pin: sha256, directory });
+      if (!result.ok) return result.reason;
+      placed = result.bundle;
+      await mkdir(path.join(own, 'policies'), { recursive: true, mode: 0o700 });
+      await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
+      const neighbour = await findNeighbour(host.pidFile, socket);
+      await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
+      await rm(socket, { force: true });
+      return undefined;
+    } catch (error) {
+      return String(error);
+    }
+  }
+
+  function launch(options: EngineLaunch): EngineRun {
+    const bundle = placed;
+    if (bundle === undefined) throw new Error('Tetragon is launched before it was prepared');
+    let run: EngineRun | undefined;
+    let isEnding = false;
+    let isGone = false;
+    const begin = async (): Promise<string> => {
+      const { runTetragon } = await import('./run.ts');
+      if (isEnding) return 'stopped';
+      run = await runTetragon(options, {
+        bundle,
+        socket,
+        stateDir,
+        startDir: path.join(own, 'policies'),
+        pinned,
+        metricsAddress: settings.metricsAddress,
+      });
+      if (isEnding) run.endInput();
+      return await run.gone;
+    };
+    const gone = begin()
+      .catch((error: unknown) => String(error))
+      .finally(() => {
+        isGone = true;
+      });
+    return {
+      gone,
+      hasEnded: () => isGone,
+      memoryBytes: async () => (await run?.memoryBytes()) ?? null,
+      endInput: () => {
+        isEnding = true;
+        run?.endInput();
+      },
+      kill: () => {
+        isEnding = true;
+        run?.kill();
+      },
+    };
+  }
+
+  async function clearAway(): Promise<void> {
+    const neighbour = await findNeighbour(host.pidFile, socket);
+    if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
+    for (const one of [pinned, `${pinned}_old`]) {
+      await rm(one, { recursive: true, force: true }).catch(() => undefined);
+    }
+  }
+
+  return { whyNot, prepare, launch, clearAway };
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
