@@ -1,6 +1,7 @@
 // `service-console api-keys ...`: the secret is the data on stdout, everything about it is talk. A key makes no keys, so
 // making one asks for the password. decision: D36, D43
 import type { Command } from 'commander';
+import { KEY_SCOPES } from '../../machines/trust/api-key.rules.ts';
 import type { ApiKeyView, IssuedKeyView } from '../operator-plane/api-keys.ts';
 import {
   type CommandIo,
@@ -43,6 +44,7 @@ export function addApiKeyCommands(program: Command, io: CommandIo): void {
     .option('--days <number>', 'how long it lasts; else 90')
     .option('--never', 'it never expires; for admins')
     .option('--email <address>', 'who you are')
+    .addHelpText('after', `\nScopes: ${KEY_SCOPES.join(', ')}`)
     .action((options: CreateOptions) => create(io, options));
 
   withOutput(keys.command('list').alias('ls').description('list your keys, newest first'))

@@ -4,6 +4,8 @@ import { exchange, type HttpAnswer, parseAnswer, refusedBy } from './client.ts';
 import type { CommandIo } from './command-run.ts';
 import type { Connection } from './context-file.ts';
 import { CommandFailure, EXIT } from './exit.ts';
+import { setUpSecondFactor } from './second-factor.ts';
+import { plain } from './terminal.ts';
 
 const COOKIE = '__Host-service_session';
 /** What a page of the Console would send: this program is where the request begins. */
@@ -11,7 +13,13 @@ const OWN = { 'sec-fetch-site': 'same-origin', 'x-service-csrf': '1' };
 
 export type PersonSession = {
   send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  /** As it was entered. */
+  readonly password: string;
+  readonly hasSecondFactor: boolean;
+  /** The second factor had to be set up to log in; its recovery codes were told. */
+  readonly wasSetUp: boolean;
 };
+type Send = PersonSession['send'];
 type Standing = {
   readonly stage: 'partial' | 'full';
   readonly needs: 'totp' | 'totp_enrollment' | null;
@@ -28,49 +36,46 @@ export async function withSession<T>(
   run: (session: PersonSession) => Promise<T>,
 ): Promise<T> {
   let cookie: string | null = null;
-  const session: PersonSession = {
-    async send<A>(method: string, path: string, body?: unknown) {
-      const answer = await exchange(
-        { ...at.connection, token: '' },
-        {
-          ...{ method, path: `/api/v2${path}`, body, timeoutMs: at.timeoutMs },
-          headers: { ...OWN, ...(cookie === null ? {} : { cookie: `${COOKIE}=${cookie}` }) },
-        },
-      );
-      cookie = cookieOf(answer) ?? cookie;
-      const value = parseAnswer(answer.text);
-      if (answer.status >= 400) throw refusedBy(answer.status, value);
-      return value as A;
-    },
+  const send: Send = async <A>(method: string, path: string, body?: unknown) => {
+    const answer = await exchange(
+      { ...at.connection, token: '' },
+      {
+        ...{ method, path: `/api/v2${path}`, body, timeoutMs: at.timeoutMs },
+        headers: { ...OWN, ...(cookie === null ? {} : { cookie: `${COOKIE}=${cookie}` }) },
+      },
+    );
+    cookie = cookieOf(answer) ?? cookie;
+    const value = parseAnswer(answer.text);
+    if (answer.status >= 400) throw refusedBy(answer.status, value);
+    return value as A;
   };
   try {
-    await logIn(io, session, at.email);
-    return await run(session);
+    return await run({ send, ...(await logIn(io, send, at.email)) });
   } finally {
     // Whatever went wrong before is what is told; a session that cannot be ended now ends by itself.
-    if (cookie !== null) await session.send('POST', '/auth/logout').catch(() => undefined);
+    if (cookie !== null) await send('POST', '/auth/logout').catch(() => undefined);
   }
 }
 
 async function logIn(
   io: CommandIo,
-  session: PersonSession,
+  send: Send,
   asked: string | undefined,
-): Promise<void> {
+): Promise<Omit<PersonSession, 'send'>> {
   const email = asked ?? (await askFor(io, 'E-mail: ', '--email'));
   const password = await secret(io, 'Password: ');
-  const standing = await session.send<Standing>('POST', '/auth/login', { email, password });
+  const standing = await send<Standing>('POST', '/auth/login', { email, password });
+  const session = { password, hasSecondFactor: false, wasSetUp: false };
   if (standing.needs === 'totp_enrollment') {
-    const what = 'this account must set up a second factor before it can do more';
-    throw new CommandFailure(
-      EXIT.notAuthenticated,
-      what,
-      'set it up: POST /api/v2/auth/mfa/enroll',
-    );
+    io.terminal.talk('This account must set up a second factor before it can do more.');
+    const codes = await setUpSecondFactor(io, send, password);
+    for (const code of codes) io.terminal.talk(`  ${plain(code)}`);
+    return { ...session, hasSecondFactor: true, wasSetUp: true };
   }
-  if (standing.needs === null) return;
+  if (standing.needs === null) return session;
   const code = await secret(io, 'Code of the authenticator app, or a recovery code: ');
-  await session.send('POST', '/auth/mfa/verify', { code });
+  await send('POST', '/auth/mfa/verify', { code });
+  return { ...session, hasSecondFactor: true };
 }
 
 /** Asks for what is no secret; without a terminal it must come with the command. */
@@ -83,7 +88,8 @@ export async function askFor(io: CommandIo, question: string, option: string): P
   throw new CommandFailure(EXIT.usage, 'nothing was entered');
 }
 
-async function secret(io: CommandIo, question: string): Promise<string> {
+/** Asks for what nobody may see; without a terminal it is the next line of standard input. */
+export async function secret(io: CommandIo, question: string): Promise<string> {
   if (io.askSecret === undefined) throw new Error('this program cannot ask for a secret');
   const answer = await io.askSecret(question);
   if (answer !== '') return answer;

@@ -10,6 +10,7 @@ import { addLabelCommands } from './label-commands.ts';
 import { addLicenseCommands } from './license-commands.ts';
 import { addLoginCommands } from './login-commands.ts';
 import { json } from './output.ts';
+import { addOwnAccountCommands } from './own-account-commands.ts';
 import { programVersion } from './program-version.ts';
 import { addSensorCommands } from './sensor-commands.ts';
 import { addSettingsCommands } from './settings-commands.ts';
@@ -72,6 +73,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addUserCommands(program, io);
   addLoginCommands(program, io);
   addWhoAmICommand(program, io);
+  addOwnAccountCommands(program, io);
   addApiKeyCommands(program, io);
   addEventCommands(program, io);
   addAuditCommands(program, io);

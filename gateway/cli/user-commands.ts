@@ -217,7 +217,7 @@ function linkFor(client: Client, user: Pick<User, 'user_id'>): Promise<Link> {
 
 function tellLink(io: CommandIo, { expires_at: expiresAt }: Link): void {
   io.terminal.talk(`The secret sets a password once, until ${expiresAt}; it is not shown again:`);
-  io.terminal.talk('  POST /api/v2/auth/reset {"secret": "...", "password": "..."}');
+  io.terminal.talk('  service-console password reset --url CONSOLE (or POST /api/v2/auth/reset)');
 }
 
 function roleOf(text: string): string {
