@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import {
   LOGIN_ACCOUNT_TRIES_FREE,
   LOGIN_DELAY_MAX_MS,
+  SESSION_ABSOLUTE_MS,
   SESSION_IDLE_MS,
 } from '../../machines/limits.ts';
 import {
@@ -132,6 +133,36 @@ describe('attack 27: a session', () => {
     browser.plant(value);
     expect((await browser.get('/auth/session')).status).toBe(401);
     console.travel(-SESSION_IDLE_MS);
+  });
+
+  it('should end with its lifetime, however busy it is', async () => {
+    const console = await openConsole();
+    const { email } = await addPerson(console, 'viewer');
+    const browser = await loggedIn(console, email);
+    const value = browser.cookie();
+    const stepMs = SESSION_IDLE_MS / 2;
+    for (let passedMs = stepMs; passedMs < SESSION_ABSOLUTE_MS; passedMs += stepMs) {
+      console.travel(stepMs);
+      expect((await browser.get('/auth/session')).status).toBe(200);
+    }
+    console.travel(stepMs);
+    browser.plant(value);
+    expect((await browser.get('/auth/session')).status).toBe(401);
+    console.travel(-SESSION_ABSOLUTE_MS);
+  });
+
+  it('should end everywhere but where its person says so, and no session of anybody else', async () => {
+    const console = await openConsole();
+    const { email } = await addPerson(console, 'viewer');
+    const stranger = await loggedIn(console, (await addPerson(console, 'viewer')).email);
+    const here = await loggedIn(console, email);
+    const others = [await loggedIn(console, email), await loggedIn(console, email)];
+    expect((await here.post('/auth/sessions/end-others')).body).toEqual({ ended: 2 });
+    for (const one of others) expect((await one.get('/auth/session')).status).toBe(401);
+    for (const one of [here, stranger]) {
+      expect((await one.get('/auth/session')).status).toBe(200);
+    }
+    expect((await here.post('/auth/sessions/end-others')).body).toEqual({ ended: 0 });
   });
 
   it('should survive the absence of the database, and be refused with 503 meanwhile', async () => {
