@@ -186,7 +186,8 @@ export const TETRAGON_CALL_TIMEOUT_MS = 5 * SECOND_MS;
 export const TETRAGON_POLICY_CALL_TIMEOUT_MS = 30 * SECOND_MS;
 export const TETRAGON_POLICIES_MAX = 1_024;
 export const TETRAGON_POLICY_MAX_BYTES = 1 * MIB;
-export const UNIX_SOCKET_PATH_MAX_BYTES = 80;
+// The kernel allows 107; Tetragon makes its socket in a folder beside the place first, which takes 29 more.
+export const UNIX_SOCKET_PATH_MAX_BYTES = 78;
 export const EXPORT_CHUNK_BYTES = 256 * KIB;
 export const EXPORT_LINE_MAX_BYTES = 1 * MIB;
 export const EXPORT_HEAD_BYTES = 256;

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pinOf, placeBundle } from './bundle.ts';
 
@@ -42,11 +43,9 @@ function entry(name: string, body: string, type = '0'): Buffer {
   header.write(name, 0, 100);
   header.write('0000644\0', 100);
   header.write(`${Buffer.byteLength(body).toString(8).padStart(11, '0')}\0`, 124);
-  header.write('        ', 148);
   header.write(type, 156);
   header.write('ustar\0', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  sumHeader(header);
   const padded = Buffer.alloc(Math.ceil(Buffer.byteLength(body) / 512) * 512);
   padded.write(body);
   return Buffer.concat([header, padded]);
@@ -162,6 +161,34 @@ describe('a Tetragon bundle', () => {
     }
   });
 
+  it('should never write outside its place, whatever bytes of an archive are others', async () => {
+    const archive = Buffer.concat([...good, entry('README', 'x'.repeat(700)), Buffer.alloc(1_024)]);
+    const file = path.join(scratch, 'any.tar');
+    const change = fc.record({
+      at: fc.nat(archive.byteLength - 1),
+      bytes: fc.oneof(
+        fc.uint8Array({ minLength: 1, maxLength: 16 }),
+        fc.constantFrom('../', '/etc/', '\0', '2', '77777777777').map((text) => Buffer.from(text)),
+      ),
+      isSummed: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
+        const bytes = Buffer.from(archive);
+        for (const { at, bytes: others, isSummed } of changes) {
+          bytes.set(others.subarray(0, bytes.byteLength - at), at);
+          if (isSummed) sumHeader(bytes.subarray(at - (at % 512), at - (at % 512) + 512));
+        }
+        writeFileSync(file, bytes);
+        const result = await place(file);
+        expect(readdirSync(scratch).sort()).toEqual(['any.tar', 'placed']);
+        expect(placed().length).toBe(result.ok ? 1 : 0);
+        rmSync(path.join(scratch, 'placed'), { recursive: true });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('should be refused when something of it is missing or a link stands for it', async () => {
     expect(await place(makeTarball([entry(PROGRAM, 'x')]))).toMatchObject({ ok: false });
     expect(await place(makeTarball([entry(OBJECT, 'x')]))).toMatchObject({ ok: false });
@@ -179,8 +206,12 @@ describe('a Tetragon bundle', () => {
 function hugeEntry(): Buffer {
   const header = entry('README', '');
   header.write('77777777777\0', 124);
+  sumHeader(header);
+  return header;
+}
+
+function sumHeader(header: Buffer): void {
   header.write('        ', 148);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return header;
 }
