@@ -42,7 +42,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
       onLine: (line) => {
         const word = wordOf(line);
         if (word === null) return;
-        if (word['alive'] !== undefined) countLost(Number(word['lost']));
+        countLost(Number(word['lost']));
         void hear(word, isPreemptRt, own);
       },
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
@@ -58,7 +58,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   function lossCounter(): (lost: number) => void {
     let known = 0;
     return (told) => {
-      const lost = Math.max(known, Math.floor(told) || 0);
+      const lost = Math.max(known, Math.floor(told || 0));
       facts.pipeline.engine_lost += lost - known;
       known = lost;
     };

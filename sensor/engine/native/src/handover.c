@@ -16,6 +16,7 @@
 #define WAIT_STEP_MS 20
 #define PATIENCE_MS 3000
 #define MOST_MS 8000
+#define RECENT 8
 
 /* In a file that is mapped shared: it outlives a kill. */
 struct page {
@@ -169,9 +170,14 @@ u64 handover_gap_ms(void)
 	return gap_ms;
 }
 
+/* What began shortly before may not have been told whole yet: the number of a while ago is what is kept. */
 void handover_sign(void)
 {
-	page->last_pid = last_pid();
+	static u64 recent[RECENT];
+	static unsigned signs;
+
+	recent[signs++ % RECENT] = last_pid();
+	page->last_pid = recent[signs < RECENT ? 0 : signs % RECENT];
 	page->sign_time = boot_ns();
 }
 

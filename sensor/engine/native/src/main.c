@@ -167,6 +167,11 @@ static void say(struct text *to, char *start)
 	fflush(stdout);
 }
 
+static u64 all_lost(void)
+{
+	return programs_lost() + export_totals.lost + lines_malformed() + handover_unseen();
+}
+
 static void say_hello(void)
 {
 	struct text *to = image_text();
@@ -186,15 +191,12 @@ static void say_hello(void)
 	put_number(to, programs_attached());
 	put(to, ",\"gap_ms\":");
 	put_number(to, handover_gap_ms());
+	put(to, ",\"lost\":");
+	put_number(to, all_lost());
 	put(to, ",\"pid\":");
 	put_number(to, getpid());
 	put(to, "}");
 	say(to, start);
-}
-
-static u64 all_lost(void)
-{
-	return programs_lost() + export_totals.lost + lines_malformed() + handover_unseen();
 }
 
 static void tell_losses(void)
