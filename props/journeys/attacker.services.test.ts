@@ -1,0 +1,182 @@
+// A scripted intruder in a hand-made container: what it does is told by the eBPF engine, as a multiset by kind, binary and
+// parent, with the container and the ancestry, and has reached the Console within a second. decision: D44
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, realpathSync, rmdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { cpus, loadavg } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { items } from './api.ts';
+import { missingForEbpf } from './ebpf.ts';
+import {
+  createToken,
+  isHealthy,
+  isSkipped,
+  onlySensor,
+  startConsole,
+  startSensor,
+  stop,
+} from './fleet.ts';
+import { eventually, type Home, makeHome, ROOT, removeHome } from './programs.ts';
+
+const TIMEOUT_MS = 180_000;
+const SEEN_WITHIN_MS = 1_000;
+const ROUNDS_MAX = 3;
+// So many times as many that want to run as can.
+const CROWD = 2;
+const RESOLVER = '127.9.9.9';
+const SHELL = '/bin/sh';
+const NODE = realpathSync(process.execPath);
+const PERL = '/usr/bin/perl';
+const EXPECTED: Readonly<Record<string, number>> = {
+  ...lived('/usr/bin/curl', SHELL),
+  [`network_connect /usr/bin/curl < ${SHELL}`]: 1,
+  ...lived('/usr/bin/su', SHELL),
+  ...lived(SHELL, '/usr/bin/su'),
+  ...lived('/usr/bin/id', SHELL),
+  ...lived(PERL, SHELL, 2),
+  [`kernel_module_load ${PERL} < ${SHELL}`]: 1,
+  [`dns_query ${PERL} < ${SHELL}`]: 2,
+  ...lived('/usr/bin/cat', SHELL),
+  [`file_open /usr/bin/cat < ${SHELL}`]: 1,
+  ...lived('/usr/bin/sh', SHELL),
+  ...lived('/usr/bin/id', '/usr/bin/sh'),
+  // The storm: forks that run nothing.
+  [`process_exit ${SHELL} < ${SHELL}`]: 40,
+  // The script itself, which was told to begin before it entered the container.
+  [`process_exit ${SHELL} < ${NODE}`]: 1,
+};
+type Told = {
+  readonly event_kind: string;
+  readonly process?: { readonly binary: string; readonly exec_id: string };
+  readonly parent?: { readonly binary: string };
+  readonly ancestors?: readonly { readonly binary: string }[];
+  readonly workload?: { readonly container_id?: string };
+  readonly network?: { readonly domain?: string; readonly destination_port?: number };
+  readonly file?: { readonly path: string };
+  readonly occurrences?: number;
+};
+
+/** Began and ended so often. */
+function lived(binary: string, parent: string, times = 1): Record<string, number> {
+  const key = `${binary} < ${parent}`;
+  return { [`process_exec ${key}`]: times, [`process_exit ${key}`]: times };
+}
+
+let home: Home | null = null;
+const cleanUps: (() => void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+  if (home !== null) await removeHome(home);
+});
+
+it.skipIf(isSkipped('attacker', missingForEbpf()))(
+  'should be told at the Console within a second, whole, with its container and its ancestry',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    home = await makeHome();
+    const at = home;
+    const running = await startConsole(at);
+    const sensor = startSensor(at, { token: await createToken(at) });
+    await onlySensor(at, isHealthy);
+    const port = await startServer();
+    await startResolver();
+    const late: number[] = [];
+    // Whatever else runs on the machine may slow one round down; what is told is whole in every round.
+    while (late.length < ROUNDS_MAX && !late.some((ms) => ms < SEEN_WITHIN_MS)) {
+      late.push(await attack(at, port));
+    }
+    process.stderr.write(`attacker: the slowest event was listed after ${late.join(', ')} ms\n`);
+    const isCrowded = (loadavg()[0] ?? 0) > CROWD * cpus().length;
+    if (isCrowded) process.stderr.write('attacker: too much else runs here to judge the time\n');
+    else expect(Math.min(...late)).toBeLessThan(SEEN_WITHIN_MS);
+    expect(await stop(sensor)).toBe(0);
+    expect(await stop(running)).toBe(0);
+  },
+);
+
+/** One attack; answers how long after its end the whole of it was listed. */
+async function attack(at: Home, port: number): Promise<number> {
+  const id = randomBytes(32).toString('hex');
+  const script = path.join(ROOT, 'props', 'journeys', 'attacker.sh');
+  const attacker = spawn(SHELL, [script, makeCgroup(id), String(port), RESOLVER], {
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(attacker, 'exit');
+  const endedAt = Date.now();
+  expect(code).toBe(9);
+  const own = async () =>
+    (await items<Told>(at, '/api/v2/events?from=now-2m&limit=500')).filter(
+      ({ workload }) => workload?.container_id?.startsWith(id.slice(0, 31)) === true,
+    );
+  const told = await eventually('its end is listed', async () => {
+    const all = await own();
+    return all.some((one) => one.event_kind === 'process_exit' && isScript(one)) ? all : null;
+  });
+  const listedMs = Date.now() - endedAt;
+  const counts = multisetOf(told.filter((one) => !isPam(one)));
+  expect(Object.fromEntries(counts)).toEqual(EXPECTED);
+  expect(told.some((one) => isPam(one) && one.event_kind === 'privilege_change')).toBe(true);
+  const find = (kind: string, binary: string) =>
+    told.find((one) => one.event_kind === kind && one.process?.binary === binary);
+  expect(find('dns_query', PERL)?.network?.domain).toBe('evil.example');
+  expect(find('network_connect', '/usr/bin/curl')?.network?.destination_port).toBe(port);
+  expect(find('file_open', '/usr/bin/cat')?.file?.path).toBe('/etc/shadow');
+  const short = told.find((one) => keyOf(one) === 'process_exec /usr/bin/id < /usr/bin/sh');
+  expect(short?.ancestors?.map(({ binary }) => binary)).toContain(SHELL);
+  return listedMs;
+}
+
+const isScript = (one: Told) => one.process?.binary === SHELL && one.parent?.binary === NODE;
+// What the modules of `su` open and change is the distribution's.
+const isPam = (one: Told) =>
+  one.process?.binary === '/usr/bin/su' && !one.event_kind.startsWith('process_');
+const keyOf = (one: Told) => `${one.event_kind} ${one.process?.binary} < ${one.parent?.binary}`;
+
+/** How often each kind was told of each binary under each parent; a burst counts what it stands for. */
+function multisetOf(told: readonly Told[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const one of told) {
+    const key = keyOf(one);
+    counts.set(key, (counts.get(key) ?? 0) + (one.occurrences ?? 1));
+  }
+  return counts;
+}
+
+/** A cgroup of the unified hierarchy, named as a container runtime names a container's. */
+function makeCgroup(id: string): string {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  const root = mounts.find((line) => line.split(' ')[2] === 'cgroup2')?.split(' ')[1] ?? '';
+  const made = path.join(root, `docker-${id}.scope`);
+  mkdirSync(made, { recursive: true });
+  cleanUps.push(() => rmdirSync(made));
+  return made;
+}
+
+async function startServer(): Promise<number> {
+  const server = createServer((_, response) => response.end('hello'));
+  cleanUps.push(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Answers every question with 203.0.113.7. */
+async function startResolver(): Promise<Socket> {
+  const socket = createSocket('udp4');
+  cleanUps.push(() => socket.close());
+  socket.on('message', (question, from) => {
+    const answer = Buffer.from('c00c000100010000003c0004cb007107', 'hex');
+    const whole = Buffer.concat([question, answer]);
+    whole.writeUInt16BE(0x8180, 2);
+    whole.writeUInt16BE(1, 6);
+    socket.send(whole, from.port, from.address);
+  });
+  socket.bind(53, RESOLVER);
+  await once(socket, 'listening');
+  return socket;
+}
