@@ -218,6 +218,7 @@ async function buildRouters(context: StepContext) {
     events: analytics.events,
     sink: tap.sink,
     telemetry: analytics.telemetry,
+    baselines: analytics.baselines,
     certificates: certificatesOf(built),
     policyPublicKeyPem: signing.publicKeyPem,
     license: license.gate,
@@ -234,6 +235,10 @@ async function buildRouters(context: StepContext) {
     fleet,
     registry: relational.sensors,
     events: analytics.events,
+    telemetry: {
+      ...{ ...analytics.telemetry, ...analytics.baselines },
+      inventory: relational.inventory,
+    },
     tap,
     audit: relational.audit,
     auditChain: relational.auditChain,

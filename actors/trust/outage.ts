@@ -2,6 +2,7 @@
 // program and goes on.
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
 
 /** Runs one use of the database; its absence comes back as a refusal. */
@@ -9,7 +10,8 @@ export async function orUnavailable<T>(run: () => Promise<T>): Promise<T | Refus
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
+    const isAway = error instanceof StoreUnavailable || error instanceof EventStoreUnavailable;
+    if (!isAway) throw error;
     return storeUnavailable();
   }
 }

@@ -29,7 +29,7 @@ import { createLiveBehavior, LIVE_PATH } from '../live/live-socket.ts';
 import { createOperatorPlane } from '../operator-plane/app.ts';
 import { createBridge } from '../operator-plane/bridge.ts';
 import { createCursorSigner } from '../operator-plane/cursor.ts';
-import type { DirectoryView, Probe } from '../operator-plane/deps.ts';
+import type { DirectoryView, Probe, TelemetryReads } from '../operator-plane/deps.ts';
 import { createMetrics, type Metrics, measureRateLimits } from '../operator-plane/metrics.ts';
 import type { Access } from './access.ts';
 import type { Fleet } from './fleet.ts';
@@ -54,6 +54,7 @@ export type OperatorSideDeps = {
   readonly fleet: Fleet;
   readonly registry: SensorRegistry;
   readonly events: EventStore;
+  readonly telemetry: TelemetryReads;
   readonly tap: EventTap;
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
@@ -92,6 +93,7 @@ export async function assembleOperatorSide(deps: OperatorSideDeps): Promise<Oper
     cursors: createCursorSigner(deps.cursorKey),
     registry: deps.registry,
     events: deps.events,
+    telemetry: deps.telemetry,
     audit: deps.audit,
     auditChain: deps.auditChain,
     fleet: fleet.picture,

@@ -13,6 +13,7 @@ import type { LicenseGate } from '../../actors/trust/license-gate.ts';
 import { createAuthenticate, createRenewal } from '../../actors/trust/renewal.ts';
 import { createRevocation, type RevokeSensor } from '../../actors/trust/revocation.ts';
 import { createTokenDesk, type TokenDesk } from '../../actors/trust/tokens.ts';
+import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
 import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
 import type { AuditLog, InventoryStore } from '../../storage/ports/relational.ts';
 import type { FactWriter, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
@@ -45,6 +46,7 @@ export type SensorSideDeps = {
   readonly events: EventStore;
   readonly sink: EventSink;
   readonly telemetry: Pick<TelemetryStore, 'insert'>;
+  readonly baselines: Pick<BaselineStore, 'put'>;
   readonly certificates: SensorCertificates;
   readonly policyPublicKeyPem: string;
   readonly license: LicenseGate;
@@ -62,7 +64,9 @@ export async function assembleSensorSide(deps: SensorSideDeps): Promise<SensorSi
   const { intervals, platform } = config;
   const ledgers = createSequenceLedgers(deps.events);
   await ledgers.load();
-  const inventory = createInventory({ store: deps.inventory, platform, logger });
+  const inventory = createInventory({
+    ...{ store: deps.inventory, baselines: deps.baselines, platform, logger },
+  });
   await inventory.load();
   const telemetry = startTelemetry({ store: deps.telemetry, clock, intervals, logger });
   const shared = {

@@ -1,6 +1,7 @@
 // `service-console sensors ...`
 import type { Command } from 'commander';
-import type { SensorSummary } from '../operator-plane/sensor-view.ts';
+import { LOSS_PLACES } from '../../machines/wire/loss.ts';
+import type { SensorDetail, SensorSummary } from '../operator-plane/sensor-view.ts';
 import {
   type CommandIo,
   clientOf,
@@ -16,6 +17,7 @@ import {
 import { findGroup, findSensor, findTeam } from './find-by-name.ts';
 import { printList, printRecord, type View } from './output.ts';
 import { addSensorLabelCommands } from './sensor-label-commands.ts';
+import { addSensorTelemetryCommands } from './sensor-telemetry-commands.ts';
 import { age } from './terminal.ts';
 
 const LIST_MAX = 1_000_000;
@@ -74,7 +76,7 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
       const shown = tableOptions(options);
       const client = clientOf(io, options);
       const { sensor_id: id } = await findSensor(client, name);
-      const detail = await client.get<SensorSummary>(`/api/v2/sensors/${id}`);
+      const detail = await client.get<SensorDetail>(`/api/v2/sensors/${id}`);
       printRecord(io.terminal, detail, recordView(io.now()), shown);
     });
 
@@ -111,6 +113,7 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
       io.terminal.out(issued.secret);
     });
   addSensorLabelCommands(sensors, io);
+  addSensorTelemetryCommands(sensors, io);
 }
 
 type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
@@ -142,7 +145,7 @@ function listView(nowMs: number): View<SensorSummary> {
   };
 }
 
-function recordView(nowMs: number): View<SensorSummary> {
+function recordView(nowMs: number): View<SensorDetail> {
   const view = listView(nowMs);
   return {
     ...view,
@@ -157,8 +160,18 @@ function recordView(nowMs: number): View<SensorSummary> {
       { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
       { head: 'REVOKED', read: (sensor) => sensor.revoked_at ?? '-' },
       { head: 'REASON', read: (sensor) => sensor.revoked_reason ?? '-' },
+      { head: 'SEEN', read: (sensor) => settledCount(sensor, ['seen']) },
+      { head: 'LOST', read: (sensor) => settledCount(sensor, LOSS_PLACES) },
     ],
   };
+}
+
+// What the loss ledger counted since the Sensor's state directory was made; `sensors coverage` tells the hours.
+function settledCount({ facts }: SensorDetail, names: readonly string[]): string {
+  const loss = facts?.['loss'];
+  if (typeof loss !== 'object' || loss === null) return '-';
+  const counts = loss as Readonly<Record<string, unknown>>;
+  return String(names.reduce((sum, name) => sum + Number(counts[name] ?? 0), 0));
 }
 
 function engineOf(sensor: SensorSummary): string {

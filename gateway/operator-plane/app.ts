@@ -15,6 +15,7 @@ import { authRoutes } from './auth.ts';
 import { authMfaRoutes } from './auth-mfa.ts';
 import { authSsoRoutes } from './auth-sso.ts';
 import { authWhoAmIRoutes } from './auth-whoami.ts';
+import { coverageRoutes } from './coverage.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { enrollmentTokenRoutes } from './enrollment-tokens.ts';
 import { eventRoutes } from './events.ts';
@@ -29,6 +30,7 @@ import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
 import { sensorChangeRoutes } from './sensor-changes.ts';
 import { sensorHistoryRoutes } from './sensor-history.ts';
+import { sensorTelemetryRoutes } from './sensor-telemetry.ts';
 import { sensorRoutes } from './sensors.ts';
 import { settingsRoutes } from './settings.ts';
 import { ssoRoutes } from './sso.ts';
@@ -74,6 +76,8 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
         sensorRoutes,
         sensorChangeRoutes,
         sensorHistoryRoutes,
+        coverageRoutes,
+        sensorTelemetryRoutes,
         teamRoutes,
         groupRoutes,
         enrollmentTokenRoutes,

@@ -8,9 +8,11 @@ import type { CrashLog } from '../../actors/runtime/supervisor.ts';
 import type { RevokeSensor } from '../../actors/trust/revocation.ts';
 import type { TokenDesk } from '../../actors/trust/tokens.ts';
 import type { AuditChain } from '../../storage/ports/audit-chain.ts';
+import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
 import type { EventStore } from '../../storage/ports/event-store.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog, InventoryStore } from '../../storage/ports/relational.ts';
 import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { TelemetryStore } from '../../storage/ports/telemetry-store.ts';
 import type { Admitter } from '../access/admitter.ts';
 import type { AccessDeps } from './access-deps.ts';
 import type { CursorSigner } from './cursor.ts';
@@ -45,6 +47,10 @@ export type Probe = {
 
 export type VersionFacts = { readonly version: string; readonly platform: string };
 
+/** What sensors told beside events, as it is stored. */
+export type TelemetryReads = Omit<TelemetryStore, 'insert'> &
+  Omit<BaselineStore, 'put'> & { readonly inventory: Pick<InventoryStore, 'get'> };
+
 export type OperatorPlaneDeps = {
   readonly logger: Logger;
   readonly now: () => number;
@@ -62,6 +68,7 @@ export type OperatorPlaneDeps = {
     'listSensors' | 'getSensor' | 'listTokens' | 'revokeToken'
   >;
   readonly events: Pick<EventStore, 'search' | 'transitionsOf'>;
+  readonly telemetry: TelemetryReads;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   readonly auditChain: Pick<AuditChain, 'checkpoints'>;
   readonly fleet: FleetView;

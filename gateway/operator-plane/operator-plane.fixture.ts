@@ -19,6 +19,7 @@ import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import { apiKeyCalls } from '../../storage/memory/api-keys.ts';
 import { emptyLabels, isLabelled } from '../../storage/memory/labels.ts';
+import { createMemoryEvents } from '../../storage/memory/memory-events.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
 import { createPlainSealer } from '../../storage/memory/plain-sealer.ts';
@@ -106,6 +107,7 @@ export async function createFixture(
     logger: silentLogger,
   });
   const relational = createMemoryRelational();
+  const telemetry = createMemoryEvents(1);
   const settings = await openSettingsDesk({
     ...{ store: relational.settings, base: DEFAULT_INTERVALS },
     ...{ clock, now, logger: silentLogger },
@@ -200,6 +202,10 @@ export async function createFixture(
         state.tokens.set(tokenId, revoked);
         return revoked;
       },
+    },
+    telemetry: {
+      ...{ ...telemetry.telemetry, ...telemetry.baselines },
+      inventory: relational.inventory,
     },
     events: {
       search: async (query) => {
@@ -327,7 +333,7 @@ export async function createFixture(
     addKey,
     addUser,
     addSession,
-    addSensor,
+    ...{ addSensor, stored: { telemetry, relational } },
     async close() {
       await app.close();
       await license.close();

@@ -47,6 +47,7 @@ export const SensorDetail = Type.Intersect([
   SensorSummary,
   Type.Object({ facts: Nullable(Type.Record(Type.String(), Type.Unknown())) }),
 ]);
+export type SensorDetail = Type.Static<typeof SensorDetail>;
 export type SensorSummary = Type.Static<typeof SensorSummary>;
 
 type Labels = Omit<SensorLabels, 'sensorId'>;

@@ -121,7 +121,8 @@ export async function startConsole(options: ConsoleOptions = {}) {
   });
   const sensorSide = await assembleSensorSide({
     ...common,
-    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink, telemetry: events.telemetry },
+    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
+    ...{ telemetry: events.telemetry, baselines: events.baselines },
     certificates: { ...authority, checkCsr, newSerial },
     policyPublicKeyPem: 'policy-key',
     addressBudget: access.addressBudget,
@@ -130,6 +131,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const operatorSide = await assembleOperatorSide({
     ...common,
     ...{ fleet, tap, audit, auditChain, access, license },
+    telemetry: { ...events.telemetry, ...events.baselines, inventory },
     version: '0.1.0',
     tokens: sensorSide.tokens,
     revokeSensor: sensorSide.revokeSensor,

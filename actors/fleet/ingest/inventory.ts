@@ -11,9 +11,11 @@ import {
   type InventorySectionName,
 } from '../../../machines/wire/inventory.ts';
 import type { Flavor } from '../../../machines/wire/scalars.ts';
+import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
 import type { InventoryStore } from '../../../storage/ports/relational.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { orUnavailable, storeUnavailable } from '../../trust/outage.ts';
+import { storeBaselines } from './inventory-baselines.ts';
 import { applyDelta, type Endpoint, endpointsHashOf } from './inventory-section.ts';
 import { createLanes } from './lane.ts';
 
@@ -40,6 +42,7 @@ export type Inventory = {
 /** Makes the inventory over its store. */
 export function createInventory(deps: {
   readonly store: InventoryStore;
+  readonly baselines: Pick<BaselineStore, 'put'>;
   readonly platform: Flavor;
   readonly logger: Logger;
 }): Inventory {
@@ -57,12 +60,22 @@ export function createInventory(deps: {
     else own.set(section, hash);
   }
 
+  /** The items that are stored now; none when nothing is known of the section. */
+  async function itemsOf(sensorId: string, section: InventorySectionName) {
+    if (known(sensorId, section) === undefined) return [];
+    return (await store.get(sensorId, section))?.items ?? [];
+  }
+
   async function put(
     sensorId: string,
     section: InventorySectionName,
     content: { readonly hash: string; readonly items: readonly InventoryItem[] },
     nowMs: number,
   ): Promise<void> {
+    if (section === 'baselines') {
+      const before = await itemsOf(sensorId, section);
+      await storeBaselines(deps.baselines, { sensorId, before, items: content.items, nowMs });
+    }
     await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
     remember(sensorId, section, content.hash);
   }

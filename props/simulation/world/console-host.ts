@@ -134,6 +134,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       events: ports.analytics.events,
       sink: ports.analytics.sink,
       telemetry: ports.analytics.telemetry,
+      baselines: ports.analytics.baselines,
       certificates: worldCertificates(own, drawn),
       policyPublicKeyPem: 'world policy key',
       license: { nodesAllowed: () => null },
