@@ -14,6 +14,7 @@ import { diskFiles } from './state-directory/file-port.ts';
 import { rsaKeyWork } from './state-directory/key-work.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
+import { createNodeContext } from './telemetry/workloads.ts';
 import { tlsTransport } from './transport/transport.ts';
 
 /** The real disk, network, keys, engine and measurements of a Sensor that keeps its state in this directory. */
@@ -29,6 +30,7 @@ export function joinPorts(
     engine: createEngineLauncher(stateDir, engine, tetragon),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
+    context: createNodeContext(null),
   };
 }
 
@@ -51,11 +53,14 @@ export async function runSensor(
     version: SENSOR_VERSION,
     bootId: await readBootId(),
     system: await readSystemFacts(),
-    ports: joinPorts(
-      config.stateDir,
-      config.engine,
-      createTetragon(config.stateDir, config.tetragon),
-    ),
+    ports: {
+      ...joinPorts(
+        config.stateDir,
+        config.engine,
+        createTetragon(config.stateDir, config.tetragon),
+      ),
+      context: createNodeContext(config.kubernetes),
+    },
     readToken,
   });
   const stop = (): void => run.stop();

@@ -17,6 +17,7 @@ export const TARGET_NAMES = [
   'export-lines',
   'export-rotation',
   'normalise',
+  'pipeline',
   'spool-recovery',
   'sensor-state',
   'sensor-yaml',

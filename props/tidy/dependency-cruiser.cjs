@@ -52,7 +52,7 @@ module.exports = {
     },
     only('sensor-imports-little', 'sensor', [
       'machines/(wire|trust|sensor)/',
-      'machines/(intervals|limits|errors|unprovided)\\.ts$',
+      'machines/(intervals|limits|pipeline-limits|errors|unprovided)\\.ts$',
       'actors/runtime/',
       'sensor/',
     ]),

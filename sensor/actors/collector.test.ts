@@ -7,6 +7,7 @@ import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { EMPTY_LOSS_LEDGER } from '../../machines/sensor/loss-ledger.rules.ts';
 import { diskExport, type ExportFiles } from '../engine/export-files.ts';
+import { createPipeline } from '../pipeline/pipeline.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Spool } from '../spool/spool-port.ts';
 import { diskFiles, type Files } from '../state-directory/file-port.ts';
@@ -79,7 +80,9 @@ function startTicking() {
     stop: () => undefined,
   };
   const config = { intervals: { STREAM_TICK_MS: 1 } };
-  const parts = { spool, facts: emptyFacts(), logger: silentLogger, clock: ticks, config };
+  const pipeline = createPipeline({ look: async () => null, workloadOf: () => undefined });
+  const given = { spool, habits: { pipeline }, now: Date.now, facts: emptyFacts(), config };
+  const parts = { ...given, logger: silentLogger, clock: ticks };
   const collector = startCollector({ ...parts, ports: { exportFiles } }, live, () => 'sensor');
   const tick = (): Promise<void> =>
     new Promise((resolve) => {

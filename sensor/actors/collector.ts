@@ -6,19 +6,19 @@ import {
   type Intervals,
   STREAM_FRAME_EVENTS_MAX,
 } from '../../machines/limits.ts';
+import { PROCESS_LOOKS_PER_TICK_MAX } from '../../machines/pipeline-limits.ts';
 import { addLosses, type Losses } from '../../machines/sensor/loss-ledger.rules.ts';
-import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import { createExportReader, type ExportReader } from '../engine/export-reader.ts';
 import { engineLossOf } from '../pipeline/engine-loss.ts';
-import { normalise } from '../pipeline/normalise.ts';
-import { createProcessCache } from '../pipeline/process-cache.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ExportCursor } from '../spool/spool-port.ts';
 import type { SensorFacts } from './facts.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { Parts } from './parts.ts';
 
 export type Collector = { stop(): Promise<void> };
-export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock'> & {
+export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now'> & {
+  readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
   readonly facts: Pick<SensorFacts, 'pipeline'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
   readonly ports: Pick<NodePorts, 'exportFiles'>;
@@ -31,13 +31,13 @@ export function startCollector(
   sensorId: () => string,
 ): Collector {
   const { spool, facts, logger, clock, config, ports } = parts;
-  const cache = createProcessCache();
   let reader: ExportReader | null = null;
   /** The spool's cursor that the next lines are read from. */
   let from: ExportCursor = null;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   let timer = 0;
+  const looks = { left: 0 };
 
   function openReader(): ExportReader {
     from = spool.cursor();
@@ -55,17 +55,14 @@ export function startCollector(
     reader ??= openReader();
     const { lines, cursor, skippedLines, malformed } = await reader.read(STREAM_FRAME_EVENTS_MAX);
     if (lines.length === 0 && skippedLines + malformed === 0) return false;
-    const events: RuntimeEvent[] = [];
+    const given = { sensorId: sensorId(), nowMs: parts.now(), looks };
+    const taken = await parts.habits.pipeline.take(lines, given);
+    const { events, normalized, aggregated } = taken;
     let told: Losses = {};
-    for (const line of lines) {
-      const result = normalise(line, { sensorId: sensorId(), cache });
-      if (!result.ok) continue;
-      events.push(result.event);
-      if (result.event.event_kind === 'engine_loss') told = addLosses(told, engineLossOf(line));
-    }
+    for (const line of taken.lossLines) told = addLosses(told, engineLossOf(line));
     const lost = addLosses(told, {
       reader_skipped: skippedLines + malformed,
-      pipeline_dropped: lines.length - events.length,
+      pipeline_dropped: lines.length - normalized,
     });
     const stored = await spool.append(events, cursor ?? null, from, lost);
     if (!stored.ok) {
@@ -76,14 +73,16 @@ export function startCollector(
     from = cursor ?? null;
     const { pipeline } = facts;
     pipeline.read += lines.length + skippedLines + malformed;
-    pipeline.normalized += events.length;
-    pipeline.dropped += lines.length - events.length + skippedLines + malformed;
+    pipeline.normalized += normalized;
+    pipeline.aggregated += aggregated;
+    pipeline.dropped += lines.length - normalized + skippedLines + malformed;
     pipeline.spooled += events.length;
     pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
     return lines.length >= STREAM_FRAME_EVENTS_MAX;
   }
 
   async function tick(): Promise<void> {
+    looks.left = PROCESS_LOOKS_PER_TICK_MAX;
     try {
       for (let reads = 0; reads < COLLECTOR_READS_PER_TICK_MAX && !isStopped; reads += 1) {
         if (!(await step())) break;

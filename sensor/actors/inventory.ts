@@ -10,7 +10,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Parts } from './parts.ts';
 
 const readAnswer = parserOfValue(InventoryResponse);
-type Name = 'processes' | 'connections' | 'listening_services';
+type Name = 'processes' | 'connections' | 'listening_services' | 'baselines';
 type Held = { readonly hash: string; readonly items: ReadonlyMap<string, InventoryItem> };
 
 export type Inventory = { send(isFull: boolean): void; stop(): void };
@@ -28,6 +28,9 @@ export function startInventory(parts: Parts): Inventory {
     try {
       const now = await readSections(parts.ports.telemetry);
       if (await exchange(now)) await exchange(now);
+      // Alone, so that neither is too long for the other's sake.
+      const learned = habitsOf(parts);
+      if (await exchange(learned)) await exchange(learned);
     } catch (error) {
       parts.logger.debug({ reason: String(error) }, 'the inventory could not be read');
     } finally {
@@ -43,7 +46,7 @@ export function startInventory(parts: Parts): Inventory {
     const sections = Object.fromEntries(
       changed.map(([name, held]) => [name, sectionOf(held, known.get(name))]),
     );
-    const isFull = changed.length === now.size && changed.every(([name]) => !known.has(name));
+    const isFull = now.size > 1 && changed.length === now.size && changed.every(isUnknown);
     const text = JSON.stringify({ is_full_snapshot: isFull, sections });
     if (text.length > INVENTORY_BODY_MAX_BYTES) return false;
     const answer = await parts.client.post(SENSOR_PATHS.inventory, text, {
@@ -58,6 +61,8 @@ export function startInventory(parts: Parts): Inventory {
     }
     return needed.size > 0;
   }
+
+  const isUnknown = ([name]: readonly [Name, Held]): boolean => !known.has(name);
 
   function arm(delayMs: number): void {
     if (isStopped) return;
@@ -93,6 +98,11 @@ async function readSections(telemetry: Telemetry): Promise<ReadonlyMap<Name, Hel
     ['connections', heldOf(sockets.connections)],
     ['listening_services', heldOf(sockets.listening_services)],
   ]);
+}
+
+function habitsOf({ habits }: Parts): ReadonlyMap<Name, Held> {
+  const items = habits.items();
+  return new Map(items.length === 0 ? [] : [['baselines', heldOf(items)]]);
 }
 
 // Equal items count once, and the order in which the kernel lists them does not matter.

@@ -2,6 +2,7 @@
 // simulated fleet joins others and runs the same actors. Each port is described beside its real implementation.
 import type { EngineLauncher } from '../engine/engine-launcher.ts';
 import type { ExportFiles } from '../engine/export-files.ts';
+import type { NodeContext } from '../pipeline/node-context.ts';
 import type { Files } from '../state-directory/file-port.ts';
 import type { KeyWork } from '../state-directory/key-work.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -14,4 +15,5 @@ export type NodePorts = {
   readonly engine: EngineLauncher;
   readonly exportFiles: ExportFiles;
   readonly telemetry: Telemetry;
+  readonly context: NodeContext;
 };

@@ -20,6 +20,7 @@ import { startEngine } from './engine.actor.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
+import { openHabits } from './habits.ts';
 import { createLossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
@@ -109,7 +110,8 @@ export function runNode(options: NodeOptions): NodeRun {
       directory,
       onChange: () => forwarding?.report(),
     });
-    const own = { seed, directory, spool: spool.spool, client, facts, trust, onCrash };
+    const habits = await openHabits(options, config.stateDir);
+    const own = { seed, directory, habits, spool: spool.spool, client, facts, trust, onCrash };
     parts = { ...options, ...own, losses: createLossReporter(instanceId.slice(0, RUN_CHARS)) };
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
@@ -200,6 +202,7 @@ export function runNode(options: NodeOptions): NodeRun {
     await stopCollecting();
     clock.clearTimeout(statusTimer);
     stopClockWatch();
+    await parts?.habits.close();
     await parts?.spool.close();
     facts.state = 'stopped';
     if (parts !== null) await saveStatus(parts);

@@ -10,6 +10,7 @@ import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
+import type { Habits } from './habits.ts';
 import type { LossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { TrustKeeper } from './trust.ts';
@@ -29,6 +30,7 @@ export type Parts = {
   readonly ports: NodePorts;
   readonly directory: StateDirectory;
   readonly spool: Spool;
+  readonly habits: Habits;
   readonly client: ConsoleClient;
   readonly facts: SensorFacts;
   readonly trust: TrustKeeper;

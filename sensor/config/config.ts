@@ -9,6 +9,7 @@ import type { Intervals } from '../../machines/limits.ts';
 import { EnrollRequest } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';
+import type { KubernetesAccess } from '../telemetry/kubernetes-lists.ts';
 
 export type SensorConfig = {
   readonly stateDir: string;
@@ -20,6 +21,8 @@ export type SensorConfig = {
   readonly engine: 'auto' | 'tetragon' | 'ebpf' | 'procfs';
   /** The bundle of a Tetragon and what it must be; nulls = there is none. */
   readonly tetragon: TetragonConfig;
+  /** How a Sensor inside a cluster asks which workload a container belongs to; null outside of one. */
+  readonly kubernetes: KubernetesAccess | null;
   readonly logLevel: string;
   readonly proxyUrl: URL | null;
   readonly caFingerprint: string | null;
@@ -50,6 +53,11 @@ const KEYS = [
   'ca_fingerprint',
   'ca_file',
   'intervals',
+  'kubernetes_api_url',
+  'kubernetes_kubelet_url',
+  'kubernetes_node_name',
+  'kubernetes_token_file',
+  'kubernetes_ca_file',
 ];
 const ENGINES = ['auto', 'tetragon', 'ebpf', 'procfs'] as const;
 const checkRole = parserOfValue(EnrollRequest.properties.declared_role);
@@ -102,7 +110,17 @@ function fromEnvironment(env: Environment): Values {
     tetragon_sha256: env['SERVICE_SENSOR_TETRAGON_SHA256'],
     log_level: env['SERVICE_LOG_LEVEL'],
     proxy_url: env['HTTPS_PROXY'] ?? env['https_proxy'],
+    kubernetes_api_url: apiUrlOf(env),
+    kubernetes_node_name: env['NODE_NAME'],
   });
+}
+
+/** Where a cluster tells its pods the API server is. */
+function apiUrlOf(env: Environment): string | undefined {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
+  if (host === undefined || host === '') return undefined;
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function withoutAbsent(values: Values): Values {
@@ -151,11 +169,42 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     labels,
     engine: choice('engine', ENGINES, 'auto'),
     tetragon: tetragonOf(values, mistakes),
+    kubernetes: kubernetesOf(values, nodeName, mistakes),
     logLevel: choice('log_level', LEVELS, 'info'),
     proxyUrl: urlOf('proxy_url', text('proxy_url'), ['http:'], mistakes),
     caFingerprint: text('ca_fingerprint'),
     caFile: text('ca_file'),
     intervals: intervals.ok ? intervals.intervals : defaults.intervals,
+  };
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+function kubernetesOf(
+  values: Values,
+  nodeName: string,
+  mistakes: string[],
+): KubernetesAccess | null {
+  const text = (key: string, fallback: string): string => {
+    const value = values[key] ?? fallback;
+    if (typeof value === 'string') return value;
+    mistakes.push(`${key}: must be text`);
+    return fallback;
+  };
+  const url = (key: string): URL | null =>
+    urlOf(key, text(key, '') || null, ['https:', 'http:'], mistakes);
+  const apiUrl = url('kubernetes_api_url');
+  const isOpen = apiUrl?.protocol === 'http:' && !LOOPBACK.test(apiUrl.hostname);
+  if (isOpen) mistakes.push('kubernetes_api_url: must be https');
+  const kubeletUrl = url('kubernetes_kubelet_url');
+  if (apiUrl === null) return null;
+  return {
+    apiUrl,
+    kubeletUrl,
+    tokenFile: text('kubernetes_token_file', `${SERVICE_ACCOUNT}/token`),
+    caFile: text('kubernetes_ca_file', `${SERVICE_ACCOUNT}/ca.crt`),
+    nodeName: text('kubernetes_node_name', nodeName),
   };
 }
 

@@ -1,6 +1,6 @@
 // One readable line for each event: who did what. Text from the node stands in it as data, without control characters.
 import { MESSAGE_MAX_CHARS, type RuntimeEvent } from '../../machines/wire/event.ts';
-import { plainText } from './json-value.ts';
+import { cutText, plainText } from './json-value.ts';
 
 type Told = Omit<RuntimeEvent, 'message'>;
 export type MessageExtra = { readonly detail?: string };
@@ -18,6 +18,11 @@ export function messageOf(event: Told, extra: MessageExtra): string {
   return plainText(sentence(event, detail), MESSAGE_MAX_CHARS);
 }
 
+/** A message with an end that is kept when there is too much of it. */
+export function messageWith(message: string, end: string): string {
+  return `${cutText(message, MESSAGE_MAX_CHARS - end.length)}${end}`;
+}
+
 function sentence(event: Told, detail: string): string {
   const who = event.process
     ? `${event.process.binary || 'a process'} (${event.process.pid})`
@@ -27,6 +32,11 @@ function sentence(event: Told, detail: string): string {
       const by = event.parent?.binary ? ` started by ${event.parent.binary}` : ' started';
       const args = event.process?.arguments;
       return `${who}${by}${args === undefined ? '' : `: ${args}`}`;
+    }
+    case 'process_burst': {
+      const by = event.parent?.binary ? ` by ${event.parent.binary}` : '';
+      const args = event.process?.arguments;
+      return `${event.process?.binary || 'A process'} was started ${event.occurrences ?? 'many'} times${by}${args === undefined ? '' : `, first: ${args}`}`;
     }
     case 'process_exit':
       return `${who} ended${detail}`;

@@ -40,6 +40,8 @@ export type Normalised =
       readonly event: RuntimeEvent;
       /** What a name server answered, when the line tells of an answer. */
       readonly answers: readonly string[];
+      /** Whom the line names as the parent; '' when it does not. */
+      readonly parentExecId: string;
     }
   | { readonly ok: false; readonly refused: Refused };
 export type NormaliseContext = { readonly sensorId: string; readonly cache: ProcessCache };
@@ -99,6 +101,7 @@ export function normalise(line: string, context: NormaliseContext): Normalised {
     ok: true,
     event: { ...event, message: messageOf(event, { detail: detailOf(kind, body, network) }) },
     answers: kind === 'dns_query' ? answeredAddresses(body) : NO_ANSWERS,
+    parentExecId: textAt(told, 'parent_exec_id', NAME_MAX_CHARS),
   };
 }
 

@@ -1,7 +1,7 @@
 // The last processes an engine told of, by exec_id, so that an event can name its ancestors. Bounded: the one not heard
 // of for longest goes first. A process that ended stays for its children.
 import { ANCESTOR_TEXT_MAX_CHARS, PROCESS_CACHE_MAX } from '../../machines/limits.ts';
-import type { EventProcess } from '../../machines/wire/event.ts';
+import { ANCESTORS_MAX, type EventProcess, type RuntimeEvent } from '../../machines/wire/event.ts';
 import { cutText } from './json-value.ts';
 
 type Known = { readonly process: EventProcess; readonly parentExecId: string };
@@ -11,6 +11,8 @@ export type ProcessCache = {
   readonly remember: (process: EventProcess, parentExecId: string) => void;
   /** The chain above an exec_id, nearest first, at most `max`; it ends where the cache does. */
   readonly chainFrom: (execId: string, max: number) => EventProcess[];
+  /** Adds parent and ancestors to an event whose line named neither, as far as they are known by now. */
+  readonly withAncestry: (event: RuntimeEvent, parentExecId: string) => RuntimeEvent;
   readonly size: () => number;
 };
 
@@ -39,7 +41,14 @@ export function createProcessCache(max: number = PROCESS_CACHE_MAX): ProcessCach
     return chain;
   }
 
-  return { remember, chainFrom, size: () => known.size };
+  function withAncestry(event: RuntimeEvent, parentExecId: string): RuntimeEvent {
+    if (event.parent !== undefined || parentExecId === '') return event;
+    const [parent, ...ancestors] = chainFrom(parentExecId, ANCESTORS_MAX + 1);
+    if (parent === undefined) return event;
+    return { ...event, parent, ...(ancestors.length === 0 ? {} : { ancestors }) };
+  }
+
+  return { remember, chainFrom, withAncestry, size: () => known.size };
 }
 
 /** An ancestor is named, not described: its texts are cut and its directory is left out. */

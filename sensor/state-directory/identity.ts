@@ -15,6 +15,7 @@ export const STATE_FILES = {
   policyKey: 'policy-signing.pub',
   state: 'sensor-state.json',
   spool: 'events.jsonl',
+  baselines: 'baselines.json',
 } as const;
 
 export const SensorStateSchema = Type.Object({

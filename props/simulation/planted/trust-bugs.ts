@@ -195,7 +195,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
       faultsPerHour: 240,
       intervals: { ...SHORT_LIVES, HEARTBEAT_INTERVAL_MS: 5_000, HEARTBEAT_TIMEOUT_MS: 5_000 },
     },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console: () => judgeLate('certificate_superseded', 1_000),
   },
   {

@@ -100,6 +100,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       labels: {},
       engine: 'auto',
       tetragon: NO_TETRAGON,
+      kubernetes: null,
       logLevel: 'silent',
       proxyUrl: null,
       caFingerprint: 'a'.repeat(64),
@@ -136,6 +137,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         resources: async () => ({ cpu_percent: 1, memory_bytes: 1, load_1m: 0, uptime_seconds: 1 }),
         processes: async () => [{ pid: 1, command: 'init' }],
       },
+      context: { look: async () => null, workloadOf: () => undefined },
     };
     const eventsMax = options.spoolEventsMax;
     const started = runNode({

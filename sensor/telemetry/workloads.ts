@@ -1,0 +1,49 @@
+// The workloads of this node's containers, kept up to date beside the events: an unknown container asks for a new look,
+// but not more often than every few seconds, and nobody waits for it. A round that fails leaves what is known.
+import {
+  KUBERNETES_REFRESH_MIN_MS,
+  KUBERNETES_REFRESH_MS,
+} from '../../machines/pipeline-limits.ts';
+import { containerKey } from '../pipeline/container-id.ts';
+import type { NodeContext, Workload } from '../pipeline/node-context.ts';
+import type { PodIndex } from '../pipeline/pod-index.ts';
+import { type KubernetesAccess, readWorkloads } from './kubernetes-lists.ts';
+import { lookAtProcess } from './process-look.ts';
+
+/** What the running node and, inside a cluster, its Kubernetes API tell. */
+export function createNodeContext(
+  access: KubernetesAccess | null,
+  read: (access: KubernetesAccess) => Promise<PodIndex> = readWorkloads,
+  monotonicNow: () => number = () => performance.now(),
+): NodeContext {
+  let index: PodIndex = new Map();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
+
+  function ask(from: KubernetesAccess): void {
+    isAsking = true;
+    askedAtMs = monotonicNow();
+    void read(from)
+      .then(
+        (found) => {
+          index = found;
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        isAsking = false;
+      });
+  }
+
+  return {
+    look: (pid) => lookAtProcess(pid),
+    workloadOf(containerId): Workload | undefined {
+      const key = containerKey(containerId);
+      if (access === null || key === undefined) return undefined;
+      const found = index.get(key);
+      const waitMs = found === undefined ? KUBERNETES_REFRESH_MIN_MS : KUBERNETES_REFRESH_MS;
+      if (!isAsking && monotonicNow() - askedAtMs >= waitMs) ask(access);
+      return found;
+    },
+  };
+}
