@@ -27,3 +27,5 @@ export const BASELINE_HALF_LIFE_MS = 7 * DAY_MS;
 export const BASELINE_SAVE_INTERVAL_MS = 10 * MINUTE_MS;
 export const BASELINE_FILE_MAX_BYTES = 16 * MIB;
 export const BASELINE_SECTION_MAX_BYTES = 1 * MIB;
+export const PROCESS_CACHE_MAX = 8_192;
+export const ANCESTOR_TEXT_MAX_CHARS = 256;

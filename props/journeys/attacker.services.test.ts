@@ -135,7 +135,9 @@ const isScript = (one: Told) => one.process?.binary === SHELL && one.parent?.bin
 // What the modules of `su` open and change is the distribution's.
 const isPam = (one: Told) =>
   one.process?.binary === '/usr/bin/su' && !one.event_kind.startsWith('process_');
-const keyOf = (one: Told) => `${one.event_kind} ${one.process?.binary} < ${one.parent?.binary}`;
+// A burst is so many starts.
+const kindOf = (one: Told) => one.event_kind.replace('process_burst', 'process_exec');
+const keyOf = (one: Told) => `${kindOf(one)} ${one.process?.binary} < ${one.parent?.binary}`;
 
 /** How often each kind was told of each binary under each parent; a burst counts what it stands for. */
 function multisetOf(told: readonly Told[]): Map<string, number> {

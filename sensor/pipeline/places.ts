@@ -2,7 +2,7 @@
 // running node once for each process. An exec_id names node, time and pid; a pid that was given away since is a stranger
 // and is not believed. Bounded: the place that was learned longest ago goes first.
 
-import { PROCESS_CACHE_MAX } from '../../machines/limits.ts';
+import { PROCESS_CACHE_MAX } from '../../machines/pipeline-limits.ts';
 import { ANCESTORS_MAX, type RuntimeEvent } from '../../machines/wire/event.ts';
 import type { NodeContext, SeenProcess } from './node-context.ts';
 import type { ProcessCache } from './process-cache.ts';

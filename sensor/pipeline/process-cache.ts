@@ -1,6 +1,6 @@
 // The last processes an engine told of, by exec_id, so that an event can name its ancestors. Bounded: the one not heard
 // of for longest goes first. A process that ended stays for its children.
-import { ANCESTOR_TEXT_MAX_CHARS, PROCESS_CACHE_MAX } from '../../machines/limits.ts';
+import { ANCESTOR_TEXT_MAX_CHARS, PROCESS_CACHE_MAX } from '../../machines/pipeline-limits.ts';
 import { ANCESTORS_MAX, type EventProcess, type RuntimeEvent } from '../../machines/wire/event.ts';
 import { cutText } from './json-value.ts';
 
