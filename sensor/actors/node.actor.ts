@@ -211,7 +211,9 @@ export function runNode(options: NodeOptions): NodeRun {
   }
 
   const saveStatus = ({ spool }: Parts): Promise<void> =>
-    statusFile.write(facts, { depth: spool.depth(), discarded: spool.discarded() });
+    statusFile.write(facts, {
+      ...{ depth: spool.depth(), discarded: spool.discarded(), settled: spool.ledger().total },
+    });
   function showStatus(): void {
     parts?.trust.refresh();
     if (parts !== null) void saveStatus(parts);

@@ -1,5 +1,6 @@
 // run/status.json: a small picture of the running Sensor for `status`, replaced as a whole. Nothing depends on it.
 import { join } from 'node:path';
+import type { Settled } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { Files } from '../state-directory/file-port.ts';
 import type { SensorFacts } from './facts.ts';
 
@@ -10,7 +11,7 @@ export type StatusFile = {
   /** Replaces the picture, one after another; a disk that refuses is not worth a word here. Never rejects. */
   write(
     facts: SensorFacts,
-    spool: { readonly depth: number; readonly discarded: number },
+    spool: { readonly depth: number; readonly discarded: number; readonly settled: Settled },
   ): Promise<void>;
   /** A token that `enroll` left for the running Sensor; it is removed when read. */
   takeToken(): Promise<string | null>;

@@ -9,6 +9,7 @@ import type { CheckerKind } from './checker.ts';
 import { endedSession } from './ended-session.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
+import { lossLedger } from './loss-ledger.ts';
 import { monotone } from './monotone.ts';
 import { noRawEvents } from './no-raw-events.ts';
 import { nodeKeys } from './node-keys.ts';
@@ -31,6 +32,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   certificateWindow,
   spoolBound,
   accounting,
+  lossLedger,
   healthRule,
   staleness,
   noRawEvents,

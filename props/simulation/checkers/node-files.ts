@@ -14,7 +14,11 @@ export type StatusText = {
   readonly is_stream_open: boolean;
   readonly last_heartbeat_problem: string | null;
   readonly pipeline: Readonly<Record<string, number>>;
-  readonly spool: { readonly depth: number; readonly discarded: number };
+  readonly spool: {
+    readonly depth: number;
+    readonly discarded: number;
+    readonly settled?: Readonly<Record<string, number>>;
+  };
 };
 type Disk = Pick<NodeHost, 'disk'>;
 

@@ -3,6 +3,7 @@ import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
+import { LEDGER_BUGS } from './ledger-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
 import { PICTURE_BUGS } from './picture-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
@@ -18,4 +19,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...RECOVERY_BUGS,
   ...AUDIT_BUGS,
   ...ACCESS_BUGS,
+  ...LEDGER_BUGS,
 ];

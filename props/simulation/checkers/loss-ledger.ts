@@ -1,0 +1,126 @@
+// No loss is unseen: what a node has settled in its ledger, the Console knows, and no more than that; and events that the
+// engine's rotation removed before they were read are in the ledger. A change is asked for only when it is old enough to
+// have been told and written. Excuse: a node whose ledger went back (its disk lost what was not synced, it was set up
+// anew) begins anew here. That all the ledger's losses are real, and all real ones of the spool in it, is judged where
+// every event is followed (accounting.ts). invariant: I19
+import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
+import type { NodeHost } from '../world/node-host.ts';
+import type { CheckerKind } from './checker.ts';
+import { ensure } from './columns.ts';
+import { spoolOf, stateOf, statusOf } from './node-files.ts';
+
+const NAMES = ['seen', ...LOSS_PLACES] as const;
+/** Two heartbeats, and the write of what they told. */
+const TOLD_WITHIN_MS = 120_000;
+
+type Counts = Readonly<Record<string, number>>;
+type Own = {
+  /** Settled so long ago that the Console must know. */
+  ripe: Counts | null;
+  young: { readonly atMs: number; readonly counts: Counts }[];
+  wentBack: boolean;
+  /** Removed by rotation, with the time; and whether anything of the node was stored before. */
+  removed: { readonly key: string; readonly atMs: number }[];
+};
+
+export const lossLedger: CheckerKind = {
+  name: 'loss-ledger',
+  promise: 'What a node lost the Console knows, all of it and no more (I19).',
+  make(fleet, report) {
+    const nodes = new Map<string, Own>();
+    const stored = new Set<string>();
+    const ownOf = (name: string): Own =>
+      ensure(nodes, name, () => ({ ripe: null, young: [], wentBack: false, removed: [] }));
+
+    function follow(node: NodeHost, atMs: number): void {
+      const counts = statusOf(node)?.spool.settled;
+      if (counts === undefined) return;
+      const own = ownOf(node.name);
+      const last = own.young.at(-1)?.counts ?? own.ripe;
+      if (last !== null && NAMES.some((name) => (counts[name] ?? 0) < (last[name] ?? 0))) {
+        own.ripe = null;
+        own.young = [];
+        own.wentBack = true;
+      }
+      own.young.push({ atMs, counts });
+      while (own.young[0] !== undefined && atMs - own.young[0].atMs >= TOLD_WITHIN_MS) {
+        own.ripe = own.young.shift()?.counts ?? null;
+      }
+    }
+
+    /** Of every state directory the sensor ever had, or of one. */
+    function toldOf(sensorId: string, streamId: string | null = null): Counts {
+      const told: Record<string, number> = {};
+      for (const row of fleet.stores.analytics.coverage()) {
+        if (row.sensorId !== sensorId) continue;
+        if (streamId !== null && row.streamId !== streamId) continue;
+        for (const name of NAMES) told[name] = (told[name] ?? 0) + row[name];
+      }
+      return told;
+    }
+
+    function judge(node: NodeHost, atMs: number): void {
+      const state = stateOf(node);
+      if (state === null || state.trust_state === 'trust_revoked' || !node.isUp()) return;
+      if (statusOf(node)?.state !== 'running') return;
+      const own = ownOf(node.name);
+      const told = toldOf(state.sensor_id);
+      for (const name of NAMES) {
+        const [known, settled] = [told[name] ?? 0, own.ripe?.[name] ?? 0];
+        if (known < settled) {
+          report(`${node.name} settled ${settled} as ${name}, and the Console knows of ${known}`);
+        }
+      }
+      judgeExcess(node, own, state.sensor_id);
+      judgePruned(node, own, { told, atMs });
+    }
+
+    function judgeExcess(node: NodeHost, own: Own, sensorId: string): void {
+      const held = spoolOf(node);
+      if (own.wentBack || held === null || held.damaged > 0) return;
+      const told = toldOf(sensorId, held.streamId);
+      const now: Counts = held.spool.ledger.total;
+      for (const name of NAMES) {
+        const [known, settled] = [told[name] ?? 0, now[name] ?? 0];
+        if (known > settled) {
+          report(`${node.name} settled ${settled} as ${name}, and the Console has ${known}`);
+        }
+      }
+    }
+
+    function judgePruned(
+      node: NodeHost,
+      own: Own,
+      { told, atMs }: { readonly told: Counts; readonly atMs: number },
+    ): void {
+      const held = new Set(spoolOf(node)?.keys);
+      const gone = own.removed.filter(
+        (one) => atMs - one.atMs >= TOLD_WITHIN_MS && !stored.has(one.key) && !held.has(one.key),
+      );
+      if (gone.length === 0 || own.wentBack || (told['reader_skipped'] ?? 0) > 0) return;
+      // What the spool dropped after it was read is in another place of the ledger.
+      const dropped = (told['spool_discarded'] ?? 0) + (told['console_refused'] ?? 0);
+      if (gone.length <= dropped) return;
+      report(`${node.name} lost ${gone.length} events unread, from ${gone[0]?.key}, and told none`);
+    }
+
+    return {
+      observe(seen, atMs) {
+        if (seen.kind === 'events.stored') {
+          for (const { events } of seen.batches) for (const key of events) stored.add(key);
+        }
+        if (seen.kind === 'engine.rotated' && nodes.has(seen.node)) {
+          const own = ownOf(seen.node);
+          own.removed.push(...seen.removed.map((key) => ({ key, atMs })));
+        }
+        if (seen.kind === 'node.wiped') nodes.delete(seen.node);
+      },
+      probe(atMs) {
+        for (const node of fleet.nodes) follow(node, atMs);
+      },
+      finish(atMs) {
+        for (const node of fleet.nodes) judge(node, atMs);
+      },
+    };
+  },
+};

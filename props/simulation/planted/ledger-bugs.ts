@@ -1,0 +1,73 @@
+// Mistakes with the loss ledger, on its way from the node to whoever asks for it.
+import type { CoverageRow, TelemetryRows } from '../../../storage/ports/telemetry-store.ts';
+import type { ConsoleTampering } from '../world/console-host.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { CALM } from './settings.ts';
+
+/** Floods meet a small spool while the way to the Console is cut. */
+const LOSSES = {
+  ...CALM,
+  quietMs: 5_000,
+  kinds: ['engine.flood', 'network.cut'],
+  faultsPerHour: 200,
+  spoolEventsMax: 20,
+} as const;
+
+function changeRows(change: (rows: TelemetryRows) => TelemetryRows): ConsoleTampering {
+  return {
+    analytics: (ports) => ({
+      ...ports,
+      telemetry: {
+        ...ports.telemetry,
+        insert: (rows) => ports.telemetry.insert(change(rows)),
+      },
+    }),
+  };
+}
+
+function changeCoverage(change: (row: CoverageRow) => readonly CoverageRow[]): ConsoleTampering {
+  return changeRows((rows) => ({ ...rows, coverage: rows.coverage.flatMap(change) }));
+}
+
+export const LEDGER_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'discarded-is-forgotten',
+    mistake: 'What the spool discarded is stored as nothing.',
+    foundBy: 'loss-ledger',
+    options: LOSSES,
+    pinnedSeed: '1',
+    console: () => changeCoverage((row) => [{ ...row, spool_discarded: 0 }]),
+  },
+  {
+    name: 'hour-keeps-its-first-loss',
+    mistake: 'An hour keeps the first number of discarded events that was told of it.',
+    foundBy: 'loss-ledger',
+    options: LOSSES,
+    pinnedSeed: '2',
+    console() {
+      const firstLosses = new Map<string, number>();
+      return changeCoverage((row) => {
+        const key = `${row.sensorId} ${row.streamId} ${row.hourMs}`;
+        const first = firstLosses.get(key) ?? row.spool_discarded;
+        if (first > 0) firstLosses.set(key, first);
+        return [{ ...row, spool_discarded: first }];
+      });
+    },
+  },
+  {
+    name: 'losses-counted-twice',
+    mistake: 'What the spool discarded is added to what is known of the hour already.',
+    foundBy: 'loss-ledger',
+    options: LOSSES,
+    pinnedSeed: '1',
+    console() {
+      const sums = new Map<string, number>();
+      return changeCoverage((row) => {
+        const key = `${row.sensorId} ${row.streamId} ${row.hourMs}`;
+        const sum = (sums.get(key) ?? 0) + row.spool_discarded;
+        sums.set(key, sum);
+        return [{ ...row, spool_discarded: sum }];
+      });
+    },
+  },
+];
