@@ -9,10 +9,14 @@ if [ "$(uname -m)" != x86_64 ]; then
   exit 1
 fi
 mkdir -p build
-clang -g -O2 -Wall -Werror -Wno-gnu-variable-sized-type-not-at-end -Wno-visibility -target bpf -mcpu=v3 \
-  -ffile-prefix-map="$PWD"=. -fdebug-compilation-dir=. -c bpf/engine.bpf.c -o build/engine.bpf.o
-llvm-strip -g build/engine.bpf.o
-bpftool gen skeleton build/engine.bpf.o name engine_bpf > build/engine.skel.h
+for object in engine policy; do
+  clang -g -O2 -Wall -Werror -Wno-gnu-variable-sized-type-not-at-end -Wno-visibility -target bpf -mcpu=v3 \
+    -ffile-prefix-map="$PWD"=. -fdebug-compilation-dir=. -c "bpf/$object.bpf.c" -o "build/$object.bpf.o"
+  llvm-strip -g "build/$object.bpf.o"
+  bpftool gen skeleton "build/$object.bpf.o" name "${object}_bpf" > "build/$object.skel.h"
+done
+printf '#include <asm/unistd.h>\n' | gcc -E -dM - |
+  sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/{ "\1", \2 },/p' | LC_ALL=C sort > build/syscall-numbers.h
 gcc -std=gnu11 -Os -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE -Isrc -Ibuild \
   -ffunction-sections -fdata-sections -ffile-prefix-map="$PWD"=. -static -Wl,--gc-sections -Wl,--build-id=none -s \
   src/*.c -o build/ebpf-engine -lbpf -lelf -lz

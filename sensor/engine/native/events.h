@@ -32,6 +32,7 @@ enum event_kind {
 	EVENT_BPF,
 	EVENT_MODULE,
 	EVENT_DNS,
+	EVENT_POLICY,
 	EVENT_KINDS,
 };
 

@@ -6,6 +6,7 @@
 #include "../events.h"
 #include "common.h"
 #include "paths.h"
+#include "namespaces.h"
 #include "process.h"
 #include "sockets.h"
 #include "syscalls.h"

@@ -7,6 +7,7 @@
 #include "dns.h"
 #include "export.h"
 #include "names.h"
+#include "policy-lines.h"
 #include "procfs.h"
 #include "who.h"
 
@@ -56,6 +57,16 @@ static void end(struct text *to, u64 time)
 	put_time(to, time);
 	put(to, "}");
 	export_end_line();
+}
+
+struct text *line_begin(const char *kind)
+{
+	return begin(kind);
+}
+
+void line_end(struct text *to, u64 time)
+{
+	end(to, time);
 }
 
 static struct text *begin_hook(const struct process *process, const char *function, bool whole)
@@ -319,6 +330,7 @@ static const size_t SIZES[EVENT_KINDS] = {
 	[EVENT_OPEN] = sizeof(struct event_open), [EVENT_CRED] = sizeof(struct event_cred),
 	[EVENT_PTRACE] = sizeof(struct event_ptrace), [EVENT_BPF] = sizeof(struct event_bpf),
 	[EVENT_MODULE] = sizeof(struct event_module), [EVENT_DNS] = sizeof(struct event_dns),
+	[EVENT_POLICY] = sizeof(struct event_policy),
 };
 
 /* The texts of an exec go into buffers of their longest. */
@@ -361,6 +373,7 @@ void tell_event(const void *record, size_t size)
 	case EVENT_BPF: handle_bpf(record); break;
 	case EVENT_MODULE: handle_module(record); break;
 	case EVENT_DNS: handle_dns(record); break;
+	case EVENT_POLICY: malformed += !tell_policy(record, size); break;
 	}
 	export_mute(0);
 }

@@ -18,6 +18,7 @@
 #include "handover.h"
 #include "lines.h"
 #include "names.h"
+#include "policies.h"
 #include "procfs.h"
 #include "programs.h"
 
@@ -89,6 +90,7 @@ static int add_cgroup(const char *path, u32 mode)
 enum flag {
 	FLAG_FILE = 256, FLAG_SIZE, FLAG_BACKUPS, FLAG_NODE, FLAG_IGNORE, FLAG_WATCH, FLAG_WATCH_WRITE, FLAG_CGROUP,
 	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING, FLAG_PROBE,
+	FLAG_POLICIES,
 };
 static const struct option FLAGS[] = {
 	{ "export-filename", required_argument, 0, FLAG_FILE },
@@ -104,6 +106,7 @@ static const struct option FLAGS[] = {
 	{ "tell-close", no_argument, 0, FLAG_CLOSE },
 	{ "ring-kib", required_argument, 0, FLAG_RING },
 	{ "probe", no_argument, 0, FLAG_PROBE },
+	{ "policy-file", required_argument, 0, FLAG_POLICIES },
 	{ 0 },
 };
 
@@ -130,6 +133,7 @@ static int read_flag(int flag, const char *value)
 			return -1;
 		settings->dns_port[settings->dns_ports++] = atoi(value);
 		return 0;
+	case FLAG_POLICIES: policies_init(value); return 0;
 	case FLAG_PROBE: only_probe = true; return 0;
 	case FLAG_CLOSE: settings->tell_close = 1; return 0;
 	case FLAG_RING:
@@ -169,7 +173,7 @@ static void say(struct text *to, char *start)
 
 static u64 all_lost(void)
 {
-	return programs_lost() + export_totals.lost + lines_malformed() + handover_unseen();
+	return programs_lost() + policies_missed() + export_totals.lost + lines_malformed() + handover_unseen();
 }
 
 static void say_hello(void)
@@ -231,7 +235,14 @@ static void say_alive(void)
 	say(to, start);
 }
 
-/* Standard input that ends, or a signal. */
+static void put_policies_in_force(void)
+{
+	policies_reload();
+	export_flush();
+	policies_tell(image_text, say);
+}
+
+/* Standard input that ends, or a signal. Anything said there means that the policies are others now. */
 static bool is_over(struct pollfd *polled)
 {
 	char word[256];
@@ -240,7 +251,10 @@ static bool is_over(struct pollfd *polled)
 		return true;
 	if (!polled[1].revents)
 		return false;
-	return read(polled[1].fd, word, sizeof(word)) <= 0;
+	if (read(polled[1].fd, word, sizeof(word)) <= 0)
+		return true;
+	put_policies_in_force();
+	return false;
 }
 
 /* Waits for the first record, then a little for more: one wake-up for many. */
@@ -280,6 +294,7 @@ static void run(int signals)
 		follow_wall_clock();
 		tell_losses();
 		export_flush();
+		policies_tell(image_text, say);
 		say_alive();
 	}
 }
@@ -333,6 +348,8 @@ static int start(void)
 	if (error)
 		return refuse_programs(error);
 	began = boot_ns();
+	/* In force before the engine before takes its own away. */
+	policies_reload();
 	error = handover_take(began);
 	if (error)
 		return refuse("export_in_use", strerror(-error));
@@ -345,6 +362,7 @@ static int start(void)
 	tell_losses();
 	export_flush();
 	say_hello();
+	policies_tell(image_text, say);
 	return 0;
 }
 

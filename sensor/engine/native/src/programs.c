@@ -282,6 +282,27 @@ void programs_sweep(bool all)
 	}
 }
 
+int programs_share(struct bpf_object *other, struct settings *settings)
+{
+	static const char *const shared[] = { "ring", "counters", "ignored", "cgroups" };
+
+	*settings = engine->rodata->settings;
+	for (unsigned i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(other, shared[i]);
+		int own = bpf_object__find_map_fd_by_name(engine->obj, shared[i]);
+		int error = map ? bpf_map__reuse_fd(map, own) : 0;
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+void programs_forget_words(void)
+{
+	last_words[0] = 0;
+}
+
 u64 programs_count(enum counter which)
 {
 	int cpus = libbpf_num_possible_cpus();

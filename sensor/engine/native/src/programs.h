@@ -39,6 +39,12 @@ int programs_fd(void);
 unsigned programs_take(void);
 /* Tells connects whose source port was not learned in time, or all that wait. */
 void programs_sweep(bool all);
+struct bpf_object;
+/* Gives an object that is not loaded yet the ring, the counters and the lists, and copies the settings. 0 or a negative
+ * errno. */
+int programs_share(struct bpf_object *other, struct settings *settings);
+/* What libbpf says from here on is about something else. */
+void programs_forget_words(void);
 /* Everything the kernel did not hand over: no room in the ring, and programs that could not run. */
 u64 programs_lost(void);
 u64 programs_count(enum counter which);

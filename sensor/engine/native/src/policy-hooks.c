@@ -1,0 +1,317 @@
+#include "policy-hooks.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "programs.h"
+#include "policy.skel.h"
+
+#define HOOKS_ATTACHED_MAX (POLICIES_MAX * POLICY_HOOKS_MAX)
+#define FIRST_FIELD_OFFSET 8 /* before it stands what is the kernel's own */
+#define CALL_ARGS_OFFSET 16
+#define CALL_ARGS 6
+#define LINE_CHARS 512
+
+static const struct { const char *name; u32 number; } CALLS[] = {
+#include "syscall-numbers.h"
+};
+
+static struct attached {
+	struct bpf_link *link;
+	u32 place;
+	unsigned generation;
+} attached[HOOKS_ATTACHED_MAX];
+static unsigned attached_count;
+static struct policy_bpf *programs;
+
+static bool is_lsm_active(void)
+{
+	FILE *file = fopen("/sys/kernel/security/lsm", "re");
+	char active[256] = "";
+
+	if (file && !fgets(active, sizeof(active), file))
+		active[0] = 0;
+	if (file)
+		fclose(file);
+	return strstr(active, "bpf") != 0;
+}
+
+static struct policy_bpf *load(bool with_cookies, bool with_lsm)
+{
+	struct policy_bpf *opened = policy_bpf__open();
+	struct settings settings;
+
+	if (!opened)
+		return 0;
+	if (programs_share(opened->obj, &settings)) {
+		policy_bpf__destroy(opened);
+		return 0;
+	}
+	memcpy((void *)&opened->rodata->settings, &settings, sizeof(settings));
+	bpf_program__set_autoload(opened->progs.on_policy_tracepoint, with_cookies);
+	bpf_program__set_autoload(opened->progs.on_policy_file_open, with_lsm);
+	bpf_program__set_autoload(opened->progs.on_policy_bprm_check, with_lsm);
+	programs_forget_words();
+	if (!policy_bpf__load(opened))
+		return opened;
+	policy_bpf__destroy(opened);
+	return 0;
+}
+
+struct policy_bpf *policy_programs(char *reason, size_t size)
+{
+	/* A cookie needs Linux 5.15, and the LSM may be listed and still refuse. */
+	for (unsigned less = 0; !programs && less < 4; less++)
+		if (is_lsm_active() || !(less & 1))
+			programs = load(!(less & 2), is_lsm_active() && !(less & 1));
+	if (!programs)
+		snprintf(reason, size, "the kernel refuses the programs: %.200s", programs_last_words());
+	return programs;
+}
+
+static int call_number(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(CALLS) / sizeof(CALLS[0]); i++)
+		if (!strcmp(CALLS[i].name, name))
+			return CALLS[i].number;
+	return -1;
+}
+
+static FILE *open_format(const struct policy_hook *hook)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	const char *before = hook->kind == POLICY_ENTER ? "sys_enter_" : "";
+	char name[256];
+	FILE *file = 0;
+
+	for (int i = 0; i < 2 && !file; i++) {
+		snprintf(name, sizeof(name), "%s/events/%s/%s%s/format", roots[i], hook->category, before, hook->event);
+		file = fopen(name, "re");
+	}
+	return file;
+}
+
+static int refuse_field(const struct policy_input *input, const char *why, char *reason, size_t size)
+{
+	snprintf(reason, size, "the argument of index %u %s", input->index, why);
+	return -1;
+}
+
+/* A field as the kernel describes it: "\tfield:const char * filename;\toffset:16;\tsize:8;\tsigned:0;" */
+static int complete(struct policy_input *input, struct policy_arg *arg, const char *line, char *reason, size_t why)
+{
+	const char *type = strstr(line, "field:"), *at = strstr(line, "\toffset:");
+	unsigned offset, size, is_signed;
+	bool is_text = type && (strstr(line, "char[]") || strchr(line, '['));
+
+	if (!at || sscanf(at, "\toffset:%u;\tsize:%u;\tsigned:%u;", &offset, &size, &is_signed) != 3)
+		return refuse_field(input, "is not described by the kernel", reason, why);
+	if (offset < FIRST_FIELD_OFFSET)
+		return refuse_field(input, "is a field of the kernel's own", reason, why);
+	arg->offset = offset;
+	if (is_text && (input->shape == SHAPE_AUTO || input->shape == SHAPE_TEXT)) {
+		if (!strstr(line, "char"))
+			return refuse_field(input, "is a list", reason, why);
+		arg->type = strstr(type, "__data_loc") ? POLICY_DATA_LOC : POLICY_KERNEL_TEXT;
+		arg->size = 4;
+		input->shape = SHAPE_TEXT;
+		strcpy(input->key, "string_arg");
+		return 0;
+	}
+	if (is_text || (size != 1 && size != 2 && size != 4 && size != 8))
+		return refuse_field(input, "is not of this type", reason, why);
+	if (input->shape == SHAPE_AUTO) {
+		arg->type = POLICY_NUMBER;
+		arg->size = size;
+		arg->is_signed = is_signed;
+		input->shape = SHAPE_NUMBER;
+		strcpy(input->key, size == 8 ? (is_signed ? "long_arg" : "size_arg") : is_signed ? "int_arg" : "uint_arg");
+		return 0;
+	}
+	if (arg->size > size)
+		return refuse_field(input, "is smaller than its type", reason, why);
+	return 0;
+}
+
+static int complete_fields(struct policy_hook *hook, FILE *format, u32 *id, char *reason, size_t size)
+{
+	struct policy_arg *args = hook->parts[0].args;
+	unsigned index = 0, found = 0;
+	char line[LINE_CHARS];
+
+	while (fgets(line, sizeof(line), format)) {
+		sscanf(line, "ID: %u", id);
+		if (!strstr(line, "field:"))
+			continue;
+		for (unsigned i = 0; hook->kind == POLICY_TRACEPOINT && i < hook->inputs_count; i++) {
+			unsigned offset;
+
+			if (hook->inputs[i].size_index == (int)index && strstr(line, "offset:") &&
+			    sscanf(strstr(line, "offset:"), "offset:%u", &offset) == 1)
+				args[i].size_offset = offset;
+			if (hook->inputs[i].index != index)
+				continue;
+			found += 1;
+			if (complete(&hook->inputs[i], &args[i], line, reason, size))
+				return -1;
+		}
+		index += 1;
+	}
+	if (hook->kind == POLICY_TRACEPOINT && found < hook->inputs_count) {
+		snprintf(reason, size, "%s/%s has %u fields", hook->category, hook->event, index);
+		return -1;
+	}
+	return 0;
+}
+
+/* Where the arguments of a call stand does not depend on the kernel. */
+static int complete_call(struct policy_hook *hook, u32 step, u32 first, char *reason, size_t size)
+{
+	struct policy_arg *args = hook->parts[0].args;
+
+	for (unsigned i = 0; i < hook->inputs_count; i++) {
+		struct policy_input *input = &hook->inputs[i];
+
+		if (input->index >= CALL_ARGS || input->size_index >= CALL_ARGS || input->shape == SHAPE_AUTO)
+			return refuse_field(input, "is not one of the call", reason, size);
+		args[i].offset = first + step * input->index;
+		args[i].size_offset = first + step * (input->size_index < 0 ? 0 : input->size_index);
+	}
+	return 0;
+}
+
+static int place_lsm(struct policy_hook *hook, char *reason, size_t size)
+{
+	u32 which = !strcmp(hook->event, "file_open") ? POLICY_LSM_FILE_OPEN :
+		    !strcmp(hook->event, "bprm_check_security") ? POLICY_LSM_BPRM_CHECK : 0;
+
+	if (!is_lsm_active() || bpf_program__fd(programs->progs.on_policy_file_open) < 0 || !which) {
+		snprintf(reason, size, "lsm/%s: the bpf LSM is not active on this kernel", hook->event);
+		return -1;
+	}
+	hook->place = POLICY_LSM << POLICY_PLACE_SHIFT | which;
+	return complete_call(hook, 8, 0, reason, size);
+}
+
+static int place(struct policy_hook *hook, char *reason, size_t size)
+{
+	bool is_call = !strcmp(hook->category, "syscalls");
+	const char *name = hook->event;
+	u32 kind = hook->kind, id = 0;
+	int number, failed;
+	FILE *format;
+
+	if (hook->kind == POLICY_LSM)
+		return place_lsm(hook, reason, size);
+	format = open_format(hook);
+	if (!format) {
+		snprintf(reason, size, "the kernel has no tracepoint %s/%s%s", hook->category,
+			 kind == POLICY_ENTER ? "sys_enter_" : "", hook->event);
+		return -1;
+	}
+	failed = complete_fields(hook, format, &id, reason, size);
+	fclose(format);
+	if (failed)
+		return -1;
+	if (is_call && !strncmp(name, "sys_enter_", 10))
+		kind = POLICY_ENTER;
+	if (is_call && !strncmp(name, "sys_exit_", 9))
+		kind = POLICY_EXIT;
+	if (kind == POLICY_TRACEPOINT) {
+		if (bpf_program__fd(programs->progs.on_policy_tracepoint) < 0) {
+			snprintf(reason, size, "%s/%s: other tracepoints than of calls need Linux 5.15", hook->category, name);
+			return -1;
+		}
+		hook->place = kind << POLICY_PLACE_SHIFT | id;
+		return 0;
+	}
+	if (hook->kind == POLICY_ENTER && complete_call(hook, 8, CALL_ARGS_OFFSET, reason, size))
+		return -1;
+	number = call_number(hook->kind == POLICY_ENTER ? name : kind == POLICY_ENTER ? name + 10 : name + 9);
+	if (number < 0) {
+		snprintf(reason, size, "%.128s: the number of this call is not known", name);
+		return -1;
+	}
+	hook->place = kind << POLICY_PLACE_SHIFT | number;
+	return 0;
+}
+
+static struct bpf_link *attach(const struct policy_hook *hook)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = hook->place & ((1 << POLICY_PLACE_SHIFT) - 1));
+	char event[POLICY_NAME_CHARS + 16];
+
+	snprintf(event, sizeof(event), "%s%s", hook->kind == POLICY_ENTER ? "sys_enter_" : "", hook->event);
+	switch (hook->place >> POLICY_PLACE_SHIFT) {
+	case POLICY_ENTER:
+		return bpf_program__attach_tracepoint(programs->progs.on_policy_enter, hook->category, event);
+	case POLICY_EXIT:
+		return bpf_program__attach_tracepoint(programs->progs.on_policy_exit, hook->category, event);
+	case POLICY_TRACEPOINT:
+		return bpf_program__attach_tracepoint_opts(programs->progs.on_policy_tracepoint, hook->category, event,
+							   &options);
+	default:
+		return bpf_program__attach(hook->place == (POLICY_LSM << POLICY_PLACE_SHIFT | POLICY_LSM_FILE_OPEN) ?
+						   programs->progs.on_policy_file_open :
+						   programs->progs.on_policy_bprm_check);
+	}
+}
+
+static struct attached *find(u32 place)
+{
+	for (unsigned i = 0; i < attached_count; i++)
+		if (attached[i].place == place)
+			return &attached[i];
+	return 0;
+}
+
+int policy_hook_attach(struct policy_hook *hook, unsigned generation, char *reason, size_t size)
+{
+	struct attached *one;
+
+	if (place(hook, reason, size))
+		return -1;
+	for (unsigned i = 1; i < hook->parts_count; i++)
+		memcpy(hook->parts[i].args, hook->parts[0].args, sizeof(hook->parts[0].args));
+	one = find(hook->place);
+	if (one) {
+		one->generation = generation;
+		return 0;
+	}
+	one = &attached[attached_count];
+	programs_forget_words();
+	if (attached_count < HOOKS_ATTACHED_MAX)
+		one->link = attach(hook);
+	if (attached_count == HOOKS_ATTACHED_MAX || !one->link) {
+		snprintf(reason, size, "%s/%s cannot be attached: %.128s", hook->category, hook->event,
+			 programs_last_words());
+		return -1;
+	}
+	attached_count += 1;
+	one->place = hook->place;
+	one->generation = generation;
+	return 0;
+}
+
+void policy_hook_keep(const struct policy_hook *hook, unsigned generation)
+{
+	struct attached *one = find(hook->place);
+
+	if (one)
+		one->generation = generation;
+}
+
+void policy_hooks_sweep(unsigned generation)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < attached_count; i++) {
+		if (attached[i].generation == generation)
+			attached[kept++] = attached[i];
+		else
+			bpf_link__destroy(attached[i].link);
+	}
+	attached_count = kept;
+}
