@@ -79,6 +79,8 @@ static int prepare(struct policy *policy, struct policy *first, unsigned next)
 {
 	unsigned at_place, parts;
 
+	if (policy->reason[0])
+		return -1;
 	for (unsigned i = 0; i < policy->hooks_count; i++) {
 		if (policy_hook_attach(policy->hooks[i], next, policy->reason, sizeof(policy->reason)))
 			return -1;

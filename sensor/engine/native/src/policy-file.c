@@ -227,13 +227,20 @@ static u32 host_namespace(u32 kind)
 	static const char *const names[NS_KINDS] = {
 		"uts", "ipc", "mnt", "pid", "pid_for_children", "net", "time", "time_for_children", "cgroup", "user",
 	};
-	char file[64], target[64] = "", *open;
+	/* The first process, or the first thread of the kernel, which may be looked at where that one may not. */
+	static const char *const of_host[] = { "/proc/1/ns", "/proc/2/ns" };
 
-	snprintf(file, sizeof(file), "/proc/1/ns/%s", names[kind]);
-	if (readlink(file, target, sizeof(target) - 1) < 0)
-		return 0;
-	open = strchr(target, '[');
-	return open ? strtoul(open + 1, 0, 10) : 0;
+	for (int i = 0; i < 2; i++) {
+		char file[64], target[64] = "", *number;
+
+		snprintf(file, sizeof(file), "%s/%s", of_host[i], names[kind]);
+		if (readlink(file, target, sizeof(target) - 1) < 0)
+			continue;
+		number = strchr(target, '[');
+		if (number)
+			return strtoul(number + 1, 0, 10);
+	}
+	return 0;
 }
 
 static int read_namespaces(struct reader *at, char **words, int count)
@@ -248,12 +255,14 @@ static int read_namespaces(struct reader *at, char **words, int count)
 	for (int i = 3; i < count; i++) {
 		u32 *value = &to->values[to->count++];
 
-		if (!strcmp(words[i], "host"))
+		if (!strcmp(words[i], "host")) {
 			*value = host_namespace(to->kind);
-		else if (u32_of(words[i], value))
+			if (*value == 0)
+				snprintf(at->policy->reason, sizeof(at->policy->reason),
+					 "the host's own namespace cannot be read");
+		} else if (u32_of(words[i], value) || *value == 0) {
 			return -1;
-		if (*value == 0)
-			return -1;
+		}
 	}
 	return 0;
 }
@@ -311,6 +320,9 @@ static int read_match(struct reader *at, char **words, int count)
 		if (!strcmp(words[2], ops[i]))
 			to->op = i;
 	if (!to->op || is_not_of(words[3], &to->is_not))
+		return -1;
+	/* Of what only the kernel's format tells, nothing can be compared. */
+	if (to->slot != POLICY_BINARY_SLOT && at->hook->inputs[to->slot].shape == SHAPE_AUTO)
 		return -1;
 	is_number = to->slot != POLICY_BINARY_SLOT && (at->hook->inputs[to->slot].shape == SHAPE_NUMBER);
 	if (is_number == (to->op == POLICY_PREFIX || to->op == POLICY_POSTFIX))
