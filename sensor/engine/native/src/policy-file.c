@@ -124,11 +124,11 @@ static int read_hook(struct reader *at, char **words, int count)
 	for (int i = 1; i < 5; i++)
 		if (!strcmp(words[1], kinds[i]))
 			hook->kind = i;
-	/* They become parts of a path. */
-	if (strchr(words[2], '/') || strchr(words[3], '/') || words[2][0] == '.' || words[3][0] == '.')
+	if (hook->kind == 0 || copy(hook->category, sizeof(hook->category), words[2]) ||
+	    copy(hook->event, sizeof(hook->event), words[3]))
 		return -1;
-	return hook->kind == 0 || copy(hook->category, sizeof(hook->category), words[2]) ||
-	       copy(hook->event, sizeof(hook->event), words[3]);
+	/* They become parts of a path. */
+	return strpbrk(hook->category, "/.") || strpbrk(hook->event, "/.") ? -1 : 0;
 }
 
 static int read_tag(struct reader *at, char **words, int count)
