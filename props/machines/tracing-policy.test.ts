@@ -246,6 +246,7 @@ describe('tracing policies', () => {
           expect(result.ok || result.refusals.length > 0).toBe(true);
         },
       ),
+      { numRuns: 60 },
     );
   });
 });
