@@ -283,6 +283,7 @@ static void run(int signals)
 		full = programs_take() == TAKE_MOST;
 		programs_sweep(false);
 		export_flush();
+		policies_tidy();
 		now = boot_ns();
 		if (now >= sign) {
 			handover_sign();
@@ -303,6 +304,7 @@ static void leave(void)
 {
 	u64 told_until = programs_stop();
 
+	policies_stop();
 	while (programs_take() > 0)
 		export_flush();
 	programs_sweep(true);

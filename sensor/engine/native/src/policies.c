@@ -238,7 +238,6 @@ static int make_current(struct policy *first, unsigned next)
 	generation = next;
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	remove_others(next);
-	policy_hooks_sweep(next);
 	return 0;
 }
 
@@ -347,6 +346,17 @@ void policies_tell(struct text *(*begin)(void), void (*say)(struct text *to, cha
 	put_string(to, file_reason, strlen(file_reason));
 	put(to, "}");
 	say(to, start);
+}
+
+void policies_tidy(void)
+{
+	policy_hooks_sweep(generation);
+}
+
+void policies_stop(void)
+{
+	if (programs)
+		programs->bss->stopped = 1;
 }
 
 u64 policies_missed(void)

@@ -16,6 +16,10 @@ void policies_reload(void);
 const struct policy_hook *policies_rule(u32 rule, const struct policy **policy);
 /* What became of each policy, a line for each, and one at the end; nothing when no file was given. */
 void policies_tell(struct text *(*begin)(void), void (*say)(struct text *to, char *start));
+/* Detaches a hook that no policy asks for any more; asked again and again, between batches of the ring. */
+void policies_tidy(void);
+/* Nothing new is told; what is in force stays so until the process ends. */
+void policies_stop(void);
 /* Events that no program judged. */
 u64 policies_missed(void);
 

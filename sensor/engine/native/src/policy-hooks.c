@@ -305,13 +305,11 @@ void policy_hook_keep(const struct policy_hook *hook, unsigned generation)
 
 void policy_hooks_sweep(unsigned generation)
 {
-	unsigned kept = 0;
-
 	for (unsigned i = 0; i < attached_count; i++) {
 		if (attached[i].generation == generation)
-			attached[kept++] = attached[i];
-		else
-			bpf_link__destroy(attached[i].link);
+			continue;
+		bpf_link__destroy(attached[i].link);
+		attached[i] = attached[--attached_count];
+		return;
 	}
-	attached_count = kept;
 }

@@ -12,7 +12,7 @@ struct policy_bpf *policy_programs(char *reason, size_t size);
 int policy_hook_attach(struct policy_hook *hook, unsigned generation, char *reason, size_t size);
 /* That a hook attached before is used by this generation too. */
 void policy_hook_keep(const struct policy_hook *hook, unsigned generation);
-/* Detaches what this generation does not use. */
+/* Detaches one that this generation does not use: each takes the kernel a tenth of a second. */
 void policy_hooks_sweep(unsigned generation);
 
 #endif
