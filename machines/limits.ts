@@ -371,7 +371,7 @@ export const POLICY_FILE_MAX_BYTES = 64 * KIB;
 export const POLICY_SIDECAR_MAX_BYTES = 256;
 export const POLICY_YAML_DEPTH_MAX = 16;
 export const POLICY_REFUSALS_MAX = 20;
-export const POLICY_SCAN_INTERVAL_MS = 2 * SECOND_MS;
+export const POLICY_SCAN_INTERVAL_MS = 5 * SECOND_MS;
 
 /** Intervals an operator or a test may override by name in either program's `intervals:`. */
 export const INTERVALS = {

@@ -8,28 +8,31 @@ import {
   engineStateOf,
   type HookReport,
 } from '../../machines/sensor/engine.rules.ts';
-import type { EngineReport } from '../../machines/wire/heartbeat.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import type { EngineRun } from '../engine/engine-launcher.ts';
 import { isObject } from '../transport/answer.ts';
 import { type Parts, startActor } from './parts.ts';
+import type { PolicyKeeper } from './policies.ts';
 
 const HOOKS_MAX = 256;
 const LINE_MAX_CHARS = 262_144;
-const POLICIES_MAX = 1_024;
 type EngineParts = Pick<
   Parts,
   'config' | 'logger' | 'clock' | 'monotonicNow' | 'seed' | 'facts' | 'onCrash' | 'ports'
 >;
 
 /** Starts the engine's watch; `onChange` hears that its state or its number of restarts is another. */
-export function startEngine(parts: EngineParts, exportFile: string, onChange: () => void) {
+export function startEngine(
+  parts: EngineParts,
+  exportFile: string,
+  policies: PolicyKeeper,
+  onChange: () => void,
+) {
   const { config, logger, facts } = parts;
   const launcher = parts.ports.engine;
   let current: EngineRun | null = null;
   let ending: Promise<void> = Promise.resolve();
   let unpacking: Promise<unknown> = Promise.resolve();
-  let policies: EngineReport['loaded_policies'] = [];
 
   async function run(signal: AbortSignal): Promise<string> {
     await stop();
@@ -39,6 +42,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     const own = launcher.launch({
       exportFile,
       nodeName: config.nodeName,
+      policyFile: policies.file,
       onLine: (line) => {
         const word = wordOf(line);
         if (word === null) return;
@@ -48,7 +52,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });
     current = own;
-    policies = [];
+    policies.useEngine(own);
     // One that hangs or holds too much does not wait for the next start.
     signal.addEventListener('abort', () => void stop(), { once: true });
     return own.gone;
@@ -65,6 +69,7 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
   }
 
   async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {
+    if (own === current) policies.hear(word);
     if (typeof word['engine'] === 'string') {
       actor.send({
         type: 'engine.ready',
@@ -73,9 +78,6 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
     } else if (word['alive'] !== undefined) {
       const memoryBytes = (await own.memoryBytes()) ?? 0;
       if (own === current) actor.send({ type: 'engine.alive', memoryBytes });
-    } else if (Array.isArray(word['policies']) && own === current) {
-      policies = policiesOf(word['policies']);
-      tell(actor.getSnapshot());
     }
   }
 
@@ -141,23 +143,13 @@ export function startEngine(parts: EngineParts, exportFile: string, onChange: ()
       state: engineStateOf(state, snapshot.hasTag('running')),
       restarts,
       disabled_hooks: [...(hello?.disabledHooks ?? [])],
-      loaded_policies: snapshot.hasTag('running') ? policies : [],
+      loaded_policies: snapshot.hasTag('running') ? policies.loaded() : [],
     };
     if (facts.engine.state !== before.state || restarts !== before.restarts) onChange();
   };
   actor.subscribe(tell);
   tell(actor.getSnapshot());
   return actor;
-}
-
-function policiesOf(listed: readonly unknown[]): EngineReport['loaded_policies'] {
-  return listed
-    .filter(isObject)
-    .slice(0, POLICIES_MAX)
-    .map((one) => ({
-      name: String(one['name']).slice(0, 128),
-      state: String(one['state']).slice(0, 32),
-    }));
 }
 
 type Word = Readonly<Record<string, unknown>>;

@@ -2,9 +2,20 @@
 import type { EngineReport, PipelineReport, TrustReport } from '../../machines/wire/heartbeat.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+/** What became of one policy of the folder. */
+export type PolicyFact = {
+  readonly name: string;
+  /** `applying`, `enforcing`, `monitoring`, `rejected` (not taken by the node), `failed` (not by the engine). */
+  readonly state: string;
+  /** Why it, or its newer version, is not in force; or what is worth a word. */
+  readonly reason: string;
+  /** What the engine counted; nothing before it spoke. */
+  readonly counts: Readonly<Record<string, number>>;
+};
 export type SensorFacts = {
   state: string;
   engine: EngineReport;
+  policies: readonly PolicyFact[];
   trust: Mutable<TrustReport>;
   pipeline: Mutable<PipelineReport>;
   isStreamOpen: boolean;
@@ -27,6 +38,7 @@ export function emptyFacts(): SensorFacts {
       disabled_hooks: [],
       loaded_policies: [],
     },
+    policies: [],
     trust: {
       state: 'trusted',
       certificate_expires_at: '1970-01-01T00:00:00.000Z',

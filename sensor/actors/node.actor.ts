@@ -24,6 +24,7 @@ import { openHabits } from './habits.ts';
 import { createLossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
+import { type PolicyKeeper, startPolicies } from './policies.ts';
 import { createStatusFile } from './status-file.ts';
 import { createTrustKeeper } from './trust.ts';
 
@@ -68,6 +69,7 @@ export function runNode(options: NodeOptions): NodeRun {
   let forwarding: Forwarding | null = null;
   let collector: Collector | null = null;
   let engine: ReturnType<typeof startEngine> | null = null;
+  let policies: PolicyKeeper | null = null;
   let statusTimer = 0;
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
@@ -164,14 +166,18 @@ export function runNode(options: NodeOptions): NodeRun {
   async function startCollecting(): Promise<void> {
     const own = need(parts, 'the state');
     const sensorId = (): string => identity?.sensorId ?? '';
-    engine ??= startEngine(own, exportFile, () => forwarding?.report());
+    // In force from the engine's first moment.
+    policies ??= await startPolicies(own, () => forwarding?.report());
+    engine ??= startEngine(own, exportFile, policies, () => forwarding?.report());
     collector ??= startCollector(own, exportFile, sensorId);
   }
 
   async function stopCollecting(): Promise<void> {
     const [oldEngine, oldCollector] = [engine, collector];
+    await policies?.stop();
     engine = null;
     collector = null;
+    policies = null;
     if (oldEngine !== null) {
       const ended = toPromise(oldEngine);
       oldEngine.send({ type: 'stop.requested' });

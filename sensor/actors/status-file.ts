@@ -55,6 +55,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
         trust_health: facts.trustHealth,
         trust: facts.trust,
         engine: facts.engine,
+        policies: facts.policies,
         pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
         spool,
       };

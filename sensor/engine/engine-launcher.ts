@@ -56,7 +56,9 @@ export function createEngineLauncher(
       if (chosen !== null) givenUp.set(chosen, `it failed again and again: ${reason}`);
     },
     launch: (options) =>
-      chosen === 'tetragon' ? tetragon.launch(options) : launchProcess(command, options),
+      chosen === 'tetragon'
+        ? tetragon.launch(options)
+        : launchProcess(command, options, chosen === 'ebpf'),
     passedOver: () => passedOver,
     isPreemptRt: async () => (await readKernel()).preemptRt,
   };
@@ -87,10 +89,15 @@ async function whyNotEbpf(ebpf: EbpfFile, directory: string): Promise<string | u
   return ebpf.ok ? await whyNoEbpf(join(directory, EBPF_ENGINE_FILE)) : ebpf.reason;
 }
 
-function launchProcess(command: readonly string[], options: EngineLaunch): EngineRun {
-  const { exportFile, nodeName } = options;
+function launchProcess(
+  command: readonly string[],
+  options: EngineLaunch,
+  carriesPolicies: boolean,
+): EngineRun {
+  const { exportFile, nodeName, policyFile } = options;
   const [program = '', ...words] = command;
   const flags = ['--export-filename', exportFile, '--node-name', nodeName];
+  if (carriesPolicies && policyFile !== undefined) flags.push('--policy-file', policyFile);
   const child = spawn(program, [...words, ...flags, '--ignore-pid', String(process.pid)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '' },
@@ -112,5 +119,6 @@ function launchProcess(command: readonly string[], options: EngineLaunch): Engin
     kill: () => {
       child.kill('SIGKILL');
     },
+    ...(carriesPolicies && { readPolicies: () => void child.stdin.write('policies\n') }),
   };
 }

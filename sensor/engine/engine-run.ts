@@ -9,10 +9,14 @@ export type EngineRun = {
   /** Asks it to end. Idempotent. */
   endInput(): void;
   kill(): void;
+  /** Has it read its policy file again. Absent where the engine takes none. */
+  readonly readPolicies?: () => void;
 };
 export type EngineLaunch = {
   readonly exportFile: string;
   readonly nodeName: string;
+  /** Where the compiled policies are, for an engine that takes them so. */
+  readonly policyFile?: string;
   /** Each line of its standard output. */
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;

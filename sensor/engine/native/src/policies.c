@@ -251,11 +251,16 @@ void policies_reload(void)
 {
 	struct policy *first = 0;
 	u64 read = 0;
+	int error;
 
 	if (!path)
 		return;
 	file_reason[0] = 0;
-	if (policy_file_read(path, &first, &read, file_reason, sizeof(file_reason)))
+	error = policy_file_read(path, &first, &read, file_reason, sizeof(file_reason));
+	/* Where there never was a file there are no policies. */
+	if (error == -ENOENT && !current)
+		file_reason[0] = 0;
+	if (error)
 		return;
 	revision = read;
 	/* What the set before the present one told has been read after this, and nobody asks for it any more. */

@@ -1,0 +1,40 @@
+// Whether a policy's sidecar is by the key this node got when it enrolled. Ed25519 as RFC 8032 has it: of the keys and
+// signatures that only some libraries take, none. decision: D45
+import { createPublicKey } from 'node:crypto';
+import { policyMessage } from '../../../machines/trust/policy-signature.rules.ts';
+
+const SIDECAR = /^[A-Za-z0-9+/]{86}==\r?\n?$/;
+
+/** Undefined when the signature is genuine; otherwise why it is not taken. Never rejects. */
+export async function whyNotGenuine(given: {
+  readonly name: string;
+  readonly yaml: Uint8Array;
+  readonly sidecar: string;
+  readonly keyPem: string;
+}): Promise<string | undefined> {
+  const key = rawKey(given.keyPem);
+  if (key === null) return 'policy-signing.pub holds no Ed25519 key';
+  if (!SIDECAR.test(given.sidecar)) return 'the sidecar holds no signature in base64';
+  const text = given.sidecar.trim();
+  const signature = Buffer.from(text, 'base64');
+  // The last character has bits to spare: one text for one signature.
+  if (signature.toString('base64') !== text) return 'the sidecar holds no signature in base64';
+  try {
+    const { ed25519 } = await import('@noble/curves/ed25519.js');
+    const message = policyMessage(given.name, given.yaml);
+    if (ed25519.verify(signature, message, key, { zip215: false })) return undefined;
+  } catch {
+    // A key or a point that is none.
+  }
+  return 'the signature is not by policy-signing.pub, or not for this name and content';
+}
+
+function rawKey(pem: string): Uint8Array | null {
+  try {
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType !== 'ed25519') return null;
+    return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
+  } catch {
+    return null;
+  }
+}
