@@ -13,6 +13,9 @@ import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
+import { judgePolicy } from '../engine/policy/judge-policies.ts';
+import { readPolicyFiles } from '../engine/policy/policy-files.ts';
+import { diskFiles } from '../state-directory/file-port.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { createTlsAgent } from '../transport/agent.ts';
@@ -36,11 +39,14 @@ export async function runDoctor(
   const known = state?.console_url;
   const url = config.consoleUrl ?? (known === undefined ? null : URL.parse(known));
   const token = await readToken();
+  const engine = await checkEngine(config);
   const checks: Check[] = [
     ...(await checkConsole(config, url)),
     await checkDisk(config.stateDir),
     ...(await checkKernel()),
-    await checkEngine(config),
+    engine,
+    // Another engine reads policies by itself, and honours more of them.
+    ...(engine.text.startsWith('tetragon') ? [] : await checkPolicies(config.stateDir)),
     checkToken(token, isTokenGiven, state !== null),
   ];
   for (const { name, isGood, text } of checks) {
@@ -163,6 +169,17 @@ async function checkEngine(config: SensorConfig): Promise<Check> {
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Judges the folder as `run` would, short of what only the kernel can say. */
+async function checkPolicies(stateDir: string): Promise<Check[]> {
+  const found = await readPolicyFiles(diskFiles, stateDir);
+  const judged = await Promise.all(found.map(judgePolicy));
+  return judged.map((one) => {
+    const unsigned = one.ok && one.isUnsigned ? ', not signed although this node has a key' : '';
+    const text = one.ok ? `${one.name} is taken${unsigned}` : `${one.name}: ${one.reason}`;
+    return { name: 'policy', isGood: one.ok, text };
+  });
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {

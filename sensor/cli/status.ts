@@ -115,6 +115,7 @@ function rowsOf(
     ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
     ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
     ['ENGINE PASSED OVER', passedOver(live)],
+    ['POLICIES', policiesOf(live)],
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
@@ -131,6 +132,25 @@ function passedOver(live: Readonly<Record<string, unknown>> | null): string {
     const { hook, reason } = Object(one) as { readonly hook?: unknown; readonly reason?: unknown };
     const kind = /^engine\/(.*)$/.exec(String(hook))?.[1];
     return kind === undefined ? [] : [`${kind}: ${String(reason)}`];
+  });
+  return told.length === 0 ? '-' : told.join('; ');
+}
+
+/** Each policy with its state, what it did or would have done, and why it is not in force. */
+function policiesOf(live: Readonly<Record<string, unknown>> | null): string {
+  const listed = live?.['policies'];
+  const told = (Array.isArray(listed) ? listed : []).filter(isObject).map((one) => {
+    const counts = isObject(one['counts']) ? one['counts'] : {};
+    const [killed, wouldHave] = [
+      Number(counts['signals'] ?? 0) + Number(counts['refusals'] ?? 0),
+      Number(counts['monitored_signals'] ?? 0) + Number(counts['monitored_refusals'] ?? 0),
+    ];
+    const more = [
+      killed > 0 ? `acted ${killed} times` : '',
+      wouldHave > 0 ? `would have acted ${wouldHave} times` : '',
+      String(one['reason'] ?? ''),
+    ].filter((text) => text !== '');
+    return [`${one['name']} ${one['state']}`, ...more].join(', ');
   });
   return told.length === 0 ? '-' : told.join('; ');
 }
