@@ -1,4 +1,4 @@
-#include "policy-file.h"
+#include "policy-words.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,14 +11,6 @@
 #define WORDS_MAX 16
 #define HEADER "policies 1 "
 
-struct reader {
-	struct policy *first, *policy;
-	struct policy_hook *hook;
-	struct policy_part *part;
-	unsigned policies;
-	bool ended;
-};
-
 void policy_free(struct policy *policy)
 {
 	for (unsigned i = 0; i < policy->hooks_count; i++) {
@@ -27,66 +19,6 @@ void policy_free(struct policy *policy)
 		free(policy->hooks[i]);
 	}
 	free(policy);
-}
-
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Undoes %XX in place; the length, or -1. */
-static int decode(char *word)
-{
-	char *to = word;
-
-	for (const char *from = word; *from; from++) {
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		if (digit(from[1]) < 0 || digit(from[2]) < 0)
-			return -1;
-		*to++ = digit(from[1]) << 4 | digit(from[2]);
-		from += 2;
-	}
-	*to = 0;
-	return to - word;
-}
-
-static int copy(char *to, size_t size, char *word)
-{
-	int len = decode(word);
-
-	if (len < 0 || (size_t)len >= size || strlen(word) != (size_t)len)
-		return -1;
-	memcpy(to, word, len + 1);
-	return 0;
-}
-
-static int number_of(const char *word, u64 *to)
-{
-	char *end;
-
-	errno = 0;
-	*to = word[0] == '-' ? (u64)strtoll(word, &end, 10) : strtoull(word, &end, 10);
-	return word[0] && !*end && !errno ? 0 : -1;
-}
-
-static int u32_of(const char *word, u32 *to)
-{
-	u64 number;
-
-	if (number_of(word, &number) || number > 0xffffffff)
-		return -1;
-	*to = number;
-	return 0;
-}
-
-/* `in` or `not`. */
-static int is_not_of(const char *word, u32 *to)
-{
-	*to = !strcmp(word, "not");
-	return *to || !strcmp(word, "in") ? 0 : -1;
 }
 
 static int read_policy(struct reader *at, char **words, int count)
@@ -105,8 +37,8 @@ static int read_policy(struct reader *at, char **words, int count)
 	policy->monitors = !strcmp(words[2], "monitor");
 	if (!policy->monitors && strcmp(words[2], "enforce"))
 		return -1;
-	return copy(policy->name, sizeof(policy->name), words[1]) ||
-	       copy(policy->digest, sizeof(policy->digest), words[3]);
+	return word_copy(policy->name, sizeof(policy->name), words[1]) ||
+	       word_copy(policy->digest, sizeof(policy->digest), words[3]);
 }
 
 static int read_hook(struct reader *at, char **words, int count)
@@ -124,8 +56,8 @@ static int read_hook(struct reader *at, char **words, int count)
 	for (int i = 1; i < 5; i++)
 		if (!strcmp(words[1], kinds[i]))
 			hook->kind = i;
-	if (hook->kind == 0 || copy(hook->category, sizeof(hook->category), words[2]) ||
-	    copy(hook->event, sizeof(hook->event), words[3]))
+	if (hook->kind == 0 || word_copy(hook->category, sizeof(hook->category), words[2]) ||
+	    word_copy(hook->event, sizeof(hook->event), words[3]))
 		return -1;
 	/* They become parts of a path. */
 	return strpbrk(hook->category, "/.") || strpbrk(hook->event, "/.") ? -1 : 0;
@@ -133,7 +65,7 @@ static int read_hook(struct reader *at, char **words, int count)
 
 static int read_tag(struct reader *at, char **words, int count)
 {
-	if (!at->hook || count != 2 || at->hook->tags_count == POLICY_TAGS_MAX || decode(words[1]) < 0)
+	if (!at->hook || count != 2 || at->hook->tags_count == POLICY_TAGS_MAX || word_decode(words[1]) < 0)
 		return -1;
 	at->hook->tags[at->hook->tags_count] = strdup(words[1]);
 	return at->hook->tags[at->hook->tags_count++] ? 0 : -1;
@@ -176,12 +108,12 @@ static int read_arg(struct reader *at, char **words, int count)
 	input = &hook->inputs[hook->inputs_count++];
 	input->size_index = -1;
 	if (strcmp(words[3], "-")) {
-		if (u32_of(words[3], &size_index) || size_index > 63)
+		if (word_u32(words[3], &size_index) || size_index > 63)
 			return -1;
 		input->size_index = size_index;
 	}
-	if (u32_of(words[1], &input->index) || input->index > 63 ||
-	    (strcmp(words[4], "-") && copy(input->label, sizeof(input->label), words[4])))
+	if (word_u32(words[1], &input->index) || input->index > 63 ||
+	    (strcmp(words[4], "-") && word_copy(input->label, sizeof(input->label), words[4])))
 		return -1;
 	for (unsigned i = 0; i < sizeof(SHAPES) / sizeof(SHAPES[0]); i++) {
 		if (strcmp(words[2], SHAPES[i].name))
@@ -196,160 +128,9 @@ static int read_arg(struct reader *at, char **words, int count)
 	return -1;
 }
 
-static int read_selector(struct reader *at, char **words, int count)
-{
-	(void)words;
-	if (!at->hook || count != 1 || at->hook->parts_count == POLICY_SELECTORS_MAX)
-		return -1;
-	at->part = &at->hook->parts[at->hook->parts_count++];
-	at->part->monitors = at->policy->monitors;
-	at->part->args_count = at->hook->inputs_count;
-	if (at->hook->parts_count > 1)
-		memcpy(at->part->args, at->hook->parts[0].args, sizeof(at->part->args));
-	return 0;
-}
-
-static int read_pids(struct reader *at, char **words, int count)
-{
-	struct policy_part *part = at->part;
-
-	if (!part || count < 4 || count - 3 > POLICY_PIDS_MAX || part->pids_count || is_not_of(words[1], &part->pids_is_not))
-		return -1;
-	part->pids_in_namespace = !strcmp(words[2], "own");
-	for (int i = 3; i < count; i++)
-		if (u32_of(words[i], &part->pids[part->pids_count++]))
-			return -1;
-	return 0;
-}
-
-static u32 host_namespace(u32 kind)
-{
-	static const char *const names[NS_KINDS] = {
-		"uts", "ipc", "mnt", "pid", "pid_for_children", "net", "time", "time_for_children", "cgroup", "user",
-	};
-	/* The first process, or the first thread of the kernel, which may be looked at where that one may not. */
-	static const char *const of_host[] = { "/proc/1/ns", "/proc/2/ns" };
-
-	for (int i = 0; i < 2; i++) {
-		char file[64], target[64] = "", *number;
-
-		snprintf(file, sizeof(file), "%s/%s", of_host[i], names[kind]);
-		if (readlink(file, target, sizeof(target) - 1) < 0)
-			continue;
-		number = strchr(target, '[');
-		if (number)
-			return strtoul(number + 1, 0, 10);
-	}
-	return 0;
-}
-
-static int read_namespaces(struct reader *at, char **words, int count)
-{
-	struct policy_namespaces *to;
-
-	if (!at->part || at->part->namespaces_count == NS_KINDS || count < 4 || count - 3 > POLICY_VALUES_MAX)
-		return -1;
-	to = &at->part->namespaces[at->part->namespaces_count++];
-	if (u32_of(words[1], &to->kind) || to->kind >= NS_KINDS || is_not_of(words[2], &to->is_not))
-		return -1;
-	for (int i = 3; i < count; i++) {
-		u32 *value = &to->values[to->count++];
-
-		if (!strcmp(words[i], "host")) {
-			*value = host_namespace(to->kind);
-			if (*value == 0)
-				snprintf(at->policy->reason, sizeof(at->policy->reason),
-					 "the host's own namespace cannot be read");
-		} else if (u32_of(words[i], value) || *value == 0) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-static int read_caps(struct reader *at, char **words, int count)
-{
-	static const char *const sets[] = { "effective", "permitted", "inheritable" };
-	struct policy_caps *to;
-
-	if (!at->part || at->part->caps_count == POLICY_CAPS_MAX || count != 4)
-		return -1;
-	to = &at->part->caps[at->part->caps_count++];
-	to->set = 3;
-	for (u32 i = 0; i < 3; i++)
-		if (!strcmp(words[1], sets[i]))
-			to->set = i;
-	return to->set == 3 || is_not_of(words[2], &to->is_not) || number_of(words[3], &to->mask);
-}
-
-static int read_value(struct policy_value *to, char *word, u32 op, bool is_number)
-{
-	char *second = op == POLICY_RANGE ? strchr(word, ':') : 0;
-	int len;
-
-	if (is_number) {
-		if (op == POLICY_RANGE && !second)
-			return -1;
-		if (second)
-			*second++ = 0;
-		return number_of(word, &to->words[0]) || (second && number_of(second, &to->words[1]));
-	}
-	len = decode(word);
-	if (len <= 0 || len > POLICY_TEXT_BYTES)
-		return -1;
-	memcpy(to->words, word, len);
-	to->len = len;
-	return 0;
-}
-
-static int read_match(struct reader *at, char **words, int count)
-{
-	static const char *const ops[] = { "", "equal", "prefix", "postfix", "above", "below", "mask", "range" };
-	struct policy_part *part = at->part;
-	struct policy_match *to;
-	bool is_number;
-
-	if (!part || part->matches_count > POLICY_MATCHES_MAX || count < 5 || count - 4 > POLICY_MATCH_VALUES_MAX)
-		return -1;
-	to = &part->matches[part->matches_count++];
-	if (!strcmp(words[1], "binary"))
-		to->slot = POLICY_BINARY_SLOT;
-	else if (u32_of(words[1], &to->slot) || to->slot >= at->hook->inputs_count)
-		return -1;
-	for (u32 i = 1; i < 8; i++)
-		if (!strcmp(words[2], ops[i]))
-			to->op = i;
-	if (!to->op || is_not_of(words[3], &to->is_not))
-		return -1;
-	/* Of what only the kernel's format tells, nothing can be compared. */
-	if (to->slot != POLICY_BINARY_SLOT && at->hook->inputs[to->slot].shape == SHAPE_AUTO)
-		return -1;
-	is_number = to->slot != POLICY_BINARY_SLOT && (at->hook->inputs[to->slot].shape == SHAPE_NUMBER);
-	if (is_number == (to->op == POLICY_PREFIX || to->op == POLICY_POSTFIX))
-		if (is_number || to->op != POLICY_EQUAL)
-			return -1;
-	for (int i = 4; i < count; i++)
-		if (read_value(&to->values[to->count++], words[i], to->op, is_number))
-			return -1;
-	return 0;
-}
-
-/* act post|silent SIGNAL ERRNO */
-static int read_act(struct reader *at, char **words, int count)
-{
-	u32 refusal;
-
-	if (!at->part || count != 4 || u32_of(words[2], &at->part->signal) || at->part->signal > 64 ||
-	    u32_of(words[3], &refusal) || refusal > 4095 || (refusal && at->hook->kind != POLICY_LSM))
-		return -1;
-	at->part->refusal = -(s32)refusal;
-	at->part->is_silent = !strcmp(words[1], "silent");
-	return at->part->is_silent || !strcmp(words[1], "post") ? 0 : -1;
-}
-
 static int read_message(struct reader *at, char **words, int count)
 {
-	return at->hook && count == 2 ? copy(at->hook->message, sizeof(at->hook->message), words[1]) : -1;
+	return at->hook && count == 2 ? word_copy(at->hook->message, sizeof(at->hook->message), words[1]) : -1;
 }
 
 static int read_end(struct reader *at, char **words, int count)
@@ -393,7 +174,7 @@ static int parse(char *text, struct policy **first, u64 *revision, char *reason,
 	int number = 1, failed;
 	char *line = strtok_r(text, "\n", &rest);
 
-	failed = !line || strncmp(line, HEADER, strlen(HEADER)) || number_of(line + strlen(HEADER), revision);
+	failed = !line || strncmp(line, HEADER, strlen(HEADER)) || word_number(line + strlen(HEADER), revision);
 	while (!failed && (line = strtok_r(0, "\n", &rest))) {
 		number += 1;
 		failed = read_line(&at, line);
