@@ -162,6 +162,7 @@ export const HEARTBEAT_EVENTS_MAX = 1_000;
 export const HEARTBEAT_JITTER_RATIO = 0.1;
 export const DRAIN_BODY_TARGET_BYTES = 2 * MIB;
 export const STREAM_FRAME_EVENTS_MAX = 500;
+export const POLICY_SCAN_INTERVAL_MS = 5 * SECOND_MS;
 export const ENGINE_START_TIMEOUT_MS = 30 * SECOND_MS;
 export const ENGINE_HANG_TIMEOUT_MS = 30 * SECOND_MS;
 export const ENGINE_RESTART_BACKOFF_MIN_MS = 1 * SECOND_MS;
@@ -350,28 +351,6 @@ export const LIVE_SLOW_READER_MS = 10 * SECOND_MS;
 export const COMMAND_TIMEOUT_MS = 30 * SECOND_MS;
 export const COMMAND_WATCH_INTERVAL_MS = 2 * SECOND_MS;
 export const COMMAND_ANSWER_MAX_BYTES = 64 * MIB;
-
-// Tracing policies on a node. The counts up to the bytes of a postfix are the policy language's own. decision: D45
-export const POLICY_SELECTORS_MAX = 5;
-export const POLICY_ARGS_MAX = 5;
-export const POLICY_PIDS_MAX = 4;
-export const POLICY_VALUES_MAX = 4;
-export const POLICY_TEXT_MAX_BYTES = 256;
-export const POLICY_POSTFIX_MAX_BYTES = 128;
-export const POLICY_MESSAGE_MAX_CHARS = 256;
-export const POLICY_TAGS_MAX = 16;
-export const POLICY_TAG_MAX_CHARS = 128;
-export const POLICY_LABEL_MAX_CHARS = 64;
-export const POLICY_ACTIONS_MAX = 4;
-export const POLICY_BINARIES_MAX = 8;
-export const POLICY_CAPABILITY_FILTERS_MAX = 4;
-export const POLICY_HOOKS_MAX = 16;
-export const POLICIES_MAX = 64;
-export const POLICY_FILE_MAX_BYTES = 64 * KIB;
-export const POLICY_SIDECAR_MAX_BYTES = 256;
-export const POLICY_YAML_DEPTH_MAX = 16;
-export const POLICY_REFUSALS_MAX = 20;
-export const POLICY_SCAN_INTERVAL_MS = 5 * SECOND_MS;
 
 /** Intervals an operator or a test may override by name in either program's `intervals:`. */
 export const INTERVALS = {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../machines/errors.ts';
 import * as specifiedLimits from '../../machines/limits.ts';
 import * as pipelineLimits from '../../machines/pipeline-limits.ts';
+import * as policyLimits from '../../machines/sensor/policy-limits.ts';
 import { filesLike, textOf } from './files.ts';
 import { LATER_CODES, LATER_LIMITS } from './later.ts';
 
@@ -26,9 +27,13 @@ describe('error catalogue', () => {
   });
 });
 
-const fileOf = (name: string) =>
-  Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
-const limits = { ...specifiedLimits, ...pipelineLimits };
+const fileOf = (name: string) => {
+  if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
+  return Object.hasOwn(pipelineLimits, name)
+    ? 'machines/pipeline-limits.ts'
+    : 'machines/limits.ts';
+};
+const limits = { ...specifiedLimits, ...pipelineLimits, ...policyLimits };
 
 describe('limits', () => {
   it('should all be documented with their values', () => {

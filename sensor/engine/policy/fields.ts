@@ -1,6 +1,6 @@
 // Strict reading of a located tree: every field is asked for by name, and what nobody asked for is refused. Refusals are
 // collected, so that an author sees all of them at once.
-import { POLICY_REFUSALS_MAX } from '../../../machines/limits.ts';
+import { POLICY_REFUSALS_MAX } from '../../../machines/sensor/policy-limits.ts';
 import type { Located, PolicyRefusal } from './located.ts';
 
 export type Refuse = (at: Located, reason: string) => undefined;

@@ -14,7 +14,7 @@ import {
   POLICY_FILE_MAX_BYTES,
   POLICY_REFUSALS_MAX,
   POLICY_YAML_DEPTH_MAX,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/policy-limits.ts';
 
 /** Why a policy is not taken: the field's path from the document's root and its place in the text. */
 export type PolicyRefusal = {

@@ -5,7 +5,7 @@ import {
   POLICY_MESSAGE_MAX_CHARS,
   POLICY_TAG_MAX_CHARS,
   POLICY_TAGS_MAX,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/policy-limits.ts';
 import { POLICY_NAME } from '../../../machines/trust/policy-signature.rules.ts';
 import {
   collectRefusals,

@@ -6,7 +6,7 @@ import {
   POLICIES_MAX,
   POLICY_FILE_MAX_BYTES,
   POLICY_SIDECAR_MAX_BYTES,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/policy-limits.ts';
 import { POLICY_NAME, sidecarCase } from '../../../machines/trust/policy-signature.rules.ts';
 import { errorCode, type Files } from '../../state-directory/file-port.ts';
 import { STATE_FILES } from '../../state-directory/identity.ts';

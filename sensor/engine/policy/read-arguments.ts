@@ -5,7 +5,7 @@ import {
   POLICY_POSTFIX_MAX_BYTES,
   POLICY_TEXT_MAX_BYTES,
   POLICY_VALUES_MAX,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/policy-limits.ts';
 import {
   type Fields,
   fieldsOf,

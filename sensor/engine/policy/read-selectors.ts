@@ -8,7 +8,7 @@ import {
   POLICY_PIDS_MAX,
   POLICY_SELECTORS_MAX,
   POLICY_VALUES_MAX,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/policy-limits.ts';
 import {
   choiceOf,
   type Fields,
