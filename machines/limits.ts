@@ -184,9 +184,6 @@ export const TETRAGON_ALIVE_INTERVAL_MS = 2 * SECOND_MS;
 export const TETRAGON_LOSS_INTERVAL_MS = 15 * SECOND_MS;
 export const TETRAGON_LOSS_ANSWER_MAX_BYTES = 64 * MIB;
 export const TETRAGON_CALL_TIMEOUT_MS = 5 * SECOND_MS;
-export const TETRAGON_POLICY_CALL_TIMEOUT_MS = 30 * SECOND_MS;
-export const TETRAGON_POLICIES_MAX = 1_024;
-export const TETRAGON_POLICY_MAX_BYTES = 1 * MIB;
 // The kernel allows 107; Tetragon makes its socket in a folder beside the place first, which takes 29 more.
 export const UNIX_SOCKET_PATH_MAX_BYTES = 78;
 export const EXPORT_CHUNK_BYTES = 256 * KIB;

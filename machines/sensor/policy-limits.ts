@@ -19,3 +19,8 @@ export const POLICY_FILE_MAX_BYTES = 64 * 1_024;
 export const POLICY_SIDECAR_MAX_BYTES = 256;
 export const POLICY_YAML_DEPTH_MAX = 16;
 export const POLICY_REFUSALS_MAX = 20;
+
+// Of a Tetragon, which reads them by itself. decision: D46
+export const TETRAGON_POLICY_CALL_TIMEOUT_MS = 30_000;
+export const TETRAGON_POLICIES_MAX = 1_024;
+export const TETRAGON_POLICY_MAX_BYTES = 1_048_576;

@@ -3,7 +3,10 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { TETRAGON_POLICIES_MAX, TETRAGON_POLICY_MAX_BYTES } from '../../../machines/limits.ts';
+import {
+  TETRAGON_POLICIES_MAX,
+  TETRAGON_POLICY_MAX_BYTES,
+} from '../../../machines/sensor/policy-limits.ts';
 import { STATE_FILES } from '../../state-directory/identity.ts';
 import type { PolicyFile } from './policy-keeper.ts';
 import { readPolicy } from './policy-text.ts';

@@ -1,7 +1,7 @@
 // What is read from and changed in the text of a policy before Tetragon gets it: its name, its mode, and whether two
 // versions differ in more than the mode. Whether the rest is right is Tetragon's to say.
 import { parseDocument } from 'yaml';
-import { TETRAGON_POLICY_MAX_BYTES } from '../../../machines/limits.ts';
+import { TETRAGON_POLICY_MAX_BYTES } from '../../../machines/sensor/policy-limits.ts';
 import type { PolicyKey, PolicyMode } from './service.ts';
 
 export type PolicyText = PolicyKey & {
