@@ -246,7 +246,7 @@ describe('tracing policies', () => {
           expect(result.ok || result.refusals.length > 0).toBe(true);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
-  });
+  }, 30_000);
 });
