@@ -29,9 +29,7 @@ describe('error catalogue', () => {
 
 const fileOf = (name: string) => {
   if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
-  return Object.hasOwn(pipelineLimits, name)
-    ? 'machines/pipeline-limits.ts'
-    : 'machines/limits.ts';
+  return Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
 };
 const limits = { ...specifiedLimits, ...pipelineLimits, ...policyLimits };
 
