@@ -11,6 +11,7 @@ import { createPipeline } from '../pipeline/pipeline.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Spool } from '../spool/spool-port.ts';
 import { diskFiles } from '../state-directory/file-port.ts';
+import { createFlowTable } from '../telemetry/flows.ts';
 import { startCollector } from './collector.ts';
 import { emptyFacts } from './facts.ts';
 
@@ -59,6 +60,7 @@ function collect() {
       facts,
       habits: { pipeline },
       now: Date.now,
+      flows: createFlowTable(),
       logger: silentLogger,
       clock: ticks,
       config: { intervals: { STREAM_TICK_MS: 1 } },

@@ -11,6 +11,7 @@ import { createPipeline } from '../pipeline/pipeline.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Spool } from '../spool/spool-port.ts';
 import { diskFiles, type Files } from '../state-directory/file-port.ts';
+import { createFlowTable } from '../telemetry/flows.ts';
 import { startCollector } from './collector.ts';
 import { emptyFacts } from './facts.ts';
 
@@ -82,7 +83,7 @@ function startTicking() {
   const config = { intervals: { STREAM_TICK_MS: 1 } };
   const pipeline = createPipeline({ look: async () => null, workloadOf: () => undefined });
   const given = { spool, habits: { pipeline }, now: Date.now, facts: emptyFacts(), config };
-  const parts = { ...given, logger: silentLogger, clock: ticks };
+  const parts = { ...given, logger: silentLogger, clock: ticks, flows: createFlowTable() };
   const collector = startCollector({ ...parts, ports: { exportFiles } }, live, () => 'sensor');
   const tick = (): Promise<void> =>
     new Promise((resolve) => {

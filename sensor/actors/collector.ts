@@ -17,7 +17,7 @@ import type { NodePorts } from './node-ports.ts';
 import type { Parts } from './parts.ts';
 
 export type Collector = { stop(): Promise<void> };
-export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now'> & {
+export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now' | 'flows'> & {
   readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
   readonly facts: Pick<SensorFacts, 'pipeline'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
@@ -71,6 +71,7 @@ export function startCollector(
       return false;
     }
     from = cursor ?? null;
+    for (const event of events) parts.flows.note(event, given.nowMs);
     const { pipeline } = facts;
     pipeline.read += lines.length + skippedLines + malformed;
     pipeline.normalized += normalized;

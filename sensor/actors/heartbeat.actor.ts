@@ -65,17 +65,19 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     lastSequence = batch?.sequence ?? lastSequence;
     parts.trust.refresh();
     const [resources, sockets] = await Promise.all([telemetry.resources(), telemetry.sockets()]);
+    const told = parts.flows.report();
     const text = heartbeatText(parts, {
       batch,
       sequence: lastSequence,
       resources,
       sockets,
-      flows: [],
+      flows: told.flows,
     });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
       timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
       isCompressed: batch !== null,
     });
+    if (answer.ok) told.confirm();
     return answer.ok ? applyAnswer(answer.json, batch, hasFailedBefore) : failBeat(answer, batch);
   }
 

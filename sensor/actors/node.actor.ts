@@ -14,6 +14,7 @@ import type { SensorConfig } from '../config/config.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
+import { createFlowTable } from '../telemetry/flows.ts';
 import type { Answer } from '../transport/answer.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { startEngine } from './engine.actor.ts';
@@ -114,7 +115,8 @@ export function runNode(options: NodeOptions): NodeRun {
     });
     const habits = await openHabits(options, config.stateDir);
     const own = { seed, directory, habits, spool: spool.spool, client, facts, trust, onCrash };
-    parts = { ...options, ...own, losses: createLossReporter(instanceId.slice(0, RUN_CHARS)) };
+    const losses = createLossReporter(instanceId.slice(0, RUN_CHARS));
+    parts = { ...options, ...own, losses, flows: createFlowTable() };
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
     return {

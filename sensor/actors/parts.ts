@@ -8,6 +8,7 @@ import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
+import type { FlowTable } from '../telemetry/flows.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
 import type { Habits } from './habits.ts';
@@ -35,6 +36,7 @@ export type Parts = {
   readonly facts: SensorFacts;
   readonly trust: TrustKeeper;
   readonly losses: LossReporter;
+  readonly flows: FlowTable;
   /** An actor failed for good: a programmer's mistake; the node stops. */
   readonly onCrash: (kind: string, error: unknown) => void;
 };

@@ -1,0 +1,79 @@
+// Who talked to whom: connections of one program to or from one place, counted from the events that pass by. A flow goes
+// out with every heartbeat until one that held it is confirmed; what was not seen since is forgotten then, and what was
+// goes on under its beginning, so that the Console puts it in the place of the earlier report. When too many are held, the
+// one seen longest ago makes way. decision: D48; invariant: I10
+import { REPORTED_FLOWS_MAX } from '../../machines/limits.ts';
+import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+
+type Flow = HeartbeatRequest['flows'][number];
+type Held = { readonly flow: Flow; readonly version: number };
+/** Narrower than the wire allows: a heartbeat of nothing but the longest names still fits its body. */
+const BOUNDS = { protocol: 8, remote_ip: 64, domain: 256, binary: 256, container_id: 128 } as const;
+
+export type FlowTable = {
+  /** Takes an event that is in the spool; only those of connections count. */
+  note(event: RuntimeEvent, nowMs: number): void;
+  /** What is to be told now. `confirm` says that the Console has it. */
+  report(): { readonly flows: Flow[]; confirm(): void };
+};
+
+/** An empty table. */
+export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTable {
+  const held = new Map<string, Held>();
+  let version = 0;
+
+  return {
+    note(event, nowMs) {
+      const place = placeOf(event);
+      if (place === null) return;
+      const key = JSON.stringify(place);
+      const old = held.get(key);
+      const at = new Date(nowMs).toISOString();
+      version += 1;
+      const flow = {
+        ...place,
+        connections: (old?.flow.connections ?? 0) + Math.max(1, event.occurrences ?? 1),
+        first_seen_at: old?.flow.first_seen_at ?? at,
+        last_seen_at: at,
+      };
+      // Put at the end: the first one is always the one seen longest ago.
+      held.delete(key);
+      held.set(key, { flow, version });
+      const [oldest] = held.keys();
+      if (held.size > flowsMax && oldest !== undefined) held.delete(oldest);
+    },
+    report() {
+      const told = [...held].map(([key, one]) => ({ key, version: one.version }));
+      return {
+        flows: [...held.values()].map(({ flow }) => flow),
+        confirm() {
+          for (const one of told) {
+            if (held.get(one.key)?.version === one.version) held.delete(one.key);
+          }
+        },
+      };
+    },
+  };
+}
+
+type Place = Omit<Flow, 'connections' | 'first_seen_at' | 'last_seen_at'>;
+
+function placeOf({ event_kind: kind, network, process, workload }: RuntimeEvent): Place | null {
+  if (network === undefined) return null;
+  if (kind !== 'network_connect' && kind !== 'network_accept') return null;
+  const direction = kind === 'network_accept' ? 'inbound' : 'outbound';
+  const remote = direction === 'inbound' ? network.source_ip : network.destination_ip;
+  if (remote === undefined) return null;
+  const { domain } = network;
+  const container = workload?.container_id;
+  return {
+    protocol: (network.protocol ?? '').slice(0, BOUNDS.protocol),
+    direction,
+    remote_ip: remote.slice(0, BOUNDS.remote_ip),
+    ...(network.destination_port === undefined ? {} : { port: network.destination_port }),
+    ...(domain === undefined ? {} : { domain: domain.slice(0, BOUNDS.domain) }),
+    ...(process === undefined ? {} : { binary: process.binary.slice(0, BOUNDS.binary) }),
+    ...(container === undefined ? {} : { container_id: container.slice(0, BOUNDS.container_id) }),
+  };
+}
