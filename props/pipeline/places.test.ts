@@ -89,3 +89,17 @@ describe('the pipeline', () => {
     expect(events[2]?.mitre).toEqual({ technique: 'T1547.006', tactic: 'persistence' });
   });
 });
+
+describe('a crowded pipeline', () => {
+  it('never gives an event to the wrong sensor or out of order', async () => {
+    const { pipeline } = nodeOf();
+    const texts = Object.values(SAMPLE_LINES).map((one) => JSON.stringify(one));
+    const alone = await Promise.all(
+      texts.map(
+        async (text) => (await nodeOf().pipeline.take([text], given(0))).events[0]?.event_id,
+      ),
+    );
+    const { events } = await pipeline.take(texts, given(64));
+    expect(events.map((one) => one.event_id)).toEqual(alone);
+  });
+});

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { InventoryRequest } from '../../machines/wire/inventory.ts';
+import { parserOfValue } from '../../machines/wire/parse.ts';
 import { diskFiles, type Files } from '../state-directory/file-port.ts';
 import { openHabits } from './habits.ts';
 
+const readInventory = parserOfValue(InventoryRequest);
 let folder: string;
 let timers: (() => void)[];
 let nowMs: number;
@@ -62,6 +65,11 @@ describe('habits', () => {
     expect(habits.items()).toBe(told);
     nowMs += 3_600_000;
     expect(habits.items().length).toBe(3);
+    const [added, removed] = [habits.items(), told];
+    const hash = 'a'.repeat(64);
+    const baselines = { base_hash: hash, hash, added, removed };
+    const request = { is_full_snapshot: false, sections: { baselines } };
+    expect(readInventory(request)).toEqual({ ok: true, value: request });
     await habits.close();
   });
 

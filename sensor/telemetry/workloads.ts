@@ -35,6 +35,8 @@ export function createNodeContext(
       });
   }
 
+  // The first containers are there before their events are.
+  if (access !== null) ask(access);
   return {
     look: (pid) => lookAtProcess(pid),
     workloadOf(containerId): Workload | undefined {
