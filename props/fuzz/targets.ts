@@ -21,6 +21,7 @@ export const TARGET_NAMES = [
   'spool-recovery',
   'sensor-state',
   'sensor-yaml',
+  'tracing-policy',
   'console-yaml',
   'http-request',
   'cursor',
