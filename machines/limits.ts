@@ -171,6 +171,8 @@ export const ENGINE_RESTARTS_MAX = 10;
 export const ENGINE_RESTART_WINDOW_MS = 10 * MINUTE_MS;
 export const ENGINE_STOP_TIMEOUT_MS = 5 * SECOND_MS;
 export const ENGINE_FALLBACK_FAILURES = 5;
+export const WATCHDOG_BEAT_MS = 5 * SECOND_MS;
+export const WATCHDOG_SILENCE_MS = 60 * SECOND_MS;
 export const ENGINE_MEMORY_MAX_BYTES = 256 * MIB;
 export const TETRAGON_MEMORY_MAX_BYTES = 1_024 * MIB;
 // Tetragon as the engine: its bundle, its service, its export.

@@ -16,6 +16,7 @@ import { readBootId, readSystemFacts } from './telemetry/system.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createNodeContext } from './telemetry/workloads.ts';
 import { tlsTransport } from './transport/transport.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** The real disk, network, keys, engine and measurements of a Sensor that keeps its state in this directory. */
 export function joinPorts(
@@ -65,7 +66,11 @@ export async function runSensor(
   });
   const stop = (): void => run.stop();
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  const stopWatchdog = startWatchdog((error) =>
+    logger.error({ reason: String(error) }, 'the watchdog is gone'),
+  );
   const { exitCode, reason } = await run.done;
+  stopWatchdog();
   process.off('SIGTERM', stop).off('SIGINT', stop);
   clock.stop();
   if (exitCode !== 0) process.stderr.write(`service-sensor: ${reason ?? 'failed'}\n`);

@@ -69,8 +69,8 @@ function lived(binary: string, parent: string, times = 1): Record<string, number
 let home: Home | null = null;
 const cleanUps: (() => void)[] = [];
 afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) cleanUp();
   if (home !== null) await removeHome(home);
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
 it.skipIf(isSkipped('attacker', missingForEbpf()))(
