@@ -69,6 +69,7 @@ beforeAll(async () => {
       { number: 4 },
       { number: 1 },
       { number: 2 },
+      { number: 3 },
     ],
   });
 }, START_MS);

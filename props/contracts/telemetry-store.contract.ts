@@ -1,4 +1,4 @@
-// The promises of the telemetry store: the newest report of a row counts, once, and sums add up over state directories.
+// The promises of the telemetry store: an hour counts once, with its highest counts, and adds up over state directories.
 // invariant: I19; decision: D48
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -64,10 +64,10 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
     ]);
 
   describe('coverage', () => {
-    it('should count the newest report of an hour, whichever comes last', async () => {
+    it('should count the highest of an hour, whichever comes last and whatever the clock said', async () => {
       const one = row({ seen: 5, engine_lost: 1 });
       await store().insert({ ...NO_ROWS, coverage: [one] });
-      const next = { ...one, seen: 9, engine_lost: 2, reportedAtMs: NOW_MS + 10 };
+      const next = { ...one, seen: 9, engine_lost: 2, reportedAtMs: NOW_MS - 9_000 };
       await store().insert({ ...NO_ROWS, coverage: [next] });
       await store().insert({ ...NO_ROWS, coverage: [{ ...one, reportedAtMs: NOW_MS + 5 }] });
       expect(await hoursOf(one.sensorId)).toEqual([[HOUR, 9, 2]]);

@@ -1,5 +1,5 @@
 // The telemetry store on ClickHouse. A table may hold several reports of one row until they are merged, so every
-// question takes the newest itself. decision: D48; invariant: I10, I19
+// question puts them together itself. decision: D48; invariant: I10, I19
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PipelineReport } from '../../machines/wire/heartbeat.ts';
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
@@ -12,10 +12,11 @@ import type {
 import { createAsk, insertRows } from './ask.ts';
 
 const COUNTS = ['seen', ...LOSS_PLACES] as const;
-const SUMS = COUNTS.map((name, at) => `sum(newest.${at + 1}) AS ${name}`).join(', ');
-/** The newest report of each hour of each state directory, all its counts from one row. */
+const SUMS = COUNTS.map((name) => `sum(highest_${name}) AS ${name}`).join(', ');
+const HIGHEST = COUNTS.map((name) => `max(${name}) AS highest_${name}`).join(', ');
+/** The highest counts of each hour of each state directory: counts only rise, so they are the newest. */
 const newestHours = (where: string) =>
-  `SELECT sensor_id, hour, stream_id, argMax(tuple(${COUNTS.join(', ')}), reported_at) AS newest
+  `SELECT sensor_id, hour, stream_id, ${HIGHEST}
    FROM sensor_coverage
    WHERE ${where} AND hour >= fromUnixTimestamp64Milli({from_ms: Int64})
      AND hour < fromUnixTimestamp64Milli({to_ms: Int64})

@@ -1,4 +1,5 @@
-// The reference telemetry store: a row is known by its name, and the newest report of it counts.
+// The reference telemetry store: a row is known by its name. Of an hour the highest counts are kept, of the rest the
+// newest report.
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
 import type {
   CoverageHour,
@@ -27,8 +28,7 @@ export function createTelemetryRows(): TelemetryRowsInMemory {
     insert(rows) {
       for (const row of rows.coverage) {
         const key = JSON.stringify([row.sensorId, row.streamId, row.hourMs]);
-        const old = coverage.get(key);
-        if (old === undefined || old.reportedAtMs <= row.reportedAtMs) coverage.set(key, row);
+        coverage.set(key, highest(coverage.get(key), row));
       }
       for (const row of rows.resources)
         resources.set(JSON.stringify([row.sensorId, row.atMs]), row);
@@ -76,6 +76,13 @@ function flowKey(row: FlowRow): string {
     ...[sensorId, firstSeenAtMs, direction, protocol, remoteIp, port],
     ...[row.domain, row.binary, row.containerId],
   ]);
+}
+
+function highest(old: CoverageRow | undefined, row: CoverageRow): CoverageRow {
+  const counts = { seen: Math.max(old?.seen ?? 0, row.seen) } as Record<string, number>;
+  for (const place of LOSS_PLACES) counts[place] = Math.max(old?.[place] ?? 0, row[place]);
+  const reportedAtMs = Math.max(old?.reportedAtMs ?? 0, row.reportedAtMs);
+  return { ...row, ...(counts as SettledCounts), reportedAtMs };
 }
 
 function plus(sum: SettledCounts | undefined, more: SettledCounts): SettledCounts {

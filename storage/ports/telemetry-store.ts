@@ -1,11 +1,12 @@
 // What heartbeats tell beside events, over time: the loss ledger by hour, the use of resources, flows. Writers bring the
-// rows of many sensors at once; a row that comes again takes the place of the earlier one. Every call throws
+// rows of many sensors at once; a row that comes again takes the place of the earlier one, and an hour keeps its
+// highest counts, because they only rise while clocks go back. Every call throws
 // EventStoreUnavailable when the store cannot answer. decision: D48; invariant: I10, I19
 import type { PipelineReport } from '../../machines/wire/heartbeat.ts';
 import type { LossPlace } from '../../machines/wire/loss.ts';
 
 export type SettledCounts = Readonly<Record<'seen' | LossPlace, number>>;
-/** One hour of one state directory of a sensor, as it was reported last. */
+/** One hour of one state directory of a sensor. */
 export type CoverageRow = SettledCounts & {
   readonly sensorId: string;
   readonly streamId: string;
