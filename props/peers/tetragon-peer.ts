@@ -196,7 +196,8 @@ function lineOf(number: number): string {
     pid: number,
     uid: 0,
     cwd: '/',
-    binary: '/usr/bin/netserver',
+    // Another program each time: many starts of one program by one parent would arrive as one burst.
+    binary: `/usr/bin/netserver-${number}`,
     arguments: '-D',
     flags: 'execve rootcwd clone',
     start_time: time,
