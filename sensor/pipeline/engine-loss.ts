@@ -1,5 +1,5 @@
 // What an engine says it lost, from its own line: `rate_limit_info`, as Tetragon writes it once a minute. Our own engine
-// adds how many of them the kernel's ring had no room for; the rest got lost in the engine itself. invariant: I8, I19
+// adds how many of them the kernel lost; the rest got lost in the engine itself. invariant: I8, I19
 import type { Losses } from '../../machines/sensor/loss-ledger.rules.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { countAt, isObject, objectAt } from './json-value.ts';

@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeEvent } from '../../../machines/wire/event.ts';
 import { parserOfValue } from '../../../machines/wire/parse.ts';
+import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 import {
@@ -332,9 +333,10 @@ describe.skipIf(refused !== undefined)('ebpf engine', () => {
     const lost = Number(running.words.at(-1)?.['lost']);
     const told = linesOf(running.file)
       .filter(({ kind }) => kind === 'rate_limit_info')
-      .reduce((sum, { body }) => sum + Number(body.number_of_dropped_process_events), 0);
+      .map(({ kind, body }) => engineLossOf(JSON.stringify({ [kind]: body })));
     expect(lost).toBeGreaterThan(0);
-    expect(told).toBe(lost);
+    expect(told.reduce((sum, one) => sum + (one.kernel_lost ?? 0), 0)).toBe(lost);
+    expect(told.reduce((sum, one) => sum + (one.engine_lost ?? 0), 0)).toBe(0);
   });
 
   it('should rotate by renaming and keep no more backups than it may', async () => {

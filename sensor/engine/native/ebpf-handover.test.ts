@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import {
   attachedOf,
   launchEngine,
@@ -91,8 +92,8 @@ describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () =
     expect(lost).toBeGreaterThanOrEqual(100);
     const told = linesOf(second.file)
       .filter(({ kind }) => kind === 'rate_limit_info')
-      .map(({ body }) => Number(body.number_of_dropped_process_events));
-    expect(told).toEqual([lost]);
+      .map(({ kind, body }) => engineLossOf(JSON.stringify({ [kind]: body })));
+    expect(told).toEqual([{ kernel_lost: 0, engine_lost: lost }]);
   });
 
   it('should end one that hangs and hold the export alone', async () => {

@@ -31,6 +31,7 @@ type Body = {
   readonly signal?: string;
   readonly status?: number;
   readonly number_of_dropped_process_events?: string;
+  readonly number_of_kernel_dropped_events?: string;
 };
 export type Running = {
   readonly child: ChildProcessWithoutNullStreams;

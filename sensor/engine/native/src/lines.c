@@ -99,12 +99,14 @@ void tell_existing(struct process *process, u64 time)
 	tell_process(process, time);
 }
 
-void tell_lost(u64 lost)
+void tell_lost(u64 lost, u64 in_kernel)
 {
 	struct text *to = begin("rate_limit_info");
 
 	put(to, "\"number_of_dropped_process_events\":\"");
 	put_number(to, lost);
+	put(to, "\",\"number_of_kernel_dropped_events\":\"");
+	put_number(to, in_kernel);
 	put(to, "\"");
 	end(to, boot_ns());
 }

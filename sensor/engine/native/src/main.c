@@ -35,7 +35,7 @@ static struct options options = { .ring_kib = 4096 };
 static char export_file[4096] = "events.log", node_name[256];
 static double max_size_mb = 10;
 static unsigned max_backups = 5;
-static u64 lost_told;
+static u64 kernel_lost_told, engine_lost_told;
 static bool only_probe;
 
 static const char *const WATCHED[] = {
@@ -171,9 +171,20 @@ static void say(struct text *to, char *start)
 	fflush(stdout);
 }
 
+/* No room in the ring, or a program the kernel skipped. */
+static u64 kernel_lost(void)
+{
+	return programs_lost() + policies_missed();
+}
+
+static u64 engine_lost(void)
+{
+	return export_totals.lost + lines_malformed() + handover_unseen();
+}
+
 static u64 all_lost(void)
 {
-	return programs_lost() + policies_missed() + export_totals.lost + lines_malformed() + handover_unseen();
+	return kernel_lost() + engine_lost();
 }
 
 static void say_hello(void)
@@ -203,13 +214,21 @@ static void say_hello(void)
 	say(to, start);
 }
 
+/* How much was added to what has been told; a count that went back has nothing to add. */
+static u64 since(u64 now, u64 *told)
+{
+	u64 more = now > *told ? now - *told : 0;
+
+	*told = now;
+	return more;
+}
+
 static void tell_losses(void)
 {
-	u64 lost = all_lost();
+	u64 in_kernel = since(kernel_lost(), &kernel_lost_told), in_engine = since(engine_lost(), &engine_lost_told);
 
-	if (lost > lost_told)
-		tell_lost(lost - lost_told);
-	lost_told = lost;
+	if (in_kernel + in_engine)
+		tell_lost(in_kernel + in_engine, in_kernel);
 }
 
 static void say_alive(void)
