@@ -4,6 +4,7 @@ import { STATE_FILES } from '../../sensor/state-directory/identity.ts';
 import { CHECKERS } from './checkers/all.ts';
 import type { FleetView, Violation } from './checkers/checker.ts';
 import { whatIsMissing } from './checkers/liveness.ts';
+import { TOLD_WITHIN_MS } from './checkers/loss-ledger.ts';
 import { effectsOn } from './faults/all.ts';
 import type { PlannedFault } from './faults/kinds.ts';
 import { drawPlan } from './faults/plan.ts';
@@ -205,7 +206,10 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
   fleet.people.heal();
 }
 
-/** Looks until nothing is missing; operators help where only they can. */
+/**
+ * Looks until nothing is missing; operators help where only they can. Then so much time passes that everything which was
+ * settled by then must have been told.
+ */
 async function untilWell(
   view: FleetView,
   fleet: Fleet,
@@ -226,7 +230,7 @@ async function untilWell(
     if (looks % HELP_EVERY_LOOKS === 0) help(fleet);
     missing = whatIsMissing(view);
   }
-  await scheduler.runUntil(scheduler.now() + WHEEL_TICK_MS);
+  await scheduler.runUntil(scheduler.now() + TOLD_WITHIN_MS + WHEEL_TICK_MS);
 }
 
 /**

@@ -1,6 +1,7 @@
 // No loss is unseen: what a node has settled in its ledger, the Console knows, and no more than that; and events that the
-// engine's rotation removed before they were read are in the ledger. A change is asked for only when it is old enough to
-// have been told and written. Excuse: a node whose ledger went back (its disk lost what was not synced, it was set up
+// engine's rotation removed before they were read are in the ledger. A change is asked for when it is old enough to have
+// been told and written; the end of a run grants that time after the last accident, since before it a node may have been
+// cut off for as long as accidents like. Excuse: a node whose ledger went back (its disk lost what was not synced, it was set up
 // anew) begins anew here. That all the ledger's losses are real, and all real ones of the spool in it, is judged where
 // every event is followed (accounting.ts). invariant: I19
 import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
@@ -10,8 +11,8 @@ import { ensure } from './columns.ts';
 import { spoolOf, stateOf, statusOf } from './node-files.ts';
 
 const NAMES = ['seen', ...LOSS_PLACES] as const;
-/** Two heartbeats, and the write of what they told. */
-const TOLD_WITHIN_MS = 120_000;
+/** Two heartbeats, and the write of what they told, in a fleet that is well. */
+export const TOLD_WITHIN_MS = 120_000;
 
 type Counts = Readonly<Record<string, number>>;
 type Own = {
