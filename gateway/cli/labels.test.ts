@@ -114,3 +114,26 @@ describe('the labels of a sensor', () => {
     expect((await run('sensors', 'set-role', 'edge-3', 'router')).err).toContain('role router');
   });
 });
+
+describe('users', () => {
+  it('should be tagged and untagged', async () => {
+    const address = 'owner@example.org';
+    const made = await run('users', 'create', address, '--role', 'sensor_owner', '--no-link');
+    const tagged = await run('users', 'tag', address, 'night', 'core');
+    expect(tagged).toMatchObject({ code: EXIT.ok, out: made.out });
+    expect(tagged.err).toMatch(/tags (core, night|night, core)/);
+    expect((await run('users', 'untag', address, 'night')).err).toMatch(/tags core$/m);
+    expect((await run('users', 'tag', address, '')).code).toBe(EXIT.usage);
+    expect((await run('users', 'tag', 'no@example.org', 'core')).code).toBe(EXIT.notFound);
+  });
+
+  it('should own sensors by themselves', async () => {
+    const userId = live.fixture.addUser('sensor_owner');
+    const sensorId = live.fixture.addSensor(7, 'owned-node');
+    const given = await run('users', 'sensors', userId, '--add', 'owned-node');
+    expect(given).toMatchObject({ code: EXIT.ok, out: [sensorId] });
+    expect((await run('users', 'sensors', userId)).out).toEqual([sensorId]);
+    expect((await run('users', 'sensors', userId, '--drop', 'owned-node')).out).toEqual([]);
+    expect((await run('users', 'sensors', userId, '--add', 'no-node')).code).toBe(EXIT.notFound);
+  });
+});

@@ -18,6 +18,7 @@ import {
 import { CommandFailure, EXIT } from './exit.ts';
 import { json, jsonLine, printList, printRecord, type View } from './output.ts';
 import { age, plain } from './terminal.ts';
+import { addUserLabelCommands } from './user-label-commands.ts';
 
 const LIST_MAX = 10_000;
 const ROLE_NAMES = ROLES.join('|');
@@ -54,6 +55,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
   addMaking(users, io);
   addChanging(users, io);
   addAccess(users, io);
+  addUserLabelCommands(users, io);
   addSecondFactor(users, io);
 }
 
