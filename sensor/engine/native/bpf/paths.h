@@ -4,6 +4,8 @@
 
 #define PATH_PARTS_MAX 48
 #define NAME_MAX_BYTES 255
+#define DELETED " (deleted)"
+#define DELETED_AT (PATH_MAX_BYTES - sizeof(DELETED) + 1)
 
 /* Built from its end; the slack lets the verifier see that the longest name fits at any place. */
 struct path_scratch {
@@ -28,6 +30,22 @@ static __always_inline struct path_scratch *path_scratch(void)
 	return bpf_map_lookup_elem(&path_scratches, &zero);
 }
 
+/* A file that lies in no directory, as memfd_create makes them: `/memfd:NAME (deleted)`, as the kernel names it. */
+static __always_inline void write_detached(struct path_scratch *scratch, struct dentry *dentry)
+{
+	u32 len = BPF_CORE_READ(dentry, d_name.len) & NAME_MAX_BYTES;
+	u32 at = (DELETED_AT - len - 1) & (PATH_MAX_BYTES - 1);
+	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
+
+	scratch->text[at] = '/';
+	bpf_probe_read_kernel(&scratch->text[at + 1], len, name);
+	/* What has no name is called `/`. */
+	if (len == 0 || scratch->text[at + 1] == '/')
+		return;
+	__builtin_memcpy(&scratch->text[DELETED_AT], DELETED, sizeof(DELETED) - 1);
+	scratch->at = at;
+}
+
 /* One step up; 1 at the top. Functions that are not static are verified once, not once for each call. */
 __attribute__((noinline)) int path_step(void)
 {
@@ -43,6 +61,8 @@ __attribute__((noinline)) int path_step(void)
 	root = BPF_CORE_READ(mount, mnt.mnt_root);
 	parent = BPF_CORE_READ(dentry, d_parent);
 	if (dentry == root || dentry == parent) {
+		if (dentry != root && scratch->at == PATH_MAX_BYTES)
+			write_detached(scratch, dentry);
 		upper = BPF_CORE_READ(mount, mnt_parent);
 		if (dentry != root || upper == mount)
 			return 1;
