@@ -214,21 +214,27 @@ static void say_hello(void)
 	say(to, start);
 }
 
-/* How much was added to what has been told; a count that went back has nothing to add. */
-static u64 since(u64 now, u64 *told)
-{
-	u64 more = now > *told ? now - *told : 0;
-
-	*told = now;
-	return more;
-}
-
+/* A line of losses that the disk refuses is no event that got lost: it is told again, with what follows. */
 static void tell_losses(void)
 {
-	u64 in_kernel = since(kernel_lost(), &kernel_lost_told), in_engine = since(engine_lost(), &engine_lost_told);
+	u64 in_kernel, in_engine, refused;
 
-	if (in_kernel + in_engine)
-		tell_lost(in_kernel + in_engine, in_kernel);
+	export_flush();
+	refused = export_totals.lost;
+	in_kernel = kernel_lost();
+	in_engine = engine_lost();
+	if (in_kernel > kernel_lost_told || in_engine > engine_lost_told) {
+		u64 more = in_kernel > kernel_lost_told ? in_kernel - kernel_lost_told : 0;
+
+		tell_lost(more + (in_engine - engine_lost_told), more);
+		export_flush();
+		if (export_totals.lost > refused) {
+			export_totals.lost = refused;
+			return;
+		}
+	}
+	kernel_lost_told = in_kernel;
+	engine_lost_told = in_engine;
 }
 
 static void say_alive(void)
@@ -313,7 +319,6 @@ static void run(int signals)
 		heartbeat = now + HEARTBEAT_NS;
 		follow_wall_clock();
 		tell_losses();
-		export_flush();
 		policies_tell(image_text, say);
 		say_alive();
 	}
@@ -328,7 +333,6 @@ static void leave(void)
 		export_flush();
 	programs_sweep(true);
 	tell_losses();
-	export_flush();
 	handover_leave(told_until);
 	say_alive();
 }
@@ -381,7 +385,6 @@ static int start(void)
 	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
 	procfs_adopt_all(began, tell_existing, began);
 	tell_losses();
-	export_flush();
 	say_hello();
 	policies_tell(image_text, say);
 	return 0;

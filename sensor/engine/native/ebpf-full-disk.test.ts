@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engineLossOf } from '../../pipeline/engine-loss.ts';
+import { type Running, startEngine, stopEngine, whyNotHere } from './engine-rig.ts';
+
+const DEADLINE_MS = 15_000;
+const scratch = mkdtempSync(path.join(tmpdir(), 'ebpf-probe-'));
+const refused =
+  whyNotHere(scratch) ??
+  (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', scratch]).status === 0
+    ? undefined
+    : 'no disk can be mounted');
+spawnSync('umount', [scratch]);
+rmSync(scratch, { recursive: true });
+
+let directory = '';
+let running: Running | undefined;
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'ebpf-'));
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory]);
+});
+afterEach(async () => {
+  if (running !== undefined) await stopEngine(running);
+  running = undefined;
+  spawnSync('umount', [directory]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Makes the disk full to its last byte. */
+function fill(file: string): void {
+  spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4096']);
+}
+
+async function met(what: () => boolean): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!what()) {
+    if (Date.now() > deadline) throw new Error('never met');
+    await wait(20);
+  }
+}
+
+describe.skipIf(refused !== undefined)('ebpf engine, a full disk', () => {
+  it('should tell what the disk refused once it takes lines again, also when it refused that', async () => {
+    const engine = await startEngine(directory);
+    running = engine;
+    const filler = path.join(directory, 'filler');
+    fill(filler);
+    // More than what the export's last page has room for.
+    for (let round = 0; round < 30; round += 1) spawnSync('/bin/true', ['x'.repeat(1_000)]);
+    const lost = () => Number(engine.words.at(-1)?.['lost']);
+    await met(() => lost() > 0);
+    const heard = engine.words.length;
+    await met(() => engine.words.length > heard);
+    writeFileSync(filler, '');
+    await stopEngine(engine);
+    const told = readFileSync(engine.file, 'utf8')
+      .split('\n')
+      .map(engineLossOf)
+      .map((one) => one.engine_lost ?? 0);
+    expect(lost()).toBeGreaterThan(20);
+    expect(told.reduce((sum, one) => sum + one, 0)).toBe(lost());
+  });
+});
