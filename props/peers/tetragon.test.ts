@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -213,6 +214,23 @@ describe.skipIf(!isRoot)('tetragon', () => {
       ['a', 'enforcing'],
       ['c', 'rejected'],
     ]);
+  });
+
+  it('should leave in force what it took, while the file is one that is not taken', async () => {
+    put('a', policy('a'));
+    await start(await tetragonOf());
+    await policiesThat([['a', 'enforcing']]);
+    const file = path.join(stateDir, 'compiled-policies', 'a.yaml');
+    chmodSync(file, 0o620);
+    put('b', policy('other'));
+    await policiesThat([
+      ['a', 'enforcing, new one rejected'],
+      ['b', 'rejected'],
+    ]);
+    const told = errors.filter((line) => line.includes('refused')).join();
+    expect(told).toContain('a is refused: it can be written by others');
+    expect(told).toContain('b is refused: metadata.name: must be b');
+    expect(await story()).toEqual(['load a']);
   });
 
   it('should load what was accepted by itself at its next start, and start without it when that fails', async () => {

@@ -1,5 +1,6 @@
 // What lies in `compiled-policies/`: each policy with its sidecar, verified by this node before anything reads it. A file
-// that others may write, or one whose name is none, is not looked into. decision: D45
+// that others may write, or one whose name is none, is not looked into. Every engine that takes policies takes them from
+// here; what one must say inside is judged by each engine for itself. decision: D45
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -30,12 +31,25 @@ export type FoundPolicy =
     }
   | { readonly ok: false; readonly name: string; readonly reason: string };
 
+/** How much one engine takes, and who checks a sidecar. */
+export type PolicyBounds = {
+  readonly policiesMax: number;
+  readonly bytesMax: number;
+  readonly whyNotGenuine: typeof whyNotGenuine;
+};
+const EBPF_BOUNDS: PolicyBounds = {
+  policiesMax: POLICIES_MAX,
+  bytesMax: POLICY_FILE_MAX_BYTES,
+  whyNotGenuine,
+};
+
 class Unfit extends Error {}
 
 /** Every policy of the folder by its name, in their order; an absent folder has none. Never rejects. */
 export async function readPolicyFiles(
   files: Files,
   stateDir: string,
+  bounds: PolicyBounds = EBPF_BOUNDS,
 ): Promise<readonly FoundPolicy[]> {
   const folder = join(stateDir, POLICY_FOLDER);
   const entries = await files.list(folder).catch(() => []);
@@ -50,8 +64,11 @@ export async function readPolicyFiles(
   );
   const found: FoundPolicy[] = [];
   for (const [place, entry] of names.entries()) {
-    if (place >= POLICIES_MAX) found.push(refuse(entry, `more than ${POLICIES_MAX} policies`));
-    else found.push(await readOne(files, folder, entry, key?.toString() ?? null));
+    if (place < bounds.policiesMax) {
+      found.push(await readOne({ files, folder, bounds, keyPem: key?.toString() ?? null }, entry));
+    } else {
+      found.push(refuse(entry, `more than ${bounds.policiesMax} policies`));
+    }
   }
   return found;
 }
@@ -70,22 +87,24 @@ async function whyNotFolder(files: Files, folder: string): Promise<string | unde
     : 'compiled-policies can be written by others';
 }
 
-async function readOne(
-  files: Files,
-  folder: string,
-  entry: string,
-  keyPem: string | null,
-): Promise<FoundPolicy> {
+type Reading = {
+  readonly files: Files;
+  readonly folder: string;
+  readonly bounds: PolicyBounds;
+  readonly keyPem: string | null;
+};
+async function readOne(reading: Reading, entry: string): Promise<FoundPolicy> {
+  const { files, folder, bounds, keyPem } = reading;
   const name = entry.slice(0, -ENDING.length);
   if (!entry.endsWith(ENDING)) return refuse(entry, `its file's name must end with ${ENDING}`);
   if (!POLICY_NAME.test(name)) return refuse(entry, "its file's name is no name of a policy");
   try {
-    const content = await readSmall(files, join(folder, entry), POLICY_FILE_MAX_BYTES);
+    const content = await readSmall(files, join(folder, entry), bounds.bytesMax);
     const sidecar = await readSidecar(files, folder, name);
     const what = sidecarCase({ sidecar: sidecar !== null, key: keyPem !== null });
     if (what === 'refuse') return refuse(entry, 'it has a sidecar, and there is no key to verify');
     if (sidecar !== null && keyPem !== null) {
-      const reason = await whyNotGenuine({ name, yaml: content, sidecar, keyPem });
+      const reason = await bounds.whyNotGenuine({ name, yaml: content, sidecar, keyPem });
       if (reason !== undefined) return refuse(entry, reason);
     }
     return {

@@ -1,17 +1,19 @@
 // Whether a policy's sidecar is by the key this node got when it enrolled. Ed25519 as RFC 8032 has it: of the keys and
 // signatures that only some libraries take, none. decision: D45
-import { createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import { policyMessage } from '../../../machines/trust/policy-signature.rules.ts';
 
 const SIDECAR = /^[A-Za-z0-9+/]{86}==\r?\n?$/;
 
-/** Undefined when the signature is genuine; otherwise why it is not taken. Never rejects. */
-export async function whyNotGenuine(given: {
+type Signed = {
   readonly name: string;
   readonly yaml: Uint8Array;
   readonly sidecar: string;
   readonly keyPem: string;
-}): Promise<string | undefined> {
+};
+
+/** Undefined when the signature is genuine; otherwise why it is not taken. Never rejects. */
+export async function whyNotGenuine(given: Signed): Promise<string | undefined> {
   const key = rawKey(given.keyPem);
   if (key === null) return 'policy-signing.pub holds no Ed25519 key';
   if (!SIDECAR.test(given.sidecar)) return 'the sidecar holds no signature in base64';
@@ -27,6 +29,25 @@ export async function whyNotGenuine(given: {
     // A key or a point that is none.
   }
   return 'the signature is not by policy-signing.pub, or not for this name and content';
+}
+
+/** The same answers, each worked out once while it is among the last `max`: a folder is read far more often than it is
+ * another, and a signature costs a millisecond. */
+export function rememberVerdicts(max: number): typeof whyNotGenuine {
+  const known = new Map<string, string | undefined>();
+  return async (given) => {
+    const { name, yaml, sidecar, keyPem } = given;
+    const id = createHash('sha256')
+      .update(JSON.stringify([name, sidecar, keyPem]))
+      .update(yaml)
+      .digest('hex');
+    if (!known.has(id)) {
+      const verdict = await whyNotGenuine(given);
+      if (known.size >= max) known.clear();
+      known.set(id, verdict);
+    }
+    return known.get(id);
+  };
 }
 
 function rawKey(pem: string): Uint8Array | null {

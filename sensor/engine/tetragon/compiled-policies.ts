@@ -1,86 +1,44 @@
-// The policies that lie in the state directory, under the three sidecar cases: a signature that does not verify rejects
-// the policy; none while there is a key is told and accepted, for older deployments; none without a key is accepted.
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
+// The policies for a Tetragon: what the one reader of `compiled-policies/` took, named inside as its file is. What else a
+// policy may say is Tetragon's to judge, so that its whole language is let through. decision: D46
 import {
   TETRAGON_POLICIES_MAX,
   TETRAGON_POLICY_MAX_BYTES,
 } from '../../../machines/sensor/policy-limits.ts';
-import { STATE_FILES } from '../../state-directory/identity.ts';
-import type { PolicyFile } from './policy-keeper.ts';
+import { diskFiles, type Files } from '../../state-directory/file-port.ts';
+import { type FoundPolicy, type PolicyBounds, readPolicyFiles } from '../policy/policy-files.ts';
+import { rememberVerdicts } from '../policy/signature.ts';
+import type { WantedPolicy } from './policy-keeper.ts';
 import { readPolicy } from './policy-text.ts';
 
-const SIGNED_PREFIX = 'service-policy-v1:';
-
-/** Reads the policies anew at every call; `tell` hears each problem once. Never rejects. */
+/** Reads the policies anew at every call; `tell` hears once of each that is unsigned beside a key. Never rejects. */
 export function createPolicySource(
   stateDir: string,
   tell: (problem: string) => void,
-): () => Promise<readonly PolicyFile[]> {
-  const told = new Set<string>();
-  const tellOnce = (problem: string): void => {
-    if (told.has(problem)) return;
-    if (told.size > TETRAGON_POLICIES_MAX) told.clear();
-    told.add(problem);
-    tell(problem);
+  files: Files = diskFiles,
+): () => Promise<readonly WantedPolicy[]> {
+  const bounds: PolicyBounds = {
+    policiesMax: TETRAGON_POLICIES_MAX,
+    bytesMax: TETRAGON_POLICY_MAX_BYTES,
+    whyNotGenuine: rememberVerdicts(TETRAGON_POLICIES_MAX),
   };
+  let told = new Set<string>();
   return async () => {
-    const directory = path.join(stateDir, 'compiled-policies');
-    const listed = await readdir(directory).catch((): string[] => []);
-    const names = listed.filter((name) => /\.ya?ml$/.test(name)).sort();
-    if (names.length > TETRAGON_POLICIES_MAX) tellOnce('there are more policies than are loaded');
-    const key = await readKey(path.join(stateDir, STATE_FILES.policyKey));
-    const found: PolicyFile[] = [];
-    for (const name of names.slice(0, TETRAGON_POLICIES_MAX)) {
-      const problem = await takePolicy(path.join(directory, name), key, found);
-      if (problem !== undefined) tellOnce(`${name}: ${problem}`);
+    const found = await readPolicyFiles(files, stateDir, bounds);
+    const unsigned = found.flatMap((one) => (one.ok && one.isUnsigned ? [one.name] : []));
+    for (const name of unsigned) {
+      if (!told.has(name)) tell(`policy ${name} is not signed, although this node has a key`);
     }
-    return found;
+    told = new Set(unsigned);
+    return found.map(wantedOf);
   };
 }
 
-/** Adds the policy unless it is refused; answers what is to be told. */
-async function takePolicy(
-  file: string,
-  key: KeyObject | 'unreadable' | undefined,
-  found: PolicyFile[],
-): Promise<string | undefined> {
-  const facts = await stat(file).catch(() => undefined);
-  if (facts?.isFile() !== true) return 'it is no file';
-  if (facts.size > TETRAGON_POLICY_MAX_BYTES) return 'it is too large';
-  const yaml = await readFile(file, 'utf8').catch(() => undefined);
-  if (yaml === undefined) return 'it cannot be read';
-  const signature = await readFile(`${file}.sig`, 'utf8').catch(() => undefined);
-  const taken = { file: path.basename(file), yaml };
-  if (signature === undefined) {
-    found.push(taken);
-    return key === undefined ? undefined : 'it has no signature, though there is a signing key';
-  }
-  if (key === undefined || key === 'unreadable') return 'rejected: its signature cannot be checked';
-  const reading = readPolicy(yaml);
-  if (!reading.ok) return `rejected: ${reading.reason}`;
-  const message = Buffer.from(`${SIGNED_PREFIX}${reading.policy.name}\n${yaml}`);
-  if (!isSigned(message, key, signature)) return 'rejected: its signature does not verify';
-  found.push(taken);
-  return undefined;
-}
-
-function isSigned(message: Buffer, key: KeyObject, signature: string): boolean {
-  try {
-    return verify(null, message, key, Buffer.from(signature.trim(), 'base64'));
-  } catch {
-    return false;
-  }
-}
-
-async function readKey(file: string): Promise<KeyObject | 'unreadable' | undefined> {
-  const pem = await readFile(file, 'utf8').catch(() => undefined);
-  if (pem === undefined) return undefined;
-  try {
-    const key = createPublicKey(pem);
-    return key.asymmetricKeyType === 'ed25519' ? key : 'unreadable';
-  } catch {
-    return 'unreadable';
-  }
+function wantedOf(found: FoundPolicy): WantedPolicy {
+  if (!found.ok) return found;
+  const { name } = found;
+  const reading = readPolicy(found.yaml);
+  if (!reading.ok) return { ok: false, name, reason: reading.reason };
+  // The name that is signed is the file's; the one that Tetragon goes by is the policy's own.
+  if (reading.policy.name === name) return reading;
+  return { ok: false, name, reason: `metadata.name: must be ${name}, as its file is` };
 }

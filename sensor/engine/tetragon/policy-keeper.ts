@@ -6,11 +6,14 @@ import path from 'node:path';
 import { type PolicyText, readPolicy, renamed } from './policy-text.ts';
 import type { CallResult, PolicyStatus, TetragonService } from './service.ts';
 
-export type PolicyFile = { readonly file: string; readonly yaml: string };
+export type WantedPolicy =
+  | { readonly ok: true; readonly policy: PolicyText }
+  /** A file that is not taken; what is in force under its name stays. */
+  | { readonly ok: false; readonly name: string; readonly reason: string };
 export type PolicyState = { readonly name: string; readonly state: string };
 export type PolicyKeeper = {
   /** Takes one step towards what is wanted; answers how each wanted policy stands. One call at a time. Never rejects. */
-  readonly converge: (wanted: readonly PolicyFile[]) => Promise<readonly PolicyState[]>;
+  readonly converge: (wanted: readonly WantedPolicy[]) => Promise<readonly PolicyState[]>;
 };
 
 const ENABLED = 'TP_STATE_ENABLED';
@@ -28,8 +31,8 @@ export async function createPolicyKeeper(options: {
   const inForce = await readStartFiles(startDir);
   /** Texts that were refused, so that they are not tried again and again. */
   const refused = new Map<string, string>();
-  /** Files that hold no policy, with what was told of them. */
-  const unread = new Map<string, string>();
+  /** Files that are not taken, with what was told of them. */
+  let untaken = new Map<string, string>();
   /** Copies under another name that stand in for a policy. */
   const standIns = new Set<string>();
 
@@ -102,26 +105,31 @@ export async function createPolicyKeeper(options: {
     else await replace(policy);
   }
 
-  async function converge(wanted: readonly PolicyFile[]): Promise<readonly PolicyState[]> {
+  async function converge(wanted: readonly WantedPolicy[]): Promise<readonly PolicyState[]> {
     const listed = await service.list();
     if (!listed.ok) return [];
     const live = new Map(listed.value.map((one) => [idOf(one), one]));
-    const states: PolicyState[] = [];
     const policies = new Map<string, PolicyText>();
-    for (const { file, yaml } of wanted) {
-      const reading = readPolicy(yaml);
-      const isSecond = reading.ok && policies.has(idOf(reading.policy));
-      if (reading.ok && !isSecond) policies.set(idOf(reading.policy), reading.policy);
-      else states.push(rejected(file, reading.ok ? 'its name is taken' : reading.reason));
+    const held = new Map<string, string>();
+    for (const one of wanted) {
+      if (one.ok) policies.set(idOf(one.policy), one.policy);
+      else held.set(one.name, one.reason);
     }
+    tellUntaken(held);
     for (const [id, policy] of policies) await settle(policy, live.get(id));
     for (const [id, one] of live) {
-      if (policies.has(id) || standIns.has(id)) continue;
+      if (policies.has(id) || standIns.has(id) || held.has(one.name)) continue;
       await service.remove(one);
       await leave(id);
     }
     const after = await service.list();
-    const now = new Map((after.ok ? after.value : []).map((one) => [idOf(one), one]));
+    const listedNow = after.ok ? after.value : [];
+    const now = new Map(listedNow.map((one) => [idOf(one), one]));
+    const states: PolicyState[] = [];
+    for (const name of held.keys()) {
+      const before = listedNow.find((one) => one.name === name);
+      states.push({ name, state: stateOf(before, true) });
+    }
     for (const [id, policy] of policies) {
       states.push({ name: policy.name, state: stateOf(now.get(id), refused.has(id)) });
     }
@@ -131,10 +139,11 @@ export async function createPolicyKeeper(options: {
     }));
   }
 
-  function rejected(file: string, reason: string): PolicyState {
-    if (unread.get(file) !== reason) tell(`policy ${file} is refused: ${reason}`);
-    unread.set(file, reason);
-    return { name: path.parse(file).name, state: 'rejected' };
+  function tellUntaken(held: Map<string, string>): void {
+    for (const [name, reason] of held) {
+      if (untaken.get(name) !== reason) tell(`policy ${name} is refused: ${reason}`);
+    }
+    untaken = held;
   }
 
   return {
