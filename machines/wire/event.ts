@@ -35,6 +35,9 @@ export const MESSAGE_MAX_CHARS = 2_048;
 export const NAME_MAX_CHARS = 256;
 export const ANCESTORS_MAX = 16;
 
+/** How the action begins of a policy that only monitors: `monitored.sigkill` is told, nothing was killed. */
+export const MONITORED_TAG = 'monitored.';
+
 const Name = Text(NAME_MAX_CHARS);
 const Port = Type.Integer({ minimum: 0, maximum: 65_535 });
 
@@ -81,6 +84,7 @@ export const RuntimeEvent = Type.Object({
     }),
   ),
   file: Type.Optional(Type.Object({ path: Text(BINARY_MAX_CHARS), operation: Name })),
+  // One word says both what and that it was not done, so that a reader that knows less of it takes it for no kill.
   policy: Type.Optional(Type.Object({ name: Name, action: Name })),
   mitre: Type.Optional(Type.Object({ technique: Name, tactic: Name })),
   anomaly_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),

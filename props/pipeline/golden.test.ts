@@ -99,6 +99,16 @@ const GOLDEN: Readonly<Record<Name, readonly [kind: string, message: string, obj
     `${who} was stopped by policy no-write (sigkill): /etc/shadow`,
     { severity: 'high', policy: { name: 'no-write', action: 'sigkill' } },
   ],
+  wouldBeKilled: [
+    'file_write',
+    `${who} changed /etc/shadow; policy no-write would have stopped it (sigkill)`,
+    { severity: 'low', policy: { name: 'no-write', action: 'monitored.sigkill' } },
+  ],
+  wouldBeRefused: [
+    'network_connect',
+    `${who} connected to 192.0.2.9:443; policy no-way-out would have stopped it (override)`,
+    { policy: { name: 'no-way-out', action: 'monitored.override' } },
+  ],
   overridden: [
     'policy_enforced',
     `${who} was stopped by policy no-read (override): /etc/shadow`,

@@ -138,6 +138,16 @@ export const SAMPLE_LINES = {
     action: 'KPROBE_ACTION_SIGKILL',
     tags: ['compliance'],
   }),
+  wouldBeKilled: hook('__x64_sys_write', [{ file_arg: { path: '/etc/shadow' } }], {
+    policy_name: 'no-write',
+    action: 'KPROBE_ACTION_POST',
+    tags: ['compliance', 'monitored.override', 'monitored.sigkill'],
+  }),
+  wouldBeRefused: hook('tcp_connect', [{ sock_arg: { daddr: '192.0.2.9', dport: 443 } }], {
+    policy_name: 'no-way-out',
+    action: 'KPROBE_ACTION_POST',
+    tags: ['monitored.override'],
+  }),
   overridden: hook('security_file_open', [{ file_arg: { path: '/etc/shadow' } }], {
     policy_name: 'no-read',
     return_action: 'KPROBE_ACTION_OVERRIDE',

@@ -151,6 +151,22 @@ it('should count a line that rotation tore, and read on in the next file', async
   await collector.stop();
 });
 
+it('should count what a policy that only monitors would have stopped', async () => {
+  const { collector, facts, tick } = collect();
+  const matched = (tags: readonly string[], action = 'KPROBE_ACTION_POST') =>
+    JSON.stringify({
+      process_tracepoint: { event: 'sys_enter_write', policy_name: 'no-writes', action, tags },
+      time: '2026-01-01T00:00:00.000Z',
+    });
+  const lines = [matched(['monitored.sigkill']), matched(['x', 'monitored.override'])];
+  const others = [matched(['monitored']), matched(['monitored.signal'], 'KPROBE_ACTION_SIGKILL')];
+  await appendFile(live, `${[...lines, ...others].join('\n')}\n`);
+  await tick();
+  expect(facts.monitored).toBe(2);
+  expect(facts.pipeline).toMatchObject({ normalized: 4 });
+  await collector.stop();
+});
+
 it('should spool a storm as one event and count what stands in it', async () => {
   const { collector, facts, tick } = collect();
   const exec = JSON.parse(lineOf('sh'));

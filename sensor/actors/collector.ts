@@ -19,7 +19,7 @@ import type { Parts } from './parts.ts';
 export type Collector = { stop(): Promise<void> };
 export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now' | 'flows'> & {
   readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
-  readonly facts: Pick<SensorFacts, 'pipeline'>;
+  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
   readonly ports: Pick<NodePorts, 'exportFiles'>;
 };
@@ -76,6 +76,7 @@ export function startCollector(
     pipeline.read += lines.length + skippedLines + malformed;
     pipeline.normalized += normalized;
     pipeline.aggregated += aggregated;
+    facts.monitored += taken.monitored;
     pipeline.dropped += lines.length - normalized + skippedLines + malformed;
     pipeline.spooled += events.length;
     pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);

@@ -18,6 +18,8 @@ export type SensorFacts = {
   policies: readonly PolicyFact[];
   trust: Mutable<TrustReport>;
   pipeline: Mutable<PipelineReport>;
+  /** Events of what a policy would have stopped, had it not only monitored. */
+  monitored: number;
   isStreamOpen: boolean;
   lastHeartbeatAtMs: number | null;
   lastHeartbeatProblem: string | null;
@@ -56,6 +58,7 @@ export function emptyFacts(): SensorFacts {
       sent_heartbeat: 0,
       engine_lost: 0,
     },
+    monitored: 0,
     isStreamOpen: false,
     lastHeartbeatAtMs: null,
     lastHeartbeatProblem: null,

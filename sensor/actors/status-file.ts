@@ -56,6 +56,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
         trust: facts.trust,
         engine: facts.engine,
         policies: facts.policies,
+        monitored: facts.monitored,
         pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
         spool,
       };

@@ -1,6 +1,6 @@
 // From the kernel function an engine hooked to what happened, and how grave that is by default. One table, so that all
 // engines agree; a hook that is not in it is a policy's own and becomes `policy_match`.
-import type { EventKind, Severity } from '../../machines/wire/event.ts';
+import { type EventKind, MONITORED_TAG, type Severity } from '../../machines/wire/event.ts';
 
 const HOOKS: Readonly<Record<string, readonly string[]>> = {
   network_connect: [
@@ -92,6 +92,7 @@ const SEVERITY_OF_KIND: Readonly<Record<EventKind, Severity>> = {
   telecom_anomaly: 'medium',
 };
 
+const MONITORED = ['sigkill', 'signal', 'override'].map((one) => `${MONITORED_TAG}${one}`);
 const ENFORCING = new Set(['sigkill', 'override', 'signal', 'notifyenforcer']);
 
 /** The kind of a hooked function, whatever the architecture's prefix; undefined for a hook only its policy knows. */
@@ -107,6 +108,11 @@ export function severityOf(kind: EventKind): Severity {
 /** `KPROBE_ACTION_SIGKILL` -> `sigkill`. */
 export function actionName(action: string): string {
   return action.replace(/^KPROBE_ACTION_/, '').toLowerCase();
+}
+
+/** `monitored.sigkill` when the tags say that a policy which only monitors would have killed; the gravest, as one is told. */
+export function monitoredAction(tags: readonly unknown[]): string | undefined {
+  return MONITORED.find((one) => tags.includes(one));
 }
 
 /** Whether the engine did something about it, not merely told. */

@@ -1,5 +1,5 @@
 // One readable line for each event: who did what. Text from the node stands in it as data, without control characters.
-import { MESSAGE_MAX_CHARS, type RuntimeEvent } from '../../machines/wire/event.ts';
+import { MESSAGE_MAX_CHARS, MONITORED_TAG, type RuntimeEvent } from '../../machines/wire/event.ts';
 import { cutText, plainText } from './json-value.ts';
 
 type Told = Omit<RuntimeEvent, 'message'>;
@@ -15,7 +15,12 @@ const DOES: Partial<Record<RuntimeEvent['event_kind'], string>> = {
 
 export function messageOf(event: Told, extra: MessageExtra): string {
   const detail = extra.detail ?? '';
-  return plainText(sentence(event, detail), MESSAGE_MAX_CHARS);
+  const message = plainText(sentence(event, detail), MESSAGE_MAX_CHARS);
+  const { name, action = '' } = event.policy ?? {};
+  if (!action.startsWith(MONITORED_TAG)) return message;
+  const deed = action.slice(MONITORED_TAG.length);
+  const end = plainText(`; policy ${name} would have stopped it (${deed})`, MESSAGE_MAX_CHARS);
+  return messageWith(message, end);
 }
 
 /** A message with an end that is kept when there is too much of it. */

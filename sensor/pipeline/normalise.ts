@@ -11,7 +11,7 @@ import {
 } from '../../machines/wire/event.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { answeredAddresses, detailOf } from './event-detail.ts';
-import { actionName, isEnforcing, kindOfHook, severityOf } from './event-kind.ts';
+import { actionName, isEnforcing, kindOfHook, monitoredAction, severityOf } from './event-kind.ts';
 import { messageOf } from './event-message.ts';
 import {
   asksToWrite,
@@ -120,7 +120,8 @@ function hookName(key: string, body: JsonObject): string {
 function policyOf(body: JsonObject): RuntimeEvent['policy'] {
   const name = textAt(body, 'policy_name', NAME_MAX_CHARS);
   const actions = [textAt(body, 'action', 64), textAt(body, 'return_action', 64)].map(actionName);
-  const action = actions.find(isEnforcing) ?? actions[0] ?? '';
+  const done = actions.find(isEnforcing);
+  const action = done ?? monitoredAction(listAt(body, 'tags')) ?? actions[0] ?? '';
   return name === '' && !isEnforcing(action) ? undefined : { name, action: action || 'post' };
 }
 

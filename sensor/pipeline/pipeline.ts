@@ -1,7 +1,7 @@
 // From lines to events that say all the Sensor knows: normalised, placed in their workload, connections by the name they
 // were looked up by, named by technique, bursts folded, and judged against the habits of their program. Each step is a
 // transform of its own; this file is their order. decision: D47
-import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import { MONITORED_TAG, type RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Profile } from './baseline-profile.ts';
 import { type Baselines, createBaselines } from './baselines.ts';
 import { foldBursts } from './bursts.ts';
@@ -19,6 +19,8 @@ export type PipelineBatch = {
   readonly normalized: number;
   /** Events that stand inside others now. */
   readonly aggregated: number;
+  /** Events of which a policy that only monitors would have stopped the doer. */
+  readonly monitored: number;
   /** The lines in which the engine told of losses of its own. */
   readonly lossLines: readonly string[];
 };
@@ -83,11 +85,16 @@ export function createPipeline(
         events: events.map((event) => judge(event, nowMs)),
         normalized: readings.length,
         aggregated,
+        monitored: readings.filter(isMonitored).length,
         lossLines,
       };
     },
     baselines,
   };
+}
+
+function isMonitored({ event }: Reading): boolean {
+  return event.policy?.action.startsWith(MONITORED_TAG) === true;
 }
 
 /** When it happened, but never in the future: what is remembered by time would be forgotten at once. */

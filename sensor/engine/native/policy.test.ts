@@ -166,6 +166,11 @@ describe.skipIf(refused !== undefined)('policies of the ebpf engine', () => {
       action: 'KPROBE_ACTION_POST',
       tags: ['integrity', 'monitored.sigkill'],
     });
+    const text = readFileSync(path.join(directory, 'events.log'), 'utf8').split('\n');
+    const line = text.find((one) => one.includes('policy_name')) ?? '';
+    expect(normalise(line, { sensorId: 's', cache: createProcessCache() })).toMatchObject({
+      event: { policy: { name: 'no-writes', action: 'monitored.sigkill' } },
+    });
   });
 
   it('should leave no gap while one version takes the place of another under load', async () => {

@@ -110,6 +110,7 @@ describe('a tracing policy for the ebpf engine', () => {
     ['kind: TracingPolicy', 'kind: TracingPolicyNamespaced', 'kind: must be', 'line 2'],
     ['name: keep-secret', 'name: ../x', 'metadata.name: ', 'line 4'],
     ['["1:0x10"]', '["1:99999999999999999999"]', 'matchArgs[1].values[0]: ', ''],
+    ['tags: [integrity]', 'tags: [monitored.sigkill]', 'spec.kprobes[0].tags[0]: ', 'line 13'],
     ['tags: [integrity]', 'tags: &a [integrity]', 'anchors are not taken', 'line 13'],
     ['tags: [integrity]', 'tags: !x [integrity]', '', 'line 13'],
     ['tags: [integrity]', 'tags: [a, a', '', 'line'],

@@ -7,6 +7,7 @@ import {
   POLICY_TAGS_MAX,
 } from '../../../machines/sensor/policy-limits.ts';
 import { POLICY_NAME } from '../../../machines/trust/policy-signature.rules.ts';
+import { MONITORED_TAG } from '../../../machines/wire/event.ts';
 import {
   collectRefusals,
   type Fields,
@@ -187,6 +188,12 @@ function readLsm(at: Located, refuse: Refuse): PolicyHook {
   return withCommon(fields, { kind: 'lsm', category: 'lsm', event: event ?? '' });
 }
 
+function readTag(at: Located, refuse: Refuse): string | undefined {
+  const tag = textOf(at, refuse, POLICY_TAG_MAX_CHARS);
+  if (tag === undefined || !tag.startsWith(MONITORED_TAG)) return tag;
+  return refuse(at, `the engine itself says ${MONITORED_TAG}, of what a policy would have done`);
+}
+
 function withCommon(
   fields: Fields,
   hook: Pick<PolicyHook, 'kind' | 'category' | 'event'>,
@@ -197,7 +204,7 @@ function withCommon(
     ...hook,
     message: textOf(fields.get('message'), refuse, POLICY_MESSAGE_MAX_CHARS) ?? null,
     tags: itemsOf(fields.get('tags'), refuse, POLICY_TAGS_MAX).flatMap(
-      (tag) => textOf(tag, refuse, POLICY_TAG_MAX_CHARS) ?? [],
+      (tag) => readTag(tag, refuse) ?? [],
     ),
     args: args ?? [],
     selectors: readSelectors(fields, hook.kind, args),
