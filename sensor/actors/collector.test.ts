@@ -82,7 +82,8 @@ function startTicking() {
   };
   const config = { intervals: { STREAM_TICK_MS: 1 } };
   const pipeline = createPipeline({ look: async () => null, workloadOf: () => undefined });
-  const given = { spool, habits: { pipeline }, now: Date.now, facts: emptyFacts(), config };
+  const facts = emptyFacts();
+  const given = { spool, habits: { pipeline }, now: Date.now, facts, config };
   const parts = { ...given, logger: silentLogger, clock: ticks, flows: createFlowTable() };
   const collector = startCollector({ ...parts, ports: { exportFiles } }, live, () => 'sensor');
   const tick = (): Promise<void> =>
@@ -90,7 +91,7 @@ function startTicking() {
       armed = resolve;
       run();
     });
-  return { collector, tick };
+  return { collector, tick, facts };
 }
 
 async function write(...names: string[]): Promise<void> {
@@ -143,6 +144,25 @@ describe('collector', () => {
     expect(spool.ledger().hours).toHaveLength(1);
     await collector.stop();
   });
+
+  it.each([
+    ['ebpf', 0],
+    ['procfs', 0],
+    ['tetragon', 17],
+  ])(
+    'should not count again what an engine of our own says in its words: %s',
+    async (kind, counted) => {
+      const { collector, tick, facts } = startTicking();
+      facts.engine = { ...facts.engine, kind };
+      const rate_limit_info = { number_of_dropped_process_events: '17' };
+      const time = '2026-01-01T00:00:00.000Z';
+      await appendFile(live, `${JSON.stringify({ rate_limit_info, time })}\n`);
+      await tick();
+      expect(spool.ledger().total.engine_lost).toBe(17);
+      expect(facts.pipeline.engine_lost).toBe(counted);
+      await collector.stop();
+    },
+  );
 
   it('should spool no line twice when the journal is read anew while lines are under way', async () => {
     await write('one');

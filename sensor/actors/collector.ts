@@ -19,7 +19,7 @@ import type { Parts } from './parts.ts';
 export type Collector = { stop(): Promise<void> };
 export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now' | 'flows'> & {
   readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
-  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored'>;
+  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored' | 'engine'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
   readonly ports: Pick<NodePorts, 'exportFiles'>;
 };
@@ -79,7 +79,10 @@ export function startCollector(
     facts.monitored += taken.monitored;
     pipeline.dropped += lines.length - normalized + skippedLines + malformed;
     pipeline.spooled += events.length;
-    pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
+    // Our own engines say the same sum in their words, which are counted where they are heard; Tetragon's words tell others.
+    if (facts.engine.kind === 'tetragon') {
+      pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
+    }
     return lines.length >= STREAM_FRAME_EVENTS_MAX;
   }
 
