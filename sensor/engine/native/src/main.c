@@ -21,6 +21,7 @@
 #include "policies.h"
 #include "procfs.h"
 #include "programs.h"
+#include "watched.h"
 
 #define VERSION "1.7.0"
 #define HEARTBEAT_NS 2000000000ull
@@ -37,15 +38,6 @@ static double max_size_mb = 10;
 static unsigned max_backups = 5;
 static u64 kernel_lost_told, engine_lost_told;
 static bool only_probe;
-
-static const char *const WATCHED[] = {
-	"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_", "/root/.ssh/", "/run/secrets/kubernetes.io/",
-	"/var/lib/kubelet/pki/", "/etc/kubernetes/", "/dev/mem", "/dev/kmem", "/proc/kcore", 0,
-};
-static const char *const WATCHED_WRITES[] = {
-	"/etc/passwd", "/etc/group", "/etc/ld.so.preload", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/pam.d/",
-	"/usr/bin/", "/usr/sbin/", "/usr/lib/systemd/", "/boot/", "/sys/kernel/security/", 0,
-};
 
 static int refuse(const char *what, const char *why)
 {
@@ -64,16 +56,6 @@ static int refuse(const char *what, const char *why)
 static int refuse_programs(int error)
 {
 	return refuse("programs", programs_last_words()[0] ? programs_last_words() : strerror(-error));
-}
-
-static void watch(const char *prefix, u32 how)
-{
-	unsigned most = sizeof(options.watched) / sizeof(options.watched[0]);
-
-	if (options.watched_count == most)
-		return;
-	options.watched[options.watched_count].prefix = prefix;
-	options.watched[options.watched_count++].how = how;
 }
 
 static int add_cgroup(const char *path, u32 mode)
@@ -124,8 +106,8 @@ static int read_flag(int flag, const char *value)
 			return -1;
 		options.ignored[options.ignored_count++] = atoi(value);
 		return 0;
-	case FLAG_WATCH: watch(value, WATCH_READ | WATCH_WRITE); return 0;
-	case FLAG_WATCH_WRITE: watch(value, WATCH_WRITE); return 0;
+	case FLAG_WATCH: watch_path(&options, value, WATCH_READ | WATCH_WRITE); return 0;
+	case FLAG_WATCH_WRITE: watch_path(&options, value, WATCH_WRITE); return 0;
 	case FLAG_CGROUP: return add_cgroup(value, 1);
 	case FLAG_NOT_CGROUP: return add_cgroup(value, 2);
 	case FLAG_DNS_PORT:
@@ -152,12 +134,8 @@ static int read_flags(int count, char **words)
 	while ((flag = getopt_long(count, words, "", FLAGS, 0)) != -1)
 		if (flag == '?' || read_flag(flag, optarg))
 			return -1;
-	if (options.watched_count == 0) {
-		for (int i = 0; WATCHED[i]; i++)
-			watch(WATCHED[i], WATCH_READ | WATCH_WRITE);
-		for (int i = 0; WATCHED_WRITES[i]; i++)
-			watch(WATCHED_WRITES[i], WATCH_WRITE);
-	}
+	if (options.watched_count == 0)
+		watch_usual_paths(&options);
 	if (options.settings.dns_ports == 0)
 		options.settings.dns_port[options.settings.dns_ports++] = 53;
 	options.settings.self = getpid();

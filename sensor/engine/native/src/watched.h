@@ -1,0 +1,10 @@
+/* Which paths are told of when they are opened. */
+#ifndef WATCHED_H
+#define WATCHED_H
+#include "programs.h"
+
+/* Tells opens below a path, `how` being WATCH_READ and WATCH_WRITE; one beyond the bound is left out. */
+void watch_path(struct options *options, const char *prefix, u32 how);
+/* What is watched when nobody names a path. */
+void watch_usual_paths(struct options *options);
+#endif
