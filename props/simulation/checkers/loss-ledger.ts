@@ -49,8 +49,29 @@ export const lossLedger: CheckerKind = {
       }
     }
 
-    /** Of every state directory the sensor ever had, or of one. */
-    function toldOf(sensorId: string, streamId: string | null = null): Counts {
+    /**
+     * All that is known of the node. One that got a new identity goes on with its journal, and what was confirmed to the
+     * earlier identity is not told again, or is told once more as a part of a higher count of that hour.
+     */
+    function knownOf(node: NodeHost, sensorId: string): Counts {
+      const streamId = spoolOf(node)?.streamId;
+      const hours = new Map<string, Counts>();
+      for (const row of fleet.stores.analytics.coverage()) {
+        if (row.sensorId !== sensorId && row.streamId !== streamId) continue;
+        const hour = `${row.streamId} ${row.hourMs}`;
+        const old = hours.get(hour);
+        const most = NAMES.map((name) => [name, Math.max(old?.[name] ?? 0, row[name])] as const);
+        hours.set(hour, Object.fromEntries(most));
+      }
+      const known: Record<string, number> = {};
+      for (const counts of hours.values()) {
+        for (const name of NAMES) known[name] = (known[name] ?? 0) + (counts[name] ?? 0);
+      }
+      return known;
+    }
+
+    /** Of one state directory of the sensor, or of every one. */
+    function toldOf(sensorId: string, streamId: string | null): Counts {
       const told: Record<string, number> = {};
       for (const row of fleet.stores.analytics.coverage()) {
         if (row.sensorId !== sensorId) continue;
@@ -65,7 +86,7 @@ export const lossLedger: CheckerKind = {
       if (state === null || state.trust_state === 'trust_revoked' || !node.isUp()) return;
       if (statusOf(node)?.state !== 'running') return;
       const own = ownOf(node.name);
-      const told = toldOf(state.sensor_id);
+      const told = knownOf(node, state.sensor_id);
       for (const name of NAMES) {
         const [known, settled] = [told[name] ?? 0, own.ripe?.[name] ?? 0];
         if (known < settled) {
