@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeEvent } from '../../../machines/wire/event.ts';
 import { parserOfValue } from '../../../machines/wire/parse.ts';
+import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 
@@ -67,6 +68,11 @@ async function lineWith(file: string, ...words: string[]): Promise<string> {
     await wait(10);
   }
   throw new Error(`the export never held a line with ${words.join(' and ')}`);
+}
+/** The bytes a file of the process may have; more of them are refused. */
+function limitFiles(pid: number, bytes: string): void {
+  const { status } = spawnSync('/usr/bin/prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
+  if (status !== 0) throw new Error('prlimit cannot limit the engine');
 }
 async function openConnection(): Promise<number> {
   const server = createServer((socket) => socket.end());
@@ -174,6 +180,32 @@ describe('procfs engine, polling', () => {
     second.kill();
     expect(holds()).toBe(true);
   });
+
+  it('should tell what the disk refused until the disk takes it, and count every refused line', async () => {
+    const { child, hello, file } = await start('--mode', 'polling');
+    const words: { lost: number }[] = [];
+    createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
+    // Room for the beginning of a line, for none as a whole: this write fails as on a full disk, also for root.
+    limitFiles(hello.pid, String(statSync(file).size + 40));
+    const sleepers = [0, 1, 2, 3].map((n) => spawn('sleep', [`34.${n}`]));
+    const deadline = Date.now() + 10_000;
+    const lost = () => words.at(-1)?.lost ?? 0;
+    const met = async (what: () => boolean) => {
+      while (!what() && Date.now() < deadline) await wait(10);
+    };
+    await met(() => lost() >= sleepers.length);
+    const heard = words.length;
+    await met(() => words.length > heard);
+    limitFiles(hello.pid, 'unlimited');
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    await ended;
+    for (const sleeper of sleepers) sleeper.kill();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const told = lines.map(engineLossOf).map((one) => one.engine_lost ?? 0);
+    expect(lost()).toBeGreaterThanOrEqual(sleepers.length);
+    expect(told.reduce((sum, one) => sum + one, 0)).toBe(lost());
+  }, 15_000);
 
   it('should stop by itself when its standard input ends', async () => {
     const { child } = await start('--mode', 'polling');

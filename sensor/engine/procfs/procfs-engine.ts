@@ -139,16 +139,17 @@ function rotate(): void {
     fs.rmSync(path.join(exportDir, backupName(ms)), { force: true });
 }
 
-let isTorn = false; // a write that failed may have left the first part of a line
+let isTorn = false; // a write that failed left the first part of a line
 function flush(): void {
   if (outbox.length === 0) return;
   const lines = outbox;
   outbox = [];
+  const lead = isTorn ? '\n' : '';
+  const bytes = Buffer.from(lead + lines.join(''));
+  let done = 0;
   try {
-    const bytes = Buffer.from(`${isTorn ? '\n' : ''}${lines.join('')}`);
     if (exportBytes > 0 && exportBytes + bytes.length > maxBytes) rotate();
-    isTorn = true;
-    for (let done = 0; done < bytes.length; ) {
+    while (done < bytes.length) {
       const step = fs.writeSync(exportFd, bytes, done);
       exportBytes += step;
       done += step;
@@ -156,7 +157,11 @@ function flush(): void {
     isTorn = false;
     written += lines.length;
   } catch (error) {
-    lost += lines.length; // a full disk loses lines, not the engine
+    if (done > 0) isTorn = bytes[done - 1] !== 0x0a;
+    // A line that lacks its end alone is whole as soon as the next write begins.
+    const whole = bytes.toString('latin1', lead.length, done + 1).split('\n').length - 1;
+    written += whole;
+    lost += lines.length - whole; // a full disk loses lines, not the engine
     process.stderr.write(
       `${JSON.stringify({ error: 'export_write_failed', reason: String(error) })}\n`,
     );
@@ -168,11 +173,16 @@ function emit(key: string, body: Line, us: number): void {
   if (outbox.length >= 512) flush();
 }
 
+/** Writes what waits, then what was lost; a line of losses that the disk refuses is no event, and is told again. */
 function tellLost(): void {
+  flush();
   if (lost === lostTold) return;
-  const dropped = String(lost - lostTold);
-  lostTold = lost;
+  const all = lost;
+  const dropped = String(all - lostTold);
   emit('rate_limit_info', { number_of_dropped_process_events: dropped }, monotonicUs());
+  flush();
+  if (lost === all) lostTold = all;
+  else lost = all;
 }
 
 // --- /proc
@@ -563,13 +573,8 @@ function readSockets(): Map<string, Row> {
       const [source = '', sport = ''] = local.split(':');
       const [target = '', dport = ''] = remote.split(':');
       const ports = { sport: parseInt(sport, 16), dport: parseInt(dport, 16) };
-      const sock = {
-        family,
-        protocol: 'IPPROTO_TCP',
-        saddr: addressOf(source),
-        daddr: addressOf(target),
-        ...ports,
-      };
+      const ends = { saddr: addressOf(source), daddr: addressOf(target) };
+      const sock = { family, protocol: 'IPPROTO_TCP', ...ends, ...ports };
       rows.set(inode, { sock, state });
     }
   }
@@ -619,17 +624,13 @@ let closeReader: (() => void) | undefined;
 function stop(): void {
   if (stopping) return;
   stopping = true;
-  const leave = (): void => {
+  const leave = (): never => {
     tellConnects(Number.MAX_SAFE_INTEGER);
     tellLost();
-    flush();
     removeInstance();
     process.exit(0);
   };
-  if (closeReader === undefined) {
-    leave();
-    return;
-  }
+  if (closeReader === undefined) leave();
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_WAIT_MS); // a reader that cannot be woken blocks any exit
   closeReader = leave;
   fs.writeFileSync(`${instance}/trace_marker`, 'stop'); // wakes the blocking read
@@ -690,7 +691,6 @@ function main(): void {
     followWallClock();
     countRingLoss();
     tellLost();
-    flush();
     say({ alive: new Date().toISOString(), written, lost });
   }, HEARTBEAT_MS);
 }
