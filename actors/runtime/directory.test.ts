@@ -103,6 +103,27 @@ describe('directory', () => {
     clock.stop();
   });
 
+  it('should tell of every start, rebuilt actors included, and of no other call', async () => {
+    const { directory, feed, clock } = house();
+    const started: string[] = [];
+    const stop = directory.subscribeStarted((id) => {
+      started.push(id);
+      directory.tell(id, { type: 'door.open' });
+    });
+    directory.open('front', { opened: 0 });
+    directory.open('front', { opened: 0 });
+    const view = directory.ask('front');
+    expect(view !== 'absent' && view.snapshot.value).toBe('open');
+    directory.tell('front', { type: 'door.close' });
+    directory.tell('front', { type: 'door.kick' });
+    await rebuilt(feed, 1);
+    expect(started).toEqual(['front', 'front']);
+    stop();
+    directory.open('back', { opened: 0 });
+    expect(started).toHaveLength(2);
+    clock.stop();
+  });
+
   it('should start nothing after it was closed, whatever answers late', () => {
     const { directory, feed, clock } = house();
     directory.open('front', { opened: 0 });

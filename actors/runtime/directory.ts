@@ -37,6 +37,8 @@ export type Directory<TMachine extends AnyStateMachine> = {
   /** Hands an event over; 'absent' when there is no such actor. Never throws. */
   tell(id: string, event: EventFromLogic<TMachine>): 'told' | 'absent';
   ask(id: string): ActorView<TMachine> | 'absent';
+  /** Called after each start of an actor, rebuilt ones included: who knows what facts do not hold tells it then. */
+  subscribeStarted(listener: (id: string) => void): () => void;
   ids(): IterableIterator<string>;
   size(): number;
   close(id: string): void;
@@ -77,6 +79,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
 ): Directory<TMachine> {
   const held = new Map<string, Held>();
   const { kind, feed, now } = options;
+  const startListeners = new Set<(id: string) => void>();
   let isClosed = false;
 
   function start(id: string, input: InputFrom<TMachine>, why: string): void {
@@ -115,6 +118,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     entry.isStarted = true;
     if (ref.getSnapshot().status !== 'error') {
       follow(id, entry, ref.getSnapshot(), { type: why } as EventFromLogic<TMachine>);
+      for (const listener of startListeners) listener(id);
     }
   }
 
@@ -219,6 +223,10 @@ export function createDirectory<TMachine extends AnyStateMachine>(
           return options.supervisor.restartsOf(kind, id);
         },
       };
+    },
+    subscribeStarted(listener) {
+      startListeners.add(listener);
+      return () => startListeners.delete(listener);
     },
     ids: () => held.keys(),
     size: () => held.size,

@@ -16,6 +16,8 @@ export type SensorActors = {
   open(row: SensorRow, why?: string): void;
   /** Hands an event over; an unknown sensor is an ordinary 'absent'. */
   tell(sensorId: string, event: SensorEvent): 'told' | 'absent';
+  /** Called after each start of an actor, with what its facts do not hold still to be told. Gives back what ends it. */
+  onStart(listener: (sensorId: string) => void): () => void;
   /** Null when there is no such actor. */
   glance(sensorId: string, nowMs: number): SensorGlance | null;
 };

@@ -80,6 +80,15 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {
   let live = 0;
   let isDown = false;
   const stopFollowing = deps.cache.subscribe(recheck);
+  // A sensor that enrolled at another Console may open its stream here before it has an actor here, and an actor that
+  // failed is built again from facts that know no streams.
+  const stopTelling = deps.sensors.onStart((sensorId) => {
+    if ((places.get(sensorId)?.live ?? null) !== null) tellOpened(sensorId);
+  });
+
+  function tellOpened(sensorId: string): void {
+    deps.sensors.tell(sensorId, { type: 'stream.opened', atMs: deps.now() });
+  }
 
   function recheck(sensorId: string): void {
     for (const peer of [...(places.get(sensorId)?.peers ?? [])]) {
@@ -93,7 +102,7 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {
     if (place.challenge?.peer === peer) dropChallenge(place);
     place.live = peer;
     if (before === null) live += 1;
-    deps.sensors.tell(peer.sensorId, { type: 'stream.opened', atMs: deps.now() });
+    tellOpened(peer.sensorId);
     peer.welcome();
     before?.end(CLOSE_NORMAL, 'replaced');
   }
@@ -150,7 +159,10 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {
         for (const peer of [...place.peers]) peer.end(CLOSE_RESTART, 'shutting_down');
       }
     },
-    dispose: stopFollowing,
+    dispose() {
+      stopFollowing();
+      stopTelling();
+    },
     isShutDown: () => isDown,
 
     enter(peer) {

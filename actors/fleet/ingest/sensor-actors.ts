@@ -17,6 +17,7 @@ export function sensorActorsOf(
   return {
     open: (row, why) => directory.open(row.sensorId, sensorInputOf(row, now(), intervals), why),
     tell: (sensorId, event) => directory.tell(sensorId, event),
+    onStart: (listener) => directory.subscribeStarted(listener),
     glance(sensorId, nowMs) {
       const view = directory.ask(sensorId);
       if (view === 'absent') return null;

@@ -57,6 +57,7 @@ export async function startConsole(
       told.push({ ...event, sensorId });
       return 'told';
     },
+    onStart: () => () => undefined,
     glance: () => null,
   };
   const cache = await openIdentityCache({
