@@ -151,7 +151,9 @@ describe.skipIf(!isRoot)('tetragon', () => {
     await start(await tetragonOf());
     const said = await hello();
     expect(JSON.stringify(said['disabled_hooks'])).toContain('tetragon/loss_counters');
-    expect(await lineThat((line) => line['alive'] === true)).toEqual({ alive: true, lost: 7 });
+    expect(await lineThat((line) => line['alive'] === true)).toEqual({
+      ...{ alive: true, lost: 7, untold: { kernel_lost: 7, engine_lost: 0 } },
+    });
   });
 
   it('should take its losses from its metrics when an address for them is named', async () => {
@@ -166,7 +168,9 @@ describe.skipIf(!isRoot)('tetragon', () => {
     const settings = { ...(await peer.settings()), metricsAddress };
     await start(createTetragon(stateDir, settings, peer.host));
     expect((await hello())['disabled_hooks']).toEqual([]);
-    expect(await lineThat((line) => line['alive'] === true)).toEqual({ alive: true, lost: 12 });
+    expect(await lineThat((line) => line['alive'] === true)).toEqual({
+      ...{ alive: true, lost: 12, untold: { kernel_lost: 7, engine_lost: 5 } },
+    });
   });
 
   it('should keep the policies: load, change mode, replace without a gap, remove', async () => {

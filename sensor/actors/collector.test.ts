@@ -13,16 +13,18 @@ import type { Spool } from '../spool/spool-port.ts';
 import { diskFiles, type Files } from '../state-directory/file-port.ts';
 import { createFlowTable } from '../telemetry/flows.ts';
 import { startCollector } from './collector.ts';
+import { createLossCounter } from './engine-losses.ts';
 import { emptyFacts } from './facts.ts';
 
 let folder: string;
 let live: string;
 let spool: Spool;
 let refusesSync = false;
+let refusesWrite = false;
 let refusesList = false;
 const clock = createWheelClock();
 
-/** The second sync of a file fails although its bytes are there, as after an error of the device. */
+/** A sync fails although its bytes are there, as after an error of the device; a write fails before any. */
 const files: Files = {
   ...diskFiles,
   async open(path, how, mode) {
@@ -32,7 +34,12 @@ const files: Files = {
       refusesSync = false;
       throw Object.assign(new Error('sync'), { code: 'EIO' });
     };
-    return { ...file, sync };
+    const append = async (bytes: Uint8Array): Promise<void> => {
+      if (!refusesWrite) return file.append(bytes);
+      refusesWrite = false;
+      throw Object.assign(new Error('write'), { code: 'ENOSPC' });
+    };
+    return { ...file, sync, append };
   },
 };
 const exportFiles: ExportFiles = {
@@ -48,6 +55,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'collector-'));
   live = join(folder, 'events.log');
   refusesSync = false;
+  refusesWrite = false;
   refusesList = false;
   const opened = await openSpool({
     path: join(folder, 'events.jsonl'),
@@ -161,6 +169,64 @@ describe('collector', () => {
       expect(spool.ledger().total.engine_lost).toBe(17);
       expect(facts.pipeline.engine_lost).toBe(counted);
       await collector.stop();
+    },
+  );
+
+  it('should settle once what the words alone tell of, with lines, without, and at the end', async () => {
+    const { collector, tick, facts } = startTicking();
+    const settled = () => {
+      const { kernel_lost, engine_lost } = spool.ledger().total;
+      return [kernel_lost, engine_lost];
+    };
+    const first = createLossCounter(facts);
+    first({ alive: true, lost: 5, untold: { kernel_lost: 3, engine_lost: 2 } });
+    await write('one');
+    await tick();
+    expect(settled()).toEqual([3, 2]);
+    first({ alive: true, lost: 5, untold: { kernel_lost: 3, engine_lost: 2 } });
+    await tick();
+    expect(settled()).toEqual([3, 2]);
+    // The next run of the engine counts from nothing.
+    const second = createLossCounter(facts);
+    second({ alive: true, lost: 4, untold: { kernel_lost: 4, engine_lost: 0 } });
+    await tick();
+    await tick();
+    expect(settled()).toEqual([7, 2]);
+    // An engine of our own has written into its export what its words say.
+    createLossCounter(facts)({ alive: true, lost: 9 });
+    await tick();
+    expect(settled()).toEqual([7, 2]);
+    second({ alive: true, lost: 5, untold: { kernel_lost: 4, engine_lost: 1 } });
+    await collector.stop();
+    expect(settled()).toEqual([7, 3]);
+    expect(facts.pipeline.engine_lost).toBe(19);
+  });
+
+  it.each([
+    ['kept', 'with lines', true],
+    ['kept', 'alone', true],
+    ['did not keep', 'with lines', false],
+    ['did not keep', 'alone', false],
+  ])(
+    'should settle what the words tell of once when the journal %s the refused append, %s',
+    async (_, how, kept) => {
+      const { collector, tick, facts } = startTicking();
+      const count = createLossCounter(facts);
+      count({ untold: { kernel_lost: 3 } });
+      if (how === 'with lines') await write('one');
+      if (kept) refusesSync = true;
+      else refusesWrite = true;
+      await tick();
+      expect([refusesSync, refusesWrite]).toEqual([false, false]);
+      count({ untold: { kernel_lost: 4 } });
+      await tick();
+      await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+      await tick();
+      await tick();
+      expect(spool.ledger().total.kernel_lost).toBe(4);
+      await collector.stop();
+      expect(spool.ledger().total.kernel_lost).toBe(4);
+      expect(await spooled()).toEqual(how === 'with lines' ? ['/bin/one'] : []);
     },
   );
 

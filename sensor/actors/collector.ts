@@ -12,6 +12,7 @@ import { createExportReader, type ExportReader } from '../engine/export-reader.t
 import { engineLossOf } from '../pipeline/engine-loss.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ExportCursor } from '../spool/spool-port.ts';
+import { handUntold, recallUntold } from './engine-losses.ts';
 import type { SensorFacts } from './facts.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { Parts } from './parts.ts';
@@ -19,7 +20,7 @@ import type { Parts } from './parts.ts';
 export type Collector = { stop(): Promise<void> };
 export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now' | 'flows'> & {
   readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
-  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored' | 'engine'>;
+  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored' | 'engine' | 'untold'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
   readonly ports: Pick<NodePorts, 'exportFiles'>;
 };
@@ -51,10 +52,25 @@ export function startCollector(
     await old?.close().catch(() => undefined);
   }
 
+  // Without lines to settle it with, what the engine's words alone tell is settled by itself.
+  async function settleUntold(): Promise<void> {
+    if (!recallUntold(facts.untold, spool)) return;
+    const lost = handUntold(facts.untold, spool);
+    if (Object.keys(lost).length === 0) return;
+    const place = spool.cursor();
+    const stored = await spool.append([], place, place, lost);
+    if (stored.ok) facts.untold.handed = null;
+    else logger.warn({ reason: stored.reason }, 'the spool takes no losses now');
+  }
+
   async function step(): Promise<boolean> {
+    if (!recallUntold(facts.untold, spool)) return false;
     reader ??= openReader();
     const { lines, cursor, skippedLines, malformed } = await reader.read(STREAM_FRAME_EVENTS_MAX);
-    if (lines.length === 0 && skippedLines + malformed === 0) return false;
+    if (lines.length === 0 && skippedLines + malformed === 0) {
+      await settleUntold();
+      return false;
+    }
     const given = { sensorId: sensorId(), nowMs: parts.now(), looks };
     const taken = await parts.habits.pipeline.take(lines, given);
     const { events, normalized, aggregated } = taken;
@@ -64,12 +80,14 @@ export function startCollector(
       reader_skipped: skippedLines + malformed,
       pipeline_dropped: lines.length - normalized,
     });
-    const stored = await spool.append(events, cursor ?? null, from, lost);
+    const untold = handUntold(facts.untold, spool);
+    const stored = await spool.append(events, cursor ?? null, from, addLosses(lost, untold));
     if (!stored.ok) {
       logger.warn({ reason: stored.reason }, 'the spool takes nothing now');
       await closeReader();
       return false;
     }
+    facts.untold.handed = null;
     from = cursor ?? null;
     for (const event of events) parts.flows.note(event, given.nowMs);
     const { pipeline } = facts;
@@ -112,6 +130,7 @@ export function startCollector(
       isStopped = true;
       clock.clearTimeout(timer);
       await running;
+      await settleUntold();
       await closeReader();
     },
   };

@@ -11,6 +11,7 @@ import {
 import { parseJson } from '../../machines/wire/parse.ts';
 import type { EngineRun } from '../engine/engine-launcher.ts';
 import { isObject } from '../transport/answer.ts';
+import { createLossCounter } from './engine-losses.ts';
 import { type Parts, startActor } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
 
@@ -38,7 +39,7 @@ export function startEngine(
     await stop();
     if (signal.aborted) return 'stopped';
     const isPreemptRt = await launcher.isPreemptRt();
-    const countLost = lossCounter();
+    const countLost = createLossCounter(facts);
     const own = launcher.launch({
       exportFile,
       nodeName: config.nodeName,
@@ -46,7 +47,7 @@ export function startEngine(
       onLine: (line) => {
         const word = wordOf(line);
         if (word === null) return;
-        countLost(Number(word['lost']));
+        countLost(word);
         void hear(word, isPreemptRt, own);
       },
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
@@ -56,16 +57,6 @@ export function startEngine(
     // One that hangs or holds too much does not wait for the next start.
     signal.addEventListener('abort', () => void stop(), { once: true });
     return own.gone;
-  }
-
-  /** Each engine counts from nothing; the sum only grows. */
-  function lossCounter(): (lost: number) => void {
-    let known = 0;
-    return (told) => {
-      const lost = Math.max(known, Math.floor(told || 0));
-      facts.pipeline.engine_lost += lost - known;
-      known = lost;
-    };
   }
 
   async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {

@@ -1,4 +1,5 @@
 // The Sensor's own picture of itself: counters and latest facts, written by the actors, read by heartbeat and `status`.
+import type { Losses } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { EngineReport, PipelineReport, TrustReport } from '../../machines/wire/heartbeat.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -12,12 +13,20 @@ export type PolicyFact = {
   /** What the engine counted; nothing before it spoke. */
   readonly counts: Readonly<Record<string, number>>;
 };
+/** Losses that no line of an export tells of, on their way into the ledger. */
+export type UntoldLosses = {
+  waiting: Losses;
+  /** Given to the spool, which did not say that it has them; and what stood in the ledger before. */
+  handed: { readonly losses: Losses; readonly before: number } | null;
+};
 export type SensorFacts = {
   state: string;
   engine: EngineReport;
   policies: readonly PolicyFact[];
   trust: Mutable<TrustReport>;
   pipeline: Mutable<PipelineReport>;
+  /** What the engine lost without a line of its export telling so, until the ledger has it. */
+  readonly untold: UntoldLosses;
   /** Events of what a policy would have stopped, had it not only monitored. */
   monitored: number;
   isStreamOpen: boolean;
@@ -58,6 +67,7 @@ export function emptyFacts(): SensorFacts {
       sent_heartbeat: 0,
       engine_lost: 0,
     },
+    untold: { waiting: {}, handed: null },
     monitored: 0,
     isStreamOpen: false,
     lastHeartbeatAtMs: null,

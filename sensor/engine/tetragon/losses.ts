@@ -11,13 +11,16 @@ import { parseJson } from '../../../machines/wire/parse.ts';
 /** The map of counters per CPU; every 8 bytes of its value is one of them. */
 export const LOSS_MAP = 'tg_stats_map';
 const COUNTER_BYTES = 8;
-const COUNTERS: ReadonlySet<string> = new Set([
-  'tetragon_bpf_missed_events_total',
-  'tetragon_observer_ringbuf_events_lost_total',
-  'tetragon_observer_ringbuf_queue_events_lost_total',
-  'tetragon_notify_overflowed_events_total',
-  'tetragon_export_ratelimit_events_dropped_total',
+// What its rate limit drops is not among them: the export has lines of its own for that.
+const PLACES: ReadonlyMap<string, 'inKernel' | 'inProgram'> = new Map([
+  ['tetragon_bpf_missed_events_total', 'inKernel'],
+  ['tetragon_observer_ringbuf_events_lost_total', 'inKernel'],
+  ['tetragon_observer_ringbuf_queue_events_lost_total', 'inProgram'],
+  ['tetragon_notify_overflowed_events_total', 'inProgram'],
 ]);
+
+/** What was lost since the start, on the way into the program and in it. */
+export type TetragonLosses = { readonly inKernel: number; readonly inProgram: number };
 
 /** Events the kernel side could not hand over since it was loaded; undefined when the map cannot be read. */
 export async function kernelLosses(
@@ -56,7 +59,7 @@ export function countersInDump(text: string): number | undefined {
 }
 
 /** Events lost anywhere in Tetragon, by its metrics; undefined when they cannot be read. Never rejects. */
-export async function metricsLosses(address: string): Promise<number | undefined> {
+export async function metricsLosses(address: string): Promise<TetragonLosses | undefined> {
   const text = await new Promise<string>((resolve) => {
     const request = get(
       `http://${address}/metrics`,
@@ -79,14 +82,14 @@ export async function metricsLosses(address: string): Promise<number | undefined
   return countersInMetrics(text);
 }
 
-/** The sum of the loss counters in a Prometheus text; undefined when it has none of Tetragon's. */
-export function countersInMetrics(text: string): number | undefined {
-  let sum = 0;
+/** The sums of the loss counters in a Prometheus text; undefined when it has none of Tetragon's. */
+export function countersInMetrics(text: string): TetragonLosses | undefined {
+  const sums = { inKernel: 0, inProgram: 0 };
   if (!text.includes('tetragon_')) return undefined;
   for (const line of text.split('\n')) {
-    const name = /^[a-z_]+/.exec(line)?.[0] ?? '';
+    const place = PLACES.get(/^[a-z_]+/.exec(line)?.[0] ?? '');
     const value = Number(line.slice(line.lastIndexOf(' ') + 1));
-    if (COUNTERS.has(name) && Number.isFinite(value)) sum += value;
+    if (place !== undefined && Number.isFinite(value)) sums[place] += value;
   }
-  return sum;
+  return sums;
 }

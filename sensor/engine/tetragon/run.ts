@@ -15,7 +15,7 @@ import { residentBytes } from '../process-memory.ts';
 import type { PlacedBundle } from './bundle.ts';
 import { createPolicySource } from './compiled-policies.ts';
 import { tetragonFlags } from './flags.ts';
-import { kernelLosses, LOSS_MAP, metricsLosses } from './losses.ts';
+import { kernelLosses, LOSS_MAP, metricsLosses, type TetragonLosses } from './losses.ts';
 import { createPolicyKeeper, forgetStartFiles } from './policy-keeper.ts';
 import { connectTetragon, type TetragonService } from './service.ts';
 
@@ -131,8 +131,14 @@ function watchOver(
     };
     const beat = async (): Promise<void> => {
       while (!ending.signal.aborted) {
-        const [version, lost] = await Promise.all([found.version(), losses.read()]);
-        if (version.ok) options.onLine(JSON.stringify({ alive: true, lost }));
+        const [version, { inKernel, inProgram }] = await Promise.all([
+          found.version(),
+          losses.read(),
+        ]);
+        const lost = inKernel + inProgram;
+        // No line of its export tells of them, as our own engines' lines do.
+        const untold = { kernel_lost: inKernel, engine_lost: inProgram };
+        if (version.ok) options.onLine(JSON.stringify({ alive: true, lost, untold }));
         await pause(TETRAGON_ALIVE_INTERVAL_MS, ending.signal);
       }
     };
@@ -151,9 +157,11 @@ function watchOver(
 }
 
 /** Reads the losses at most once an interval, since a dump of a large machine's map is long. */
-function createLossReading(plan: TetragonPlan): { readonly read: () => Promise<number> } {
+function createLossReading(plan: TetragonPlan): {
+  readonly read: () => Promise<TetragonLosses>;
+} {
   const { metricsAddress, bundle } = plan;
-  let lost = 0;
+  let lost: TetragonLosses = { inKernel: 0, inProgram: 0 };
   let readAtMs = Number.NEGATIVE_INFINITY;
   return {
     async read() {
@@ -163,12 +171,19 @@ function createLossReading(plan: TetragonPlan): { readonly read: () => Promise<n
         metricsAddress !== null
           ? await metricsLosses(metricsAddress)
           : bundle.mapReader !== undefined
-            ? await kernelLosses(bundle.mapReader, path.join(plan.pinned, LOSS_MAP))
+            ? await mapLosses(bundle.mapReader, path.join(plan.pinned, LOSS_MAP))
             : undefined;
-      lost = Math.max(lost, found ?? 0);
+      lost = {
+        inKernel: Math.max(lost.inKernel, found?.inKernel ?? 0),
+        inProgram: Math.max(lost.inProgram, found?.inProgram ?? 0),
+      };
       return lost;
     },
   };
+}
+
+async function mapLosses(reader: string, map: string): Promise<TetragonLosses> {
+  return { inKernel: (await kernelLosses(reader, map)) ?? 0, inProgram: 0 };
 }
 
 function hello(version: string, plan: TetragonPlan): Readonly<Record<string, unknown>> {
