@@ -23,7 +23,7 @@ import {
   disorderOf,
   embeddedClickhouse,
   embeddedPostgres,
-  tablesWith,
+  tablesWithEvents,
 } from './stored.ts';
 
 const OUTAGE_MS = 10_000;
@@ -94,7 +94,7 @@ it.skipIf(skip)(
     const batches = await batchesOf(access, before.sensor_id);
     expect(new Set(batches.map(({ stream_id }) => stream_id)).size).toBe(1);
     expect(disorderOf(batches)).toEqual([]);
-    expect(await tablesWith(embeddedPostgres(at), word)).toEqual([]);
+    expect(await tablesWithEvents(embeddedPostgres(at), access, word)).toEqual([]);
     expect(await stop(sensor)).toBe(0);
     expect(await stop(running)).toBe(0);
   },

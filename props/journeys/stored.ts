@@ -101,7 +101,7 @@ export function disorderOf(batches: readonly Batch[]): string[] {
 }
 
 /** The tables of PostgreSQL in which a text occurs in any column. */
-export async function tablesWith(postgresUrl: string, text: string): Promise<string[]> {
+async function tablesWith(postgresUrl: string, text: string): Promise<string[]> {
   return withPostgres(postgresUrl, async (client) => {
     const tables = await client.query<{ name: string }>(
       `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name
@@ -119,6 +119,26 @@ export async function tablesWith(postgresUrl: string, text: string): Promise<str
     }
     return found;
   });
+}
+
+/**
+ * The tables of PostgreSQL that hold something of the events of a word. What is usual for a program is inventory, which
+ * names programs and may hold the word; an event has an id, and that is nowhere. invariant: I15
+ */
+export async function tablesWithEvents(
+  postgresUrl: string,
+  access: ClickhouseAccess,
+  word: string,
+): Promise<string[]> {
+  const [event] = await askClickhouse<{ id: string }>(
+    access,
+    'SELECT event_id AS id FROM runtime_events WHERE position(process.binary, {word: String}) > 0 LIMIT 1',
+    { word },
+  );
+  if (event === undefined) throw new Error(`no event of ${word} is stored`);
+  const named = await tablesWith(postgresUrl, word);
+  const told = await tablesWith(postgresUrl, event.id);
+  return [...named.filter((table) => table !== 'public.inventory_sections'), ...told];
 }
 
 /** Rows of one question to PostgreSQL. */

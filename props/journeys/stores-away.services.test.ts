@@ -26,7 +26,7 @@ import { type Beating, startBeating } from './heartbeats.ts';
 import { listedMarks, type Marks, startMarks, wrongMarks } from './marks.ts';
 import { enrollBody, post } from './peer.ts';
 import { eventually, type Home, makeHome, type Program, removeHome } from './programs.ts';
-import { askClickhouse, tablesWith } from './stored.ts';
+import { askClickhouse, tablesWithEvents } from './stored.ts';
 
 const OUTAGE_MS = 30_000;
 /** What was on its way when the store stopped is not looked at. */
@@ -119,7 +119,7 @@ it.skipIf(skip)(
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     }
     await expectNothingLost();
-    expect(await tablesWith(postgres.url, word)).toEqual([]);
+    expect(await tablesWithEvents(postgres.url, clickhouse.access, word)).toEqual([]);
   },
 );
 
