@@ -3,17 +3,13 @@
 // stays where it was; when the database is away nothing is confirmed. invariant: I1, I9; decision: D5, D6
 
 import type { IngestOutcome } from '../../actors/fleet/ingest/ingest.ts';
-import { settledOf } from '../../actors/fleet/ingest/telemetry-rows.ts';
+import { pipelineOf, settledOf } from '../../actors/fleet/ingest/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
-import {
-  HeartbeatRequest,
-  type HeartbeatResponse,
-  type PipelineReport,
-} from '../../machines/wire/heartbeat.ts';
+import { HeartbeatRequest, type HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
@@ -149,21 +145,6 @@ function factsOf(
       ...(beat.loss === undefined ? {} : { loss: settledOf(beat.loss.total) }),
       capabilities: beat.sensor.capabilities,
     },
-  };
-}
-
-function pipelineOf(pipeline: PipelineReport): PipelineReport {
-  return {
-    read: pipeline.read,
-    normalized: pipeline.normalized,
-    dropped: pipeline.dropped,
-    aggregated: pipeline.aggregated,
-    spooled: pipeline.spooled,
-    spool_depth: pipeline.spool_depth,
-    discarded: pipeline.discarded,
-    sent_stream: pipeline.sent_stream,
-    sent_heartbeat: pipeline.sent_heartbeat,
-    engine_lost: pipeline.engine_lost,
   };
 }
 

@@ -1,6 +1,6 @@
 // Rows of the telemetry store out of one heartbeat. Nothing in it is believed: an instant that is none, or that no column
 // holds, becomes one that it does. invariant: I9
-import type { HeartbeatRequest } from '../../../machines/wire/heartbeat.ts';
+import type { HeartbeatRequest, PipelineReport } from '../../../machines/wire/heartbeat.ts';
 import { LOSS_PLACES, type LossReport } from '../../../machines/wire/loss.ts';
 import type {
   CoverageRow,
@@ -33,6 +33,22 @@ export function settledOf(counts: Partial<SettledCounts>): SettledCounts {
   return settled;
 }
 
+/** The counters of a pipeline, without what else a body may hold. */
+export function pipelineOf(pipeline: PipelineReport): PipelineReport {
+  return {
+    read: pipeline.read,
+    normalized: pipeline.normalized,
+    dropped: pipeline.dropped,
+    aggregated: pipeline.aggregated,
+    spooled: pipeline.spooled,
+    spool_depth: pipeline.spool_depth,
+    discarded: pipeline.discarded,
+    sent_stream: pipeline.sent_stream,
+    sent_heartbeat: pipeline.sent_heartbeat,
+    engine_lost: pipeline.engine_lost,
+  };
+}
+
 /** The use of resources at one moment, with the counters of the pipeline. */
 export function resourceRow(sensorId: string, beat: HeartbeatRequest, nowMs: number): ResourceRow {
   const { resources, pipeline } = beat;
@@ -44,18 +60,7 @@ export function resourceRow(sensorId: string, beat: HeartbeatRequest, nowMs: num
     load1m: resources.load_1m ?? null,
     uptimeSeconds: resources.uptime_seconds ?? null,
     diskFreeBytes: resources.disk_free_bytes ?? null,
-    pipeline: {
-      read: pipeline.read,
-      normalized: pipeline.normalized,
-      dropped: pipeline.dropped,
-      aggregated: pipeline.aggregated,
-      spooled: pipeline.spooled,
-      spool_depth: pipeline.spool_depth,
-      discarded: pipeline.discarded,
-      sent_stream: pipeline.sent_stream,
-      sent_heartbeat: pipeline.sent_heartbeat,
-      engine_lost: pipeline.engine_lost,
-    },
+    pipeline: pipelineOf(pipeline),
   };
 }
 

@@ -27,17 +27,14 @@ import {
   hooked,
   linesOf,
   type Running,
+  skipReason,
   startEngine,
   stopEngine,
   type Told,
   until,
-  whyNotHere,
 } from './engine-rig.ts';
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'ebpf-probe-'));
-const refused = whyNotHere(scratch);
-rmSync(scratch, { recursive: true });
-if (refused !== undefined) process.stdout.write(`ebpf engine: examples skipped: ${refused}\n`);
+const refused = skipReason('ebpf engine');
 
 const ATTACKER = fileURLToPath(new URL('./attacker.pl', import.meta.url));
 const RESOLVER = '127.9.9.9';

@@ -5,17 +5,14 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
-import { type Running, startEngine, stopEngine, whyNotHere } from './engine-rig.ts';
+import { type Running, skipReason, startEngine, stopEngine } from './engine-rig.ts';
 
 const DEADLINE_MS = 15_000;
-const scratch = mkdtempSync(path.join(tmpdir(), 'ebpf-probe-'));
-const refused =
-  whyNotHere(scratch) ??
-  (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', scratch]).status === 0
-    ? undefined
-    : 'no disk can be mounted');
-spawnSync('umount', [scratch]);
-rmSync(scratch, { recursive: true });
+const refused = skipReason('ebpf engine, a full disk', (scratch) => {
+  const tried = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', scratch]);
+  spawnSync('umount', [scratch]);
+  return tried.status === 0 ? undefined : 'no disk can be mounted';
+});
 
 let directory = '';
 let running: Running | undefined;

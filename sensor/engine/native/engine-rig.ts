@@ -1,7 +1,8 @@
 // What the engine's tests share: the program in a directory of its own, its words, and its export as parsed lines.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -49,6 +50,15 @@ export function whyNotHere(scratch: string): string | undefined {
   const file = path.join(scratch, 'probe.log');
   const tried = spawnSync(ENGINE, ['--export-filename', file], { input: '', encoding: 'utf8' });
   return tried.status === 0 ? undefined : `it ended with ${tried.status}: ${tried.stderr}`;
+}
+
+/** The same, said aloud for the tests that are left out then; a reason of the caller's own comes second. */
+export function skipReason(what: string, own?: (scratch: string) => string | undefined) {
+  const scratch = mkdtempSync(path.join(tmpdir(), 'ebpf-probe-'));
+  const reason = whyNotHere(scratch) ?? own?.(scratch);
+  rmSync(scratch, { recursive: true });
+  if (reason !== undefined) process.stdout.write(`${what}: skipped: ${reason}\n`);
+  return reason;
 }
 
 export async function startEngine(directory: string, ...flags: string[]): Promise<Running> {

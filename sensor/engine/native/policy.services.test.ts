@@ -12,12 +12,9 @@ import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 import { compileFile, compilePolicy } from '../policy/compile-policy.ts';
 import { parsePolicy, sentenceOfRefusal } from '../policy/parse-policy.ts';
-import { type Running, startEngine, stopEngine, until, whyNotHere } from './engine-rig.ts';
+import { type Running, skipReason, startEngine, stopEngine, until } from './engine-rig.ts';
 
-const scratch = mkdtempSync(path.join(tmpdir(), 'policy-probe-'));
-const refused = whyNotHere(scratch);
-rmSync(scratch, { recursive: true });
-if (refused !== undefined) process.stdout.write(`policies in the kernel: skipped: ${refused}\n`);
+const refused = skipReason('policies in the kernel');
 
 const DEADLINE_MS = 10_000;
 const WRITES = `open F, ">>", $ARGV[0]; syswrite F, "1"; syswrite F, "2"; exit 0`;
