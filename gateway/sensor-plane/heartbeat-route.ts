@@ -47,8 +47,10 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
   const nowMs = deps.now();
   const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
   tellActor(deps, identity, beat, nowMs);
-  deps.inventory.observe(identity.sensorId, 'connections', beat.connections, nowMs);
-  deps.inventory.observe(identity.sensorId, 'listening_services', beat.listening_services, nowMs);
+  for (const section of ['connections', 'listening_services'] as const) {
+    const told = { items: beat[section], hash: beat.section_hashes?.[section] };
+    deps.inventory.observe(identity.sensorId, section, told, nowMs);
+  }
   deps.telemetry.observe(identity.sensorId, beat, nowMs);
   return {
     identity,
@@ -170,6 +172,7 @@ function answerTo(
     settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
     ...(hadFacts ? {} : { report_full_state: true }),
     ...(lossStored === undefined ? {} : { loss_stored: lossStored }),
+    stored_sections: deps.inventory.storedSections(identity.sensorId),
     ...(outcome !== null && !outcome.ok && outcome.busy
       ? { retry_after_ms: outcome.retryAfterMs }
       : {}),

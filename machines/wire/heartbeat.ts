@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { REPORTED_FLOWS_MAX } from '../limits.ts';
 import { SystemFacts } from './enrollment.ts';
 import { RuntimeEvent } from './event.ts';
+import { SectionHash } from './inventory.ts';
 import { LossReport, LossStored } from './loss.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
 
@@ -46,6 +47,10 @@ const ListeningService = Type.Object({
   pid: Type.Optional(Count),
   binary: Type.Optional(Text(4_096)),
 });
+
+const SectionHashes = Type.Partial(
+  Type.Object({ connections: SectionHash, listening_services: SectionHash }),
+);
 
 /** Connections of one program in one direction to or from one place, since the last report that was confirmed. */
 const Flow = Type.Object({
@@ -110,8 +115,11 @@ export const HeartbeatRequest = Type.Object({
   engine: EngineReport,
   trust: TrustReport,
   events: Type.Array(RuntimeEvent, { maxItems: 20_000 }),
-  connections: Type.Array(Connection, { maxItems: 20_000 }),
-  listening_services: Type.Array(ListeningService, { maxItems: 20_000 }),
+  /** A list that is absent is what `section_hashes` says it is; an empty one means that there are none. */
+  connections: Type.Optional(Type.Array(Connection, { maxItems: 20_000 })),
+  listening_services: Type.Optional(Type.Array(ListeningService, { maxItems: 20_000 })),
+  /** Over the stable fields of both lists, as in an inventory. */
+  section_hashes: Type.Optional(SectionHashes),
   flows: Type.Array(Flow, { maxItems: REPORTED_FLOWS_MAX }),
   resources: Type.Object({
     cpu_percent: Type.Number({ minimum: 0 }),
@@ -141,6 +149,8 @@ export const HeartbeatResponse = Type.Object({
   retry_after_ms: Type.Optional(Count),
   /** The newest loss report of this Sensor whose hours are stored. */
   loss_stored: Type.Optional(LossStored),
+  /** What is stored of the two lists; only a list that is named here by its hash may stay away. */
+  stored_sections: Type.Optional(SectionHashes),
 });
 
 export const EventsRequest = Type.Object({
@@ -153,6 +163,7 @@ export const EventsResponse = Type.Object({ acknowledged_sequence: Sequence });
 
 export type HeartbeatRequest = Type.Static<typeof HeartbeatRequest>;
 export type HeartbeatResponse = Type.Static<typeof HeartbeatResponse>;
+export type SectionHashes = Type.Static<typeof SectionHashes>;
 export type EventsRequest = Type.Static<typeof EventsRequest>;
 export type EventsResponse = Type.Static<typeof EventsResponse>;
 export type EngineReport = Type.Static<typeof EngineReport>;

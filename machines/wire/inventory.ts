@@ -14,7 +14,7 @@ export const INVENTORY_SECTIONS = [
   'baselines',
   'telecom',
 ] as const;
-const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+export const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Item = NamedBy(128, Type.Unknown());
 const wholeOf = <S extends TSchema>(item: S) =>
   Type.Object({ hash: SectionHash, items: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }) });

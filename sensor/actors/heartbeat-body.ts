@@ -12,14 +12,15 @@ export function heartbeatText(
     readonly batch: ClaimedBatch | null;
     readonly sequence: number;
     readonly resources: object;
-    readonly sockets: object;
+    /** Members of the body as JSON text, without braces. */
+    readonly sockets: string;
     readonly flows: HeartbeatRequest['flows'];
   },
 ): string {
   const { facts, config, spool } = parts;
   const body: Omit<
     HeartbeatRequest,
-    'events' | 'resources' | 'connections' | 'listening_services'
+    'events' | 'resources' | 'connections' | 'listening_services' | 'section_hashes'
   > = {
     stream_id: spool.streamId,
     sequence: given.sequence,
@@ -42,6 +43,6 @@ export function heartbeatText(
       discarded: spool.discarded(),
     },
   };
-  const rest = JSON.stringify({ ...body, ...given.sockets, resources: given.resources });
-  return `{"events":[${given.batch?.lines.join(',') ?? ''}],${rest.slice(1)}`;
+  const rest = JSON.stringify({ ...body, resources: given.resources });
+  return `{"events":[${given.batch?.lines.join(',') ?? ''}],${given.sockets},${rest.slice(1)}`;
 }

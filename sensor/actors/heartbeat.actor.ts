@@ -23,10 +23,13 @@ import { type Answer, sentenceOf, waitOf } from '../transport/answer.ts';
 import { createDelivery } from './delivery.ts';
 import { heartbeatText } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
+import { createSocketReport } from './socket-report.ts';
 
 const readHeartbeatAnswer = parserOfValue(HeartbeatResponse);
 const readEventsAnswer = parserOfValue(EventsResponse);
 const HEARTBEAT_EVENTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 2;
+/** Below, compressing costs more than it saves. */
+const COMPRESSED_MIN_BYTES = 16_384;
 
 export type HeartbeatHooks = {
   readonly onRenewNow: () => void;
@@ -45,6 +48,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     stream: createDelivery(spool, 'stream', logger, giveUp),
     batch: createDelivery(spool, 'batch', logger, giveUp),
   };
+  const socketReport = createSocketReport();
   // The last number used; a heartbeat without events repeats it.
   let lastSequence = 0;
 
@@ -70,12 +74,12 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
       batch,
       sequence: lastSequence,
       resources,
-      sockets,
+      sockets: socketReport.next(sockets),
       flows: told.flows,
     });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
       timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
-      isCompressed: batch !== null,
+      isCompressed: batch !== null || text.length >= COMPRESSED_MIN_BYTES,
     });
     if (answer.ok) told.confirm();
     return answer.ok ? applyAnswer(answer.json, batch, hasFailedBefore) : failBeat(answer, batch);
@@ -109,6 +113,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     facts.clockOffsetMs = Date.parse(answer.server_time) - parts.now();
     facts.trustHealth = answer.trust_health;
     parts.losses.confirm(answer.loss_stored);
+    socketReport.confirm(answer.stored_sections);
     let isDelivered = batch === null;
     if (batch !== null && answer.acknowledged_sequence === batch.sequence) {
       isDelivered = await heartbeats.acknowledge(batch.sequence);

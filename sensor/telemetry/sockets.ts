@@ -1,9 +1,25 @@
-// Active TCP connections and listening services, as /proc/net shows them.
+// Active TCP connections and listening services, as /proc/net shows them, with the program that holds each.
 import { readFile } from 'node:fs/promises';
 import { REPORTED_SOCKETS_MAX } from '../../machines/limits.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import { createSocketOwners, type Owner } from './socket-owners.ts';
 
-export type Sockets = Pick<HeartbeatRequest, 'connections' | 'listening_services'>;
+/** What the node has now: both lists whole. */
+export type Sockets = {
+  readonly connections: readonly Connection[];
+  readonly listening_services: readonly Service[];
+};
+export type Connection = NonNullable<HeartbeatRequest['connections']>[number];
+export type Service = NonNullable<HeartbeatRequest['listening_services']>[number];
+
+type Row = {
+  readonly local: Place;
+  readonly remote: Place;
+  readonly state: string;
+  readonly inode: string;
+};
+type Place = { readonly ip: string; readonly port: number };
+
 const STATES: Readonly<Record<string, string>> = {
   '01': 'established',
   '02': 'syn_sent',
@@ -11,40 +27,70 @@ const STATES: Readonly<Record<string, string>> = {
   '08': 'close_wait',
 };
 const LISTEN = '0A';
+/** Without a file: a connection that nobody has accepted yet. */
+const NO_INODE = '0';
+/** Local end, other end, state and, six columns on, the inode. */
+const ROW =
+  /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]{2})(?: +\S+ +\S+ +\S+ +\d+ +\d+ +(\d+))?/gm;
 
-/** Reads both tables. Never rejects: an absent table is an empty one. */
-export async function readSockets(): Promise<Sockets> {
-  const texts = await Promise.all(
-    ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'utf8').catch(() => '')),
-  );
-  return texts.map(parseTable).reduce((all, one) => ({
-    connections: [...all.connections, ...one.connections].slice(0, REPORTED_SOCKETS_MAX),
-    listening_services: [...all.listening_services, ...one.listening_services].slice(
-      0,
-      REPORTED_SOCKETS_MAX,
-    ),
-  }));
+/** A reader of both tables, each read once a look. It never rejects: an absent table is an empty one. */
+export function createSocketReader(proc = '/proc'): () => Promise<Sockets> {
+  const owners = createSocketOwners(proc);
+  return async () => {
+    const texts = await Promise.all(
+      ['tcp', 'tcp6'].map((name) => readFile(`${proc}/net/${name}`, 'latin1').catch(() => '')),
+    );
+    const rows = texts.flatMap(parseTable);
+    const inodes = rows.map(({ inode }) => inode).filter((inode) => inode !== NO_INODE);
+    return socketsOf(rows, await owners.find(inodes));
+  };
 }
 
-/** One table's text. Lines that do not fit are left out. */
-export function parseTable(text: string): Sockets {
-  const connections: Sockets['connections'] = [];
-  const services: Sockets['listening_services'] = [];
-  for (const line of text.split('\n').slice(1)) {
-    const fields = line.trim().split(/\s+/);
-    const local = placeOf(fields[1]);
-    const remote = placeOf(fields[2]);
-    const state = fields[3] ?? '';
+/** One table's text. Lines that do not fit, and states in which nothing flows, are left out. */
+export function parseTable(text: string): readonly Row[] {
+  const addresses = new Map<string, string | null>();
+  const ipOf = (words: string): string | null => {
+    const known = addresses.get(words);
+    if (known !== undefined) return known;
+    const ip = addressOf(words);
+    addresses.set(words, ip);
+    return ip;
+  };
+  const rows: Row[] = [];
+  for (const [, here = '', ours = '', there = '', theirs = '', state = '', inode] of text.matchAll(
+    ROW,
+  )) {
+    if (state !== LISTEN && STATES[state] === undefined) continue;
+    const [local, remote] = [ipOf(here), ipOf(there)];
     if (local === null || remote === null) continue;
-    if (state === LISTEN) services.push({ protocol: 'tcp', ip: local.ip, port: local.port });
-    else if (STATES[state] !== undefined) {
+    rows.push({
+      local: { ip: local, port: Number.parseInt(ours, 16) },
+      remote: { ip: remote, port: Number.parseInt(theirs, 16) },
+      state,
+      inode: inode ?? NO_INODE,
+    });
+  }
+  return rows;
+}
+
+/** Both lists, each cut at its bound. */
+export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owner>): Sockets {
+  const connections: Connection[] = [];
+  const services: Service[] = [];
+  for (const { local, remote, state, inode } of rows) {
+    const owner = owners.get(inode);
+    if (state === LISTEN) {
+      if (services.length >= REPORTED_SOCKETS_MAX) continue;
+      services.push({ protocol: 'tcp', ip: local.ip, port: local.port, ...owner });
+    } else if (connections.length < REPORTED_SOCKETS_MAX) {
       connections.push({
         protocol: 'tcp',
         local_ip: local.ip,
         local_port: local.port,
         remote_ip: remote.ip,
         remote_port: remote.port,
-        state: STATES[state],
+        state: STATES[state] ?? state,
+        ...owner,
       });
     }
   }
@@ -52,22 +98,18 @@ export function parseTable(text: string): Sockets {
 }
 
 // The kernel writes each 32-bit word of an address in the machine's byte order.
-function placeOf(text: string | undefined): { ip: string; port: number } | null {
-  const [words = '', port = ''] = (text ?? '').split(':');
-  if (!/^([0-9A-F]{8}|[0-9A-F]{32})$/.test(words) || !/^[0-9A-F]{4}$/.test(port)) return null;
+function addressOf(words: string): string | null {
+  if (words.length !== 8 && words.length !== 32) return null;
   const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) =>
     [...Buffer.from(word, 'hex')].reverse(),
   );
-  return { ip: addressOf(bytes), port: Number.parseInt(port, 16) };
-}
-
-function addressOf(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.');
-  const isMapped = bytes.slice(0, 10).every((one) => one === 0) && bytes[10] === 255;
+  const isMapped =
+    bytes.slice(0, 10).every((one) => one === 0) && bytes[10] === 255 && bytes[11] === 255;
   if (isMapped) return bytes.slice(12).join('.');
-  const words = Array.from({ length: 8 }, (_, at) =>
+  const groups = Array.from({ length: 8 }, (_, at) =>
     (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16),
   );
-  const host = URL.parse(`http://[${words.join(':')}]`)?.hostname ?? words.join(':');
+  const host = URL.parse(`http://[${groups.join(':')}]`)?.hostname ?? groups.join(':');
   return host.replaceAll(/[[\]]/g, '');
 }

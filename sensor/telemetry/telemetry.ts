@@ -2,7 +2,7 @@
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import type { InventoryItem } from '../../machines/wire/inventory.ts';
 import { readProcesses } from './processes.ts';
-import { readSockets, type Sockets } from './sockets.ts';
+import { createSocketReader, type Sockets } from './sockets.ts';
 import { createResourceMeter } from './system.ts';
 
 export type Telemetry = {
@@ -16,7 +16,7 @@ export type Telemetry = {
 /** Measures this node by its kernel; the free space is that of the state directory. */
 export function createTelemetry(stateDir: string): Telemetry {
   return {
-    sockets: readSockets,
+    sockets: createSocketReader(),
     resources: createResourceMeter(stateDir),
     processes: readProcesses,
   };

@@ -24,8 +24,8 @@ export function stableTextOf(item: Readonly<Record<string, unknown>>): string {
 }
 
 export type Endpoint =
-  | HeartbeatRequest['connections'][number]
-  | HeartbeatRequest['listening_services'][number];
+  | NonNullable<HeartbeatRequest['connections']>[number]
+  | NonNullable<HeartbeatRequest['listening_services']>[number];
 
 /** The hash of what a heartbeat reports of its sockets, whatever their order; on the hot path, so without JSON. */
 export function endpointsHashOf(endpoints: readonly Endpoint[]): string {

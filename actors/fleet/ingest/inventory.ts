@@ -2,6 +2,7 @@
 // memory, so the ordinary report costs no query. invariant: I10, I15
 import type { Refusal } from '../../../machines/errors.ts';
 import { INVENTORY_WRITES_IN_FLIGHT_MAX } from '../../../machines/limits.ts';
+import type { SectionHashes } from '../../../machines/wire/heartbeat.ts';
 import {
   INVENTORY_SECTIONS,
   type InventoryItem,
@@ -19,6 +20,8 @@ import { storeBaselines } from './inventory-baselines.ts';
 import { applyDelta, type Endpoint, endpointsHashOf } from './inventory-section.ts';
 import { createLanes } from './lane.ts';
 
+/** No section has this hash. */
+const UNSURE = '';
 type Answer = keyof { [K in keyof InventoryResponse]: unknown };
 
 export type Inventory = {
@@ -30,13 +33,18 @@ export type Inventory = {
     request: InventoryRequest,
     nowMs: number,
   ): Promise<{ readonly ok: true; readonly response: InventoryResponse } | Refusal>;
-  /** Takes a section out of a heartbeat. It waits for nothing: what cannot be written now comes again. */
+  /**
+   * Takes a section out of a heartbeat; absent items are unchanged. It waits for nothing: what cannot be written now comes
+   * again, since it is not named as stored.
+   */
   observe(
     sensorId: string,
     section: 'connections' | 'listening_services',
-    items: readonly Endpoint[],
+    told: { readonly items: readonly Endpoint[] | undefined; readonly hash: string | undefined },
     nowMs: number,
   ): void;
+  /** What is durably stored of the sections of a heartbeat. */
+  storedSections(sensorId: string): SectionHashes;
 };
 
 /** Makes the inventory over its store. */
@@ -49,15 +57,15 @@ export function createInventory(deps: {
   const { store, platform, logger } = deps;
   const hashes = new Map<string, Map<InventorySectionName, string>>();
   const lanes = createLanes();
-  let writing = 0;
+  /** Hashes that are on their way to the store, by sensor and section: not written twice, not named as stored. */
+  const onTheirWay = new Map<string, string>();
 
   const known = (sensorId: string, section: InventorySectionName) =>
     hashes.get(sensorId)?.get(section);
-  function remember(sensorId: string, section: InventorySectionName, hash: string | null): void {
+  function remember(sensorId: string, section: InventorySectionName, hash: string): void {
     const own = hashes.get(sensorId) ?? new Map<InventorySectionName, string>();
     hashes.set(sensorId, own);
-    if (hash === null) own.delete(section);
-    else own.set(section, hash);
+    own.set(section, hash);
   }
 
   /** The items that are stored now; none when nothing is known of the section. */
@@ -76,7 +84,13 @@ export function createInventory(deps: {
       const before = await itemsOf(sensorId, section);
       await storeBaselines(deps.baselines, { sensorId, before, items: content.items, nowMs });
     }
-    await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
+    try {
+      await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
+    } catch (error) {
+      // It may have been written all the same: neither what was known before nor this one is sure.
+      remember(sensorId, section, UNSURE);
+      throw error;
+    }
     remember(sensorId, section, content.hash);
   }
 
@@ -128,23 +142,31 @@ export function createInventory(deps: {
       );
       return running === null ? storeUnavailable() : await running;
     },
-    observe(sensorId, section, items, nowMs) {
+    observe(sensorId, section, { items, hash: named }, nowMs) {
+      if (items === undefined) return;
       if (items.length === 0 && known(sensorId, section) === undefined) return;
-      const hash = endpointsHashOf(items);
-      const before = known(sensorId, section);
-      if (before === hash || writing >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
-      writing += 1;
-      // Remembered at once, so that the next heartbeat does not write it again; forgotten when the write fails.
-      remember(sensorId, section, hash);
+      const key = `${sensorId} ${section}`;
+      const before = onTheirWay.get(key);
+      const hash = named ?? endpointsHashOf(items);
+      // One write of a section at a time: what changed meanwhile is not named as stored and comes again.
+      if (before !== undefined || known(sensorId, section) === hash) return;
+      if (onTheirWay.size >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
+      onTheirWay.set(key, hash);
       const running = lanes.run(sensorId, () => put(sensorId, section, { hash, items }, nowMs));
       void (running ?? Promise.reject(new Error('the lane is full')))
         .catch((error: unknown) => {
-          remember(sensorId, section, before ?? null);
           logger.warn({ sensorId, section, error: String(error) }, 'inventory was not written');
         })
-        .finally(() => {
-          writing -= 1;
-        });
+        .finally(() => onTheirWay.delete(key));
+    },
+    storedSections(sensorId) {
+      const stored: SectionHashes = {};
+      for (const section of ['connections', 'listening_services'] as const) {
+        const hash = known(sensorId, section);
+        const isSure = hash !== UNSURE && !onTheirWay.has(`${sensorId} ${section}`);
+        if (hash !== undefined && isSure) stored[section] = hash;
+      }
+      return stored;
     },
   };
 }
