@@ -46,7 +46,7 @@ export type SensorSideDeps = {
   readonly events: EventStore;
   readonly sink: EventSink;
   readonly telemetry: Pick<TelemetryStore, 'insert'>;
-  readonly baselines: Pick<BaselineStore, 'put'>;
+  readonly baselines: Pick<BaselineStore, 'put' | 'baselinesOf'>;
   readonly certificates: SensorCertificates;
   readonly policyPublicKeyPem: string;
   readonly license: LicenseGate;

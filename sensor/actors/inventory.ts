@@ -1,10 +1,10 @@
 // The inventory: sections go out only when the hash of their stable fields changed, as a delta when the Console knows the
 // base, whole when it asks. One at a time; a failed one is sent again at the next turn.
-import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { hash } from 'node:crypto';
 import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
+import { distinctItems, sectionText } from '../../machines/wire/inventory-text.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Parts } from './parts.ts';
@@ -105,13 +105,7 @@ function habitsOf({ habits }: Parts): ReadonlyMap<Name, Held> {
   return new Map(items.length === 0 ? [] : [['baselines', heldOf(items)]]);
 }
 
-// Equal items count once, and the order in which the kernel lists them does not matter.
 function heldOf(items: readonly InventoryItem[]): Held {
-  const entries = items.map((item): [string, InventoryItem] => [canonicalize(item) ?? '', item]);
-  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  const unique = new Map(sorted);
-  const hash = createHash('sha256')
-    .update(`[${[...unique.keys()].join(',')}]`)
-    .digest('hex');
-  return { hash, items: unique };
+  const distinct = distinctItems(items);
+  return { hash: hash('sha256', sectionText(distinct), 'hex'), items: distinct };
 }

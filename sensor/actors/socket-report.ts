@@ -2,10 +2,10 @@
 // again; whatever made the Console hold something else (a lost write, a restored database, another identity) shows in the
 // next answer, after which the list travels whole. A Console that names no hashes always gets both. decision: D49
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import type { SectionHashes } from '../../machines/wire/heartbeat.ts';
-import type { Sockets } from '../telemetry/sockets.ts';
+import { distinctItems } from '../../machines/wire/inventory-text.ts';
+import type { Connection, Service, Sockets } from '../telemetry/sockets.ts';
 
 /** Events may take half of a body. */
 const LISTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 4;
@@ -43,7 +43,7 @@ export function createSocketReport(bytesMax: number = LISTS_MAX_BYTES): SocketRe
 
 /** The canonical text of each, sorted and once: the order in which the kernel lists them is no change. */
 function stableTexts(items: Sockets[keyof Sockets]): readonly string[] {
-  return [...new Set(items.map((item) => canonicalize(item) ?? ''))].sort();
+  return [...distinctItems<Connection | Service>(items).keys()];
 }
 
 /** As many as fit. */

@@ -1,40 +1,21 @@
-// What of an inventory item is stable: everything but the readings that move by themselves. Two items are the same when
-// their stable text is the same, so that a process that only used more memory is no change.
+// A section of an inventory as the Console keeps it: what a heartbeat tells of sockets under the name the inventory would
+// have for it, and a delta on what is stored.
 import { hash } from 'node:crypto';
 import { INVENTORY_ITEMS_MAX } from '../../../machines/limits.ts';
 import type { HeartbeatRequest } from '../../../machines/wire/heartbeat.ts';
 import type { InventoryItem, InventorySection } from '../../../machines/wire/inventory.ts';
-
-const READINGS = new Set([
-  'cpu_percent',
-  'memory_bytes',
-  'memory_percent',
-  'rss_bytes',
-  'age_seconds',
-  'uptime_seconds',
-  'last_seen_at',
-]);
-
-/** The stable text of one item: its stable fields, sorted by name. */
-export function stableTextOf(item: Readonly<Record<string, unknown>>): string {
-  const stable = Object.keys(item)
-    .filter((name) => !READINGS.has(name))
-    .sort();
-  return JSON.stringify(stable.map((name) => [name, item[name]]));
-}
+import { distinctItems, sectionText, stableTextOf } from '../../../machines/wire/inventory-text.ts';
 
 export type Endpoint =
   | NonNullable<HeartbeatRequest['connections']>[number]
   | NonNullable<HeartbeatRequest['listening_services']>[number];
 
-/** The hash of what a heartbeat reports of its sockets, whatever their order; on the hot path, so without JSON. */
-export function endpointsHashOf(endpoints: readonly Endpoint[]): string {
-  const texts = endpoints.map((one) =>
-    'remote_ip' in one
-      ? `${one.protocol} ${one.local_ip} ${one.local_port} ${one.remote_ip} ${one.remote_port} ${one.state} ${one.pid ?? ''} ${one.binary ?? ''}`
-      : `${one.protocol} ${one.ip} ${one.port} ${one.pid ?? ''} ${one.binary ?? ''}`,
-  );
-  return hash('sha256', texts.sort().join('\n'), 'hex');
+/** A section's content as its Sensor would name it. */
+export function contentOf<Item extends Readonly<Record<string, unknown>>>(
+  items: readonly Item[],
+): { readonly hash: string; readonly items: readonly Item[] } {
+  const distinct = distinctItems(items);
+  return { hash: hash('sha256', sectionText(distinct), 'hex'), items: [...distinct.values()] };
 }
 
 /** Applies a delta to a base; null when what it removes is not there or the result is too large. */

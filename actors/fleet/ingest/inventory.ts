@@ -17,10 +17,10 @@ import type { InventoryStore } from '../../../storage/ports/relational.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { orUnavailable, storeUnavailable } from '../../trust/outage.ts';
 import { storeBaselines } from './inventory-baselines.ts';
-import { applyDelta, type Endpoint, endpointsHashOf } from './inventory-section.ts';
+import { applyDelta, contentOf, type Endpoint } from './inventory-section.ts';
 import { createLanes } from './lane.ts';
 
-/** No section has this hash. */
+/** No section has this hash: what is written is not sure, or not written everywhere yet. */
 const UNSURE = '';
 type Answer = keyof { [K in keyof InventoryResponse]: unknown };
 
@@ -50,7 +50,7 @@ export type Inventory = {
 /** Makes the inventory over its store. */
 export function createInventory(deps: {
   readonly store: InventoryStore;
-  readonly baselines: Pick<BaselineStore, 'put'>;
+  readonly baselines: Pick<BaselineStore, 'put' | 'baselinesOf'>;
   readonly platform: Flavor;
   readonly logger: Logger;
 }): Inventory {
@@ -68,22 +68,14 @@ export function createInventory(deps: {
     own.set(section, hash);
   }
 
-  /** The items that are stored now; none when nothing is known of the section. */
-  async function itemsOf(sensorId: string, section: InventorySectionName) {
-    if (known(sensorId, section) === undefined) return [];
-    return (await store.get(sensorId, section))?.items ?? [];
-  }
-
+  type Content = { readonly hash: string; readonly items: readonly InventoryItem[] };
   async function put(
     sensorId: string,
     section: InventorySectionName,
-    content: { readonly hash: string; readonly items: readonly InventoryItem[] },
+    content: Content,
     nowMs: number,
   ): Promise<void> {
-    if (section === 'baselines') {
-      const before = await itemsOf(sensorId, section);
-      await storeBaselines(deps.baselines, { sensorId, before, items: content.items, nowMs });
-    }
+    if (section === 'baselines') await putBaselines(sensorId, content, nowMs);
     try {
       await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
     } catch (error) {
@@ -94,6 +86,21 @@ export function createInventory(deps: {
     remember(sensorId, section, content.hash);
   }
 
+  // Two stores take them. Until both have, the section has no name, so that whatever is told next is written whole.
+  async function putBaselines(sensorId: string, { items }: Content, nowMs: number): Promise<void> {
+    const section = 'baselines';
+    const keptAtMs = (await store.get(sensorId, section))?.storedAtMs ?? null;
+    remember(sensorId, section, UNSURE);
+    await store.put({ sensorId, section, hash: UNSURE, items, nowMs });
+    await storeBaselines(deps.baselines, { sensorId, items, keptAtMs, nowMs });
+  }
+
+  /** Habits are told seldom, so the store is asked: another Console may have written since. */
+  async function holds(sensorId: string, section: InventorySectionName, hash: string) {
+    if (known(sensorId, section) !== hash) return false;
+    return section !== 'baselines' || (await store.get(sensorId, section))?.hash === hash;
+  }
+
   async function take(
     sensorId: string,
     section: InventorySectionName,
@@ -102,7 +109,7 @@ export function createInventory(deps: {
   ): Promise<Answer> {
     // A node of another flavor may send telecom data; this Console has no use for it.
     if (section === 'telecom' && platform !== 'telecom') return 'unchanged';
-    if (known(sensorId, section) === sent.hash) return 'unchanged';
+    if (await holds(sensorId, section, sent.hash)) return 'unchanged';
     if ('items' in sent) {
       await put(sensorId, section, sent, options.nowMs);
       return 'stored';
@@ -147,12 +154,14 @@ export function createInventory(deps: {
       if (items.length === 0 && known(sensorId, section) === undefined) return;
       const key = `${sensorId} ${section}`;
       const before = onTheirWay.get(key);
-      const hash = named ?? endpointsHashOf(items);
+      // A Sensor that does not name its lists gets the name that its inventory has for them.
+      const content = named === undefined ? contentOf(items) : { hash: named, items };
+      const { hash } = content;
       // One write of a section at a time: what changed meanwhile is not named as stored and comes again.
       if (before !== undefined || known(sensorId, section) === hash) return;
       if (onTheirWay.size >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
       onTheirWay.set(key, hash);
-      const running = lanes.run(sensorId, () => put(sensorId, section, { hash, items }, nowMs));
+      const running = lanes.run(sensorId, () => put(sensorId, section, content, nowMs));
       void (running ?? Promise.reject(new Error('the lane is full')))
         .catch((error: unknown) => {
           logger.warn({ sensorId, section, error: String(error) }, 'inventory was not written');

@@ -1,0 +1,156 @@
+// A section of sockets reaches the Console on two ways, with every heartbeat and with the inventory. It is one content under
+// one name: it is written when it changed and only then, and what is stored is what the node has. invariant: I10
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import type { Baseline } from '../../machines/wire/baseline.ts';
+import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import { InventoryRequest } from '../../machines/wire/inventory.ts';
+import { stableTextOf } from '../../machines/wire/inventory-text.ts';
+import { parserOf } from '../../machines/wire/parse.ts';
+import { startInventory } from '../../sensor/actors/inventory.ts';
+import type { Parts } from '../../sensor/actors/parts.ts';
+import { inventoryCalls } from '../../storage/memory/inventory-store.ts';
+import { portOf } from '../../storage/memory/unsafe-port-of.ts';
+import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
+import type { InventoryStore } from '../../storage/ports/relational.ts';
+
+type Connection = NonNullable<HeartbeatRequest['connections']>[number];
+const SENSOR = 'sensor';
+const read = parserOf(InventoryRequest);
+
+const connection = (n: number): Connection => ({
+  ...{ protocol: 'tcp', local_ip: '10.0.0.1', local_port: 40_000 + n, remote_ip: '10.0.0.2' },
+  ...{ remote_port: 443, state: n % 2 === 0 ? 'established' : 'close_wait' },
+  ...(n % 3 === 0 ? { pid: n, binary: '/usr/bin/"curl"' } : {}),
+});
+
+/** A node's inventory and the Console's, joined without a network between them. */
+function joined() {
+  const writes: string[] = [];
+  const asks: string[] = [];
+  const node = { connections: [] as Connection[], habits: [] as Baseline[] };
+  const store = portOf<InventoryStore>('inventory', inventoryCalls(), async (_, effect) =>
+    effect(),
+  );
+  const rows = new Map<string, Baseline>();
+  const baselines: Pick<BaselineStore, 'put' | 'baselinesOf'> = {
+    async put(input) {
+      for (const one of input.baselines) rows.set(one.binary, one);
+      for (const binary of input.forgotten) rows.delete(binary);
+    },
+    baselinesOf: async () => [...rows.values()].map((one) => ({ ...one, storedAtMs: 1 })),
+  };
+  const inventory = createInventory({
+    store: {
+      ...store,
+      put: async (input) => {
+        writes.push(input.section);
+        await store.put(input);
+      },
+    },
+    ...{ baselines, platform: 'standard', logger: silentLogger },
+  });
+  let turn: () => void = () => undefined;
+  const parts = {
+    ports: {
+      telemetry: {
+        sockets: async () => ({ connections: [...node.connections], listening_services: [] }),
+        processes: async () => [],
+      },
+    },
+    habits: { items: () => node.habits },
+    client: {
+      async post(_path: string, text: string) {
+        const request = read(text);
+        if (!request.ok) throw new Error(JSON.stringify(request));
+        asks.push(...Object.keys(request.value.sections));
+        const answer = await inventory.receive(SENSOR, request.value, 1);
+        return answer.ok ? { ok: true, json: answer.response } : { ok: false };
+      },
+    },
+    config: { intervals: DEFAULT_INTERVALS },
+    logger: silentLogger,
+    clock: {
+      setTimeout(run: () => void) {
+        turn = run;
+        return 1;
+      },
+      clearTimeout: () => undefined,
+    },
+  };
+  startInventory(parts as unknown as Parts);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    node,
+    writes,
+    asks,
+    rows,
+    stored: async () => (await store.get(SENSOR, 'connections'))?.items ?? [],
+    async heartbeat() {
+      // In the order in which the kernel happens to list them.
+      const told = { items: node.connections.toReversed(), hash: undefined };
+      inventory.observe(SENSOR, 'connections', told, 1);
+      await settle();
+    },
+    async inventory() {
+      turn();
+      await settle();
+    },
+  };
+}
+
+const sorted = (items: readonly object[]) =>
+  items.map((item) => stableTextOf(item as Record<string, unknown>)).sort();
+
+describe('sections of sockets', () => {
+  it('should be written once, whichever way tells them first', async () => {
+    const { node, writes, heartbeat, inventory } = joined();
+    node.connections = [connection(1), connection(3)];
+    await inventory();
+    for (let beat = 0; beat < 20; beat += 1) await heartbeat();
+    await inventory();
+    expect(writes.filter((section) => section === 'connections')).toHaveLength(1);
+    node.connections = [connection(1), connection(2), connection(4)];
+    for (let beat = 0; beat < 20; beat += 1) await heartbeat();
+    await inventory();
+    for (let beat = 0; beat < 20; beat += 1) await heartbeat();
+    expect(writes.filter((section) => section === 'connections')).toHaveLength(2);
+  });
+
+  it('should keep what is equal once, so that a delta on it comes out right', async () => {
+    const { node, stored, heartbeat, inventory } = joined();
+    node.connections = [connection(1), connection(1), connection(2)];
+    await heartbeat();
+    await inventory();
+    node.connections = [connection(2), connection(3)];
+    await inventory();
+    expect(sorted(await stored())).toEqual(sorted([connection(2), connection(3)]));
+  });
+
+  it('always are what the node has, written no more often than they change', async () => {
+    const way = fc.constantFrom('heartbeat' as const, 'inventory' as const);
+    const step = fc.record({ ports: fc.array(fc.nat(6), { maxLength: 6 }), way });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const own = joined();
+        let changes = 0;
+        let before = '';
+        for (const { ports, way } of steps) {
+          own.node.connections = ports.map(connection);
+          await own[way]();
+          const now = sorted([...new Map(ports.map((n) => [n, connection(n)])).values()]);
+          expect(sorted(await own.stored())).toEqual(now);
+          if (now.join() !== before) changes += 1;
+          before = now.join();
+        }
+        const written = own.writes.filter((section) => section === 'connections').length;
+        // An empty section that nobody has told before is told by the inventory alone.
+        expect(written).toBeLessThanOrEqual(changes + 1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
