@@ -27,10 +27,24 @@ beforeAll(async () => {
   const base = { streamId: 'a'.repeat(32), reportedAtMs: NOW_MS, ...NONE };
   await telemetry.telemetry.insert({
     coverage: [
-      { ...base, sensorId: ONE, hourMs: NOW_MS - HOUR_MS, seen: 99_999, kernel_lost: 1 },
-      { ...base, sensorId: ONE, hourMs: NOW_MS, seen: 10 },
-      { ...base, sensorId: ONE, hourMs: NOW_MS - 48 * HOUR_MS, seen: 7, engine_lost: 7 },
-      { ...base, sensorId: TWO, hourMs: NOW_MS, spool_discarded: 3, seen: 1 },
+      {
+        ...base,
+        sensorId: ONE,
+        nodeName: 'one',
+        hourMs: NOW_MS - HOUR_MS,
+        seen: 99_999,
+        kernel_lost: 1,
+      },
+      { ...base, sensorId: ONE, nodeName: 'one', hourMs: NOW_MS, seen: 10 },
+      {
+        ...base,
+        sensorId: ONE,
+        nodeName: 'one',
+        hourMs: NOW_MS - 48 * HOUR_MS,
+        seen: 7,
+        engine_lost: 7,
+      },
+      { ...base, sensorId: TWO, nodeName: 'two', hourMs: NOW_MS, spool_discarded: 3, seen: 1 },
     ],
     resources: [],
     flows: [

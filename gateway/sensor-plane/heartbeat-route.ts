@@ -51,7 +51,7 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
     const told = { items: beat[section], hash: beat.section_hashes?.[section] };
     deps.inventory.observe(identity.sensorId, section, told, nowMs);
   }
-  deps.telemetry.observe(identity.sensorId, beat, nowMs);
+  deps.telemetry.observe(identity, beat, nowMs);
   return {
     identity,
     streamId: beat.stream_id,

@@ -70,6 +70,7 @@ beforeAll(async () => {
       { number: 1 },
       { number: 2 },
       { number: 3 },
+      { number: 4 },
     ],
   });
 }, START_MS);

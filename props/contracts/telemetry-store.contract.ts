@@ -30,6 +30,7 @@ const ALL = { fromMs: 0, toMs: NOW_MS + 400 * 24 * HOUR_MS };
 function row(more: Partial<CoverageRow> = {}): CoverageRow {
   return {
     sensorId: randomUUID(),
+    nodeName: `node-${hex(4)}`,
     streamId: hex(16),
     hourMs: HOUR,
     reportedAtMs: NOW_MS,
@@ -109,6 +110,23 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
       expect(found).toEqual(expect.arrayContaining(coverage.map((one) => one.sensorId)));
     });
 
+    it('should count an hour of a state directory once, whatever identities its node had', async () => {
+      const former = row({ seen: 10, engine_lost: 3 });
+      const again = { ...former, sensorId: randomUUID(), seen: 25, reportedAtMs: NOW_MS + 1 };
+      // Told nothing new since: what was told last has it.
+      const idle = { ...again, sensorId: randomUUID(), reportedAtMs: NOW_MS + 2 };
+      const image = { ...former, sensorId: randomUUID(), nodeName: 'another node', seen: 7 };
+      for (const one of [idle, image, again, former]) {
+        await store().insert({ ...NO_ROWS, coverage: [one] });
+      }
+      const all = await store().coverageOfFleet({ ...ALL, limit: 10_000, afterSensorId: null });
+      const own = [former, again, idle, image].map(({ sensorId }) =>
+        all.filter((one) => one.sensorId === sensorId).map((one) => [one.seen, one.engine_lost]),
+      );
+      expect(own).toEqual([[], [], [[25, 3]], [[7, 3]]]);
+      expect(await hoursOf(former.sensorId)).toEqual([[HOUR, 10, 3]]);
+    });
+
     it('should hold counts of 53 bits and hours that no clock can mean', async () => {
       const one = row({ seen: Number.MAX_SAFE_INTEGER, hourMs: 0 });
       await store().insert({ ...NO_ROWS, coverage: [one] });
@@ -135,7 +153,7 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
     });
 
     it('should take a flow that grew in the place of what it was', async () => {
-      const one = flow();
+      const one = flow({ connections: 3 });
       const other = flow({ sensorId: one.sensorId, port: 53, lastSeenAtMs: NOW_MS - 2_000 });
       await store().insert({ ...NO_ROWS, flows: [one, other] });
       const grown = { ...one, lastSeenAtMs: NOW_MS, reportedAtMs: NOW_MS + 1, connections: 12 };
@@ -143,6 +161,14 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
       const query = { sensorId: one.sensorId, ...ALL };
       expect(await store().flowsOf({ ...query, limit: 9 })).toEqual([grown, other]);
       expect(await store().flowsOf({ ...query, toMs: NOW_MS, limit: 9 })).toEqual([other]);
+      // Told while another clock was behind, or again.
+      const late = { ...grown, reportedAtMs: NOW_MS - 60_000, connections: 11 };
+      const more = { ...grown, reportedAtMs: NOW_MS - 60_000, connections: 13 };
+      await store().insert({ ...NO_ROWS, flows: [more, late] });
+      expect(await store().flowsOf({ ...query, limit: 9 })).toEqual([
+        { ...grown, connections: 13 },
+        other,
+      ]);
     });
   });
 

@@ -21,6 +21,19 @@ const newestHours = (where: string) =>
    WHERE ${where} AND hour >= fromUnixTimestamp64Milli({from_ms: Int64})
      AND hour < fromUnixTimestamp64Milli({to_ms: Int64})
    GROUP BY sensor_id, hour, stream_id`;
+const SETTLED = COUNTS.join(' + ');
+const SUMS_OF_NODES = COUNTS.map((name) => `sum(node_${name}) AS ${name}`).join(', ');
+const HIGHEST_OF_NODES = COUNTS.map((name) => `max(${name}) AS node_${name}`).join(', ');
+/**
+ * Each hour of a node's state directory once: a new identity of the node goes on with the ledger and tells the hour again,
+ * with all that was settled in it. Directories are told apart by the node, as images of one may start on many.
+ */
+const HOURS_OF_NODES = `
+  SELECT argMax(sensor_id, (${SETTLED}, reported_at)) AS owner, ${HIGHEST_OF_NODES}
+  FROM sensor_coverage
+  WHERE hour >= fromUnixTimestamp64Milli({from_ms: Int64})
+    AND hour < fromUnixTimestamp64Milli({to_ms: Int64})
+  GROUP BY if(node_name = '', sensor_id, node_name), stream_id, hour`;
 const HOUR_COLUMN_MAX_MS = 4_102_444_800_000;
 const PORT_COLUMN_MAX = 4_294_967_295;
 
@@ -38,8 +51,9 @@ export function createTelemetryStore(client: ClickHouseClient): TelemetryStore {
       await insertRows(
         client,
         'sensor_coverage',
-        coverage.map(({ sensorId, streamId, hourMs, reportedAtMs, ...counts }) => ({
+        coverage.map(({ sensorId, nodeName, streamId, hourMs, reportedAtMs, ...counts }) => ({
           sensor_id: sensorId,
+          node_name: nodeName.toWellFormed(),
           stream_id: streamId,
           hour: Math.floor(withinColumn(hourMs) / 1_000),
           reported_at: reportedAtMs,
@@ -59,8 +73,9 @@ export function createTelemetryStore(client: ClickHouseClient): TelemetryStore {
     },
     async coverageOfFleet(query) {
       const rows = await ask<Counted & { readonly sensor_id: string }>(
-        `SELECT sensor_id, ${SUMS} FROM (${newestHours('sensor_id > {after: String}')})
-         GROUP BY sensor_id ORDER BY sensor_id LIMIT {row_limit: UInt32}`,
+        `SELECT owner AS sensor_id, ${SUMS_OF_NODES} FROM (${HOURS_OF_NODES})
+         WHERE owner > {after: String}
+         GROUP BY owner ORDER BY owner LIMIT {row_limit: UInt32}`,
         { after: query.afterSensorId ?? '', row_limit: query.limit, ...span(query) },
       );
       return rows.map((row) => ({ sensorId: row.sensor_id, ...countsOf(row) }));

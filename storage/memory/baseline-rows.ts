@@ -1,12 +1,16 @@
-// The reference baseline store; scores are read out of the events, as the real store's view does.
+// The reference baseline store: of a program the row of the latest time counts, as in the real store; scores are read out of the events, as the real store's view does.
+import type { Baseline } from '../../machines/wire/baseline.ts';
 import type { AnomalyScore, BaselineStore, StoredBaseline } from '../ports/baseline-store.ts';
 import { storedEventOf } from '../ports/stored-event.ts';
 import type { EventRows } from './event-rows.ts';
 import type { Calls } from './unsafe-port-of.ts';
 
+/** The newest of a program, by the time it was stored under; null when it was forgotten. */
+type Row = { readonly baseline: Baseline | null; readonly storedAtMs: number };
+
 /** The calls on a store without baselines, over the events of a store. */
 export function baselineCalls(events: Pick<EventRows, 'batches'>): Calls<BaselineStore> {
-  const known = new Map<string, Map<string, StoredBaseline>>();
+  const known = new Map<string, Map<string, Row>>();
 
   function scoresOf(sensorId: string): readonly AnomalyScore[] {
     const scores = new Map<string, AnomalyScore>();
@@ -25,15 +29,20 @@ export function baselineCalls(events: Pick<EventRows, 'batches'>): Calls<Baselin
 
   return {
     put({ sensorId, baselines, forgotten, nowMs }) {
-      const own = known.get(sensorId) ?? new Map<string, StoredBaseline>();
+      const own = known.get(sensorId) ?? new Map<string, Row>();
       known.set(sensorId, own);
-      for (const one of baselines) {
-        own.set(one.binary, { ...structuredClone(one), storedAtMs: nowMs });
-      }
-      for (const binary of forgotten) own.delete(binary);
+      const write = (binary: string, baseline: Baseline | null): void => {
+        if ((own.get(binary)?.storedAtMs ?? 0) > nowMs) return;
+        own.set(binary, { baseline, storedAtMs: nowMs });
+      };
+      for (const one of baselines) write(one.binary, structuredClone(one));
+      for (const binary of forgotten) write(binary, null);
     },
     baselinesOf: ({ sensorId, limit, afterBinary }) =>
       [...(known.get(sensorId)?.values() ?? [])]
+        .flatMap(({ baseline, storedAtMs }): StoredBaseline[] =>
+          baseline === null ? [] : [{ ...baseline, storedAtMs }],
+        )
         .filter(({ binary }) => afterBinary === null || binary > afterBinary)
         .sort((a, b) => (a.binary < b.binary ? -1 : 1))
         .slice(0, limit),

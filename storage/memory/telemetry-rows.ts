@@ -1,5 +1,5 @@
-// The reference telemetry store: a row is known by its name. Of an hour the highest counts are kept, of the rest the
-// newest report.
+// The reference telemetry store: a row is known by its name. What only rises (the counts of an hour, a flow) is kept at its
+// highest, of the rest the newest report.
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
 import type {
   CoverageHour,
@@ -33,8 +33,7 @@ export function createTelemetryRows(): TelemetryRowsInMemory {
       for (const row of rows.resources)
         resources.set(JSON.stringify([row.sensorId, row.atMs]), row);
       for (const row of rows.flows) {
-        const old = flows.get(flowKey(row));
-        if (old === undefined || old.reportedAtMs <= row.reportedAtMs) flows.set(flowKey(row), row);
+        flows.set(flowKey(row), grown(flows.get(flowKey(row)), row));
       }
     },
     coverageOf({ sensorId, fromMs, toMs }) {
@@ -47,7 +46,7 @@ export function createTelemetryRows(): TelemetryRowsInMemory {
     },
     coverageOfFleet({ fromMs, toMs, limit, afterSensorId }) {
       const sums = new Map<string, SensorCoverage>();
-      for (const row of coverage.values()) {
+      for (const row of hoursOfNodes(coverage.values())) {
         const { sensorId, hourMs } = row;
         if (hourMs < fromMs || hourMs >= toMs) continue;
         if (afterSensorId !== null && sensorId <= afterSensorId) continue;
@@ -76,6 +75,36 @@ function flowKey(row: FlowRow): string {
     ...[sensorId, firstSeenAtMs, direction, protocol, remoteIp, port],
     ...[row.domain, row.binary, row.containerId],
   ]);
+}
+
+/** Each hour of a node's state directory once, for the identity that told most of it, or told as much last. */
+function hoursOfNodes(rows: Iterable<CoverageRow>): Iterable<CoverageRow> {
+  const hours = new Map<string, CoverageRow>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.nodeName, row.streamId, row.hourMs]);
+    const old = hours.get(key);
+    const sensorId = old !== undefined && isBefore(row, old) ? old.sensorId : row.sensorId;
+    hours.set(key, { ...highest(old, row), sensorId });
+  }
+  return hours.values();
+}
+
+function isBefore(one: CoverageRow, other: CoverageRow): boolean {
+  const [own, others] = [settledIn(one), settledIn(other)];
+  return own < others || (own === others && one.reportedAtMs < other.reportedAtMs);
+}
+
+function settledIn(row: SettledCounts): number {
+  return LOSS_PLACES.reduce((sum, place) => sum + row[place], row.seen);
+}
+
+function grown(old: FlowRow | undefined, row: FlowRow): FlowRow {
+  return {
+    ...row,
+    connections: Math.max(old?.connections ?? 0, row.connections),
+    lastSeenAtMs: Math.max(old?.lastSeenAtMs ?? 0, row.lastSeenAtMs),
+    reportedAtMs: Math.max(old?.reportedAtMs ?? 0, row.reportedAtMs),
+  };
 }
 
 function highest(old: CoverageRow | undefined, row: CoverageRow): CoverageRow {

@@ -1,6 +1,6 @@
 // What heartbeats tell beside events, over time: the loss ledger by hour, the use of resources, flows. Writers bring the
-// rows of many sensors at once; a row that comes again takes the place of the earlier one, and an hour keeps its
-// highest counts, because they only rise while clocks go back. Every call throws
+// rows of many sensors at once; a row that comes again takes the place of the earlier one, and an hour and a flow keep
+// their highest counts, because they only rise while clocks go back. Every call throws
 // EventStoreUnavailable when the store cannot answer. decision: D48; invariant: I10, I19
 import type { PipelineReport } from '../../machines/wire/heartbeat.ts';
 import type { LossPlace } from '../../machines/wire/loss.ts';
@@ -9,6 +9,8 @@ export type SettledCounts = Readonly<Record<'seen' | LossPlace, number>>;
 /** One hour of one state directory of a sensor. */
 export type CoverageRow = SettledCounts & {
   readonly sensorId: string;
+  /** Of its certificate: under another identity of the same node the same hour is told again. */
+  readonly nodeName: string;
   readonly streamId: string;
   readonly hourMs: number;
   readonly reportedAtMs: number;
@@ -57,7 +59,10 @@ export type TelemetryStore = {
   insert(rows: TelemetryRows): Promise<void>;
   /** The hours that begin in the span, ascending; what several state directories counted is added up. */
   coverageOf(query: TimeSpan & { readonly sensorId: string }): Promise<readonly CoverageHour[]>;
-  /** Sums of the span by sensor, in the order of their ids; sensors without any row are left out. */
+  /**
+   * Sums of the span by sensor, in the order of their ids; sensors without any row are left out. What one state directory
+   * of a node counted in an hour counts once, for the identity that told most of it.
+   */
   coverageOfFleet(
     query: TimeSpan & { readonly limit: number; readonly afterSensorId: string | null },
   ): Promise<readonly SensorCoverage[]>;

@@ -2,6 +2,7 @@
 // holds, becomes one that it does. invariant: I9
 import type { HeartbeatRequest, PipelineReport } from '../../../machines/wire/heartbeat.ts';
 import { LOSS_PLACES, type LossReport } from '../../../machines/wire/loss.ts';
+import type { IdentityRecord } from '../../../storage/ports/sensor-registry.ts';
 import type {
   CoverageRow,
   FlowRow,
@@ -9,18 +10,20 @@ import type {
   SettledCounts,
 } from '../../../storage/ports/telemetry-store.ts';
 
+/** Who tells, by its certificate. */
+export type Teller = Pick<IdentityRecord, 'sensorId' | 'nodeName'>;
 const HOUR_MS = 3_600_000;
 const INSTANT_MAX_MS = 4_102_444_800_000;
 
 /** One row an hour; an hour that is named twice counts as its last. */
 export function coverageRows(
-  sensorId: string,
+  { sensorId, nodeName }: Teller,
   streamId: string,
   loss: LossReport,
   nowMs: number,
 ): readonly CoverageRow[] {
   return loss.hours.map(({ hour, ...counts }) => ({
-    ...{ sensorId, streamId, reportedAtMs: nowMs },
+    ...{ sensorId, nodeName, streamId, reportedAtMs: nowMs },
     hourMs: Math.floor(instantOf(hour, nowMs) / HOUR_MS) * HOUR_MS,
     ...settledOf(counts),
   }));

@@ -8,6 +8,7 @@ import { startTelemetry, type Telemetry } from './telemetry.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:34:56.000Z');
 const RUN = '0123456789abcdef';
+const S = { sensorId: 's', nodeName: 'n' };
 let running: Telemetry | null = null;
 afterEach(async () => {
   await running?.close();
@@ -62,7 +63,7 @@ const [ONE, TWO] = ['2026-03-01T11:00:00.000Z', '2026-03-01T12:00:00.000Z'];
 describe('telemetry', () => {
   it('should confirm a report only when its hours are stored', async () => {
     const { telemetry, tick, seen } = start();
-    telemetry.observe('s', beat(1, { [ONE]: 5, [TWO]: 6 }), NOW_MS);
+    telemetry.observe(S, beat(1, { [ONE]: 5, [TWO]: 6 }), NOW_MS);
     expect(telemetry.storedReport('s')).toBeUndefined();
     await tick();
     expect(telemetry.storedReport('s')).toEqual({ run: RUN, report: 1 });
@@ -72,7 +73,7 @@ describe('telemetry', () => {
   it('should write the latest of an hour once, however often it was told', async () => {
     const { telemetry, tick, seen } = start();
     for (let report = 1; report <= 9; report += 1) {
-      telemetry.observe('s', beat(report, { [ONE]: report }), NOW_MS);
+      telemetry.observe(S, beat(report, { [ONE]: report }), NOW_MS);
     }
     expect(telemetry.queuedRows()).toBe(2);
     await tick();
@@ -83,9 +84,9 @@ describe('telemetry', () => {
   it('should keep hours while the store is away, later reports over earlier ones', async () => {
     const { telemetry, store, tick, seen } = start();
     store.isAway = true;
-    telemetry.observe('s', beat(1, { [ONE]: 1, [TWO]: 2 }), NOW_MS);
+    telemetry.observe(S, beat(1, { [ONE]: 1, [TWO]: 2 }), NOW_MS);
     await tick();
-    telemetry.observe('s', beat(2, { [TWO]: 20 }), NOW_MS);
+    telemetry.observe(S, beat(2, { [TWO]: 20 }), NOW_MS);
     await tick();
     expect(telemetry.storedReport('s')).toBeUndefined();
     store.isAway = false;
@@ -97,8 +98,8 @@ describe('telemetry', () => {
 
   it('should take no report that has no room, and confirm it no more than any other', async () => {
     const { telemetry, tick, seen } = start({ queueRowsMax: 2 });
-    telemetry.observe('s', beat(1, { [ONE]: 1 }), NOW_MS);
-    telemetry.observe('t', beat(1, { [ONE]: 1, [TWO]: 2 }), NOW_MS);
+    telemetry.observe(S, beat(1, { [ONE]: 1 }), NOW_MS);
+    telemetry.observe({ sensorId: 't', nodeName: 'n2' }, beat(1, { [ONE]: 1, [TWO]: 2 }), NOW_MS);
     expect(telemetry.queuedRows()).toBe(2);
     expect(telemetry.dropped()).toBe(1);
     await tick();
@@ -109,14 +110,14 @@ describe('telemetry', () => {
   it('should sample resources once a minute, and write what waits when it closes', async () => {
     const { telemetry, inserts } = start();
     for (const second of [0, 15, 30, 45, 60, 75]) {
-      telemetry.observe('s', beat(1, {}), NOW_MS + second * 1_000);
+      telemetry.observe(S, beat(1, {}), NOW_MS + second * 1_000);
     }
     await telemetry.close();
     expect(inserts.flatMap((rows) => rows.resources.map((row) => row.atMs))).toEqual([
       NOW_MS,
       NOW_MS + 60_000,
     ]);
-    telemetry.observe('s', beat(2, { [ONE]: 1 }), NOW_MS + 120_000);
+    telemetry.observe(S, beat(2, { [ONE]: 1 }), NOW_MS + 120_000);
     expect(telemetry.queuedRows()).toBe(0);
   });
 });

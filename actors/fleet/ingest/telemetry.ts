@@ -18,11 +18,11 @@ import type {
 } from '../../../storage/ports/telemetry-store.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';
-import { coverageRows, flowRows, resourceRow } from './telemetry-rows.ts';
+import { coverageRows, flowRows, resourceRow, type Teller } from './telemetry-rows.ts';
 
 export type Telemetry = {
   /** Takes what a heartbeat tells. Waits for nothing, never throws. */
-  observe(sensorId: string, beat: HeartbeatRequest, nowMs: number): void;
+  observe(teller: Teller, beat: HeartbeatRequest, nowMs: number): void;
   /** The sensor's newest loss report whose hours are stored. */
   storedReport(sensorId: string): LossStored | undefined;
   queuedRows(): number;
@@ -62,14 +62,15 @@ export function startTelemetry(deps: {
 
   const hasRoom = (rows: number): boolean => waiting + inFlight + rows <= queueRowsMax;
 
-  function takeLosses(sensorId: string, beat: HeartbeatRequest, nowMs: number): void {
+  function takeLosses(teller: Teller, beat: HeartbeatRequest, nowMs: number): void {
     const { loss } = beat;
+    const { sensorId } = teller;
     if (loss === undefined || !hasRoom(loss.hours.length)) return;
     const report = { run: loss.run, report: loss.report };
     const own = losses.get(sensorId) ?? { report, hours: new Map<string, CoverageRow>() };
     losses.set(sensorId, own);
     own.report = report;
-    for (const row of coverageRows(sensorId, beat.stream_id, loss, nowMs)) put(own.hours, row);
+    for (const row of coverageRows(teller, beat.stream_id, loss, nowMs)) put(own.hours, row);
   }
 
   function put(hours: Map<string, CoverageRow>, row: CoverageRow): void {
@@ -142,10 +143,10 @@ export function startTelemetry(deps: {
   arm();
 
   return {
-    observe(sensorId, beat, nowMs) {
+    observe(teller, beat, nowMs) {
       if (isClosed) return;
-      takeLosses(sensorId, beat, nowMs);
-      takeSamples(sensorId, beat, nowMs);
+      takeLosses(teller, beat, nowMs);
+      takeSamples(teller.sensorId, beat, nowMs);
     },
     storedReport: (sensorId) => stored.get(sensorId),
     queuedRows: () => waiting + inFlight,

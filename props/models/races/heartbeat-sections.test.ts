@@ -10,6 +10,7 @@ import type { Sockets } from '../../../sensor/telemetry/sockets.ts';
 import { createMemoryInventory } from '../../../storage/memory/inventory-store.ts';
 import { type InventoryStore, StoreUnavailable } from '../../../storage/ports/relational.ts';
 
+const NO_BASELINES = { put: async () => undefined, baselinesOf: async () => [] };
 const SECTIONS = ['connections', 'listening_services'] as const;
 const SENSORS = ['one', 'other'] as const;
 
@@ -77,7 +78,7 @@ async function startWorld() {
   };
   const startConsole = async () => {
     const own = createInventory({
-      ...{ store, baselines: { put: async () => {} }, platform: 'standard', logger: silentLogger },
+      ...{ store, baselines: NO_BASELINES, platform: 'standard', logger: silentLogger },
     });
     await own.load();
     return own;
