@@ -1,4 +1,5 @@
-// No loss is unseen: what a node has settled in its ledger, the Console knows, and no more than that; and events that the
+// No loss is unseen: what a node has settled in its ledger, the Console knows, and no more than that, also in the sums over
+// the fleet and whatever identities the node had; and events that the
 // engine's rotation removed before they were read are in the ledger. A change is asked for when it is old enough to have
 // been told and written; the end of a run grants that time after the last accident, since before it a node may have been
 // cut off for as long as accidents like. Excuse: a node whose ledger went back (its disk lost what was not synced, it was set up
@@ -30,6 +31,8 @@ export const lossLedger: CheckerKind = {
   make(fleet, report) {
     const nodes = new Map<string, Own>();
     const stored = new Set<string>();
+    /** Set up anew once: what its sums held before stands in no file any more. */
+    const wiped = new Set<string>();
     const ownOf = (name: string): Own =>
       ensure(nodes, name, () => ({ ripe: null, young: [], wentBack: false, removed: [] }));
 
@@ -94,6 +97,7 @@ export const lossLedger: CheckerKind = {
         }
       }
       judgeExcess(node, own, state.sensor_id);
+      judgeSums(node, own);
       judgePruned(node, own, { told, atMs });
     }
 
@@ -106,6 +110,23 @@ export const lossLedger: CheckerKind = {
         const [known, settled] = [told[name] ?? 0, now[name] ?? 0];
         if (known > settled) {
           report(`${node.name} settled ${settled} as ${name}, and the Console has ${known}`);
+        }
+      }
+    }
+
+    /** What the fleet's sums hold of a node, under whatever identities, is no more than it settled. */
+    function judgeSums(node: NodeHost, own: Own): void {
+      const held = spoolOf(node);
+      if (own.wentBack || wiped.has(node.name) || held === null || held.damaged > 0) return;
+      const { sensors } = fleet.stores.relational.state;
+      const sums = fleet.stores.analytics
+        .coverageOfFleet()
+        .filter(({ sensorId }) => sensors.get(sensorId)?.nodeName === node.name);
+      const now: Counts = held.spool.ledger.total;
+      for (const name of NAMES) {
+        const [known, settled] = [sums.reduce((sum, row) => sum + row[name], 0), now[name] ?? 0];
+        if (known > settled) {
+          report(`${node.name} settled ${settled} as ${name}, and the fleet's sums have ${known}`);
         }
       }
     }
@@ -135,7 +156,10 @@ export const lossLedger: CheckerKind = {
           const own = ownOf(seen.node);
           own.removed.push(...seen.removed.map((key) => ({ key, atMs })));
         }
-        if (seen.kind === 'node.wiped') nodes.delete(seen.node);
+        if (seen.kind === 'node.wiped') {
+          nodes.delete(seen.node);
+          wiped.add(seen.node);
+        }
       },
       probe(atMs) {
         for (const node of fleet.nodes) follow(node, atMs);

@@ -2,7 +2,7 @@
 import type { CoverageRow, TelemetryRows } from '../../../storage/ports/telemetry-store.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
-import { CALM } from './settings.ts';
+import { CALM, SHORT_LIVES } from './settings.ts';
 
 /** Floods meet a small spool while the way to the Console is cut. */
 const LOSSES = {
@@ -69,5 +69,17 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
         return [{ ...row, spool_discarded: sum }];
       });
     },
+  },
+  {
+    name: 'identity-counts-again',
+    mistake:
+      'An hour that a node told under two identities is added up as if two nodes had told it.',
+    foundBy: 'loss-ledger',
+    options: {
+      ...{ ...LOSSES, intervals: SHORT_LIVES, hours: 0.3, quietMs: 2_000 },
+      kinds: ['network.cut', 'operator.tokens'],
+    },
+    pinnedSeed: '1',
+    console: () => changeCoverage((row) => [{ ...row, nodeName: row.sensorId }]),
   },
 ];

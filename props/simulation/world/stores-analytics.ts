@@ -23,7 +23,7 @@ import {
   EventStoreUnavailable,
 } from '../../../storage/ports/event-store.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
-import type { TelemetryStore } from '../../../storage/ports/telemetry-store.ts';
+import type { SensorCoverage, TelemetryStore } from '../../../storage/ports/telemetry-store.ts';
 import type { Life } from './life.ts';
 import { type AnalyticsFaults, healWay, noWayFaults } from './stores-faults.ts';
 import { askOver, createFrozen, createWay, type Way } from './stores-way.ts';
@@ -31,6 +31,10 @@ import type { World } from './world.ts';
 
 /** Tokens the store remembers, as its tables are made. */
 const TOKENS_REMEMBERED = 1_000;
+const WHOLE = {
+  ...{ fromMs: 0, toMs: Number.MAX_SAFE_INTEGER },
+  ...{ limit: Number.MAX_SAFE_INTEGER, afterSensorId: null },
+};
 
 export type SimulatedAnalyticsPorts = {
   readonly sink: EventSink;
@@ -47,6 +51,8 @@ export type SimulatedAnalytics = {
   /** What is durable, for checkers: every batch as often as it was stored. */
   readonly rows: Pick<EventRows, 'batches' | 'calls'>;
   readonly coverage: TelemetryRowsInMemory['coverage'];
+  /** The sums that whoever asks for the whole fleet is shown. */
+  coverageOfFleet(): readonly SensorCoverage[];
   portsFor(
     life: Life,
     time: Time,
@@ -151,6 +157,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
     },
     rows,
     coverage: telemetryRows.coverage,
+    coverageOfFleet: () => telemetryRows.calls.coverageOfFleet(WHOLE),
     portsFor,
   };
 }
