@@ -141,6 +141,21 @@ describe('sensors', () => {
     expect((await run('sensors list -o name')).out).toHaveLength(620);
   });
 
+  it('should show what each policy did, and would have done', async () => {
+    const loaded = [
+      { name: 'keep-out', state: 'enforcing', acted: 2, would_have_acted: 0 },
+      { name: 'watch', state: 'monitoring', acted: 0, would_have_acted: 3, reason: 'unsigned' },
+    ];
+    const sensorId = live.fixture.addSensor(1);
+    const { sensors } = live.fixture.state;
+    const facts = { engine: { kind: 'ebpf', loaded_policies: loaded } };
+    sensors.set(sensorId, { ...sensors.get(sensorId), facts } as never);
+
+    expect((await run('sensors get node-0001')).out.join('\n')).toContain(
+      'keep-out enforcing, acted 2 times; watch monitoring, would have acted 3 times, unsigned',
+    );
+  });
+
   it('should be found by name, or end with 5', async () => {
     live.fixture.addSensor(1);
 

@@ -155,6 +155,7 @@ function recordView(nowMs: number): View<SensorDetail> {
       { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
       { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },
       { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
+      { head: 'POLICIES', read: policiesOf },
       { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
       { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
       { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
@@ -164,6 +165,26 @@ function recordView(nowMs: number): View<SensorDetail> {
       { head: 'LOST', read: (sensor) => settledCount(sensor, LOSS_PLACES) },
     ],
   };
+}
+
+/** What the engine carries out: each policy's state, what it did, and what it would have done had it not only monitored. */
+function policiesOf({ facts }: SensorDetail): string {
+  const engine = objectOf(facts?.['engine']);
+  const listed = Array.isArray(engine['loaded_policies']) ? engine['loaded_policies'] : [];
+  const told = listed.map(objectOf).map((one) => {
+    const [acted, wouldHave] = [Number(one['acted'] ?? 0), Number(one['would_have_acted'] ?? 0)];
+    const more = [
+      acted > 0 ? `acted ${acted} times` : '',
+      wouldHave > 0 ? `would have acted ${wouldHave} times` : '',
+      String(one['reason'] ?? ''),
+    ].filter((text) => text !== '');
+    return [`${one['name']} ${one['state']}`, ...more].join(', ');
+  });
+  return told.join('; ') || '-';
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 // What the loss ledger counted since the Sensor's state directory was made; `sensors coverage` tells the hours.

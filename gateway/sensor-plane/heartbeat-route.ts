@@ -127,7 +127,7 @@ function factsOf(
         state: engine.state,
         restarts: engine.restarts,
         disabled_hooks: engine.disabled_hooks.map(({ hook, reason }) => ({ hook, reason })),
-        loaded_policies: engine.loaded_policies.map(({ name, state }) => ({ name, state })),
+        loaded_policies: engine.loaded_policies.map(policyOf),
       },
       trust: {
         state: trust.state,
@@ -148,6 +148,11 @@ function factsOf(
       capabilities: beat.sensor.capabilities,
     },
   };
+}
+
+function policyOf(one: HeartbeatRequest['engine']['loaded_policies'][number]) {
+  const { name, state, reason, acted, would_have_acted } = one;
+  return { name, state, reason, acted, would_have_acted };
 }
 
 function answerTo(

@@ -67,6 +67,18 @@ const Flow = Type.Object({
   last_seen_at: Timestamp,
 });
 
+/** Counts since the Sensor started; absent where the engine counts none. */
+const LoadedPolicy = Type.Object({
+  name: Text(128),
+  state: Text(32),
+  /** Why it, or its newer version, is not in force. */
+  reason: Type.Optional(Text(512)),
+  /** Signals sent and calls refused. */
+  acted: Type.Optional(Count),
+  /** The same, had the policy not only monitored. */
+  would_have_acted: Type.Optional(Count),
+});
+
 export const EngineReport = Type.Object({
   kind: Text(32),
   version: Text(32),
@@ -75,9 +87,7 @@ export const EngineReport = Type.Object({
   disabled_hooks: Type.Array(Type.Object({ hook: Text(256), reason: Text(512) }), {
     maxItems: 256,
   }),
-  loaded_policies: Type.Array(Type.Object({ name: Text(128), state: Text(32) }), {
-    maxItems: 1_024,
-  }),
+  loaded_policies: Type.Array(LoadedPolicy, { maxItems: 1_024 }),
 });
 
 export const TrustReport = Type.Object({

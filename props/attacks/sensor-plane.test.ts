@@ -126,6 +126,35 @@ describe('a heartbeat', () => {
     await expect.poll(async () => (await sectionOf('connections'))?.items, PATIENT).toHaveLength(0);
   });
 
+  it('names the lists it stored by their hash, and takes an absent one for unchanged', async () => {
+    const { connections: _, listening_services: __, ...bare } = heartbeatBody(0, []);
+    const one = { protocol: 'tcp', ip: '::', port: 1 };
+    const hashes = { connections: 'a'.repeat(64), listening_services: 'b'.repeat(64) };
+    const whole = { ...bare, listening_services: [one], section_hashes: hashes };
+    const named = { listening_services: hashes.listening_services };
+    const ask = async (body: unknown) => (await heartbeat(body)).body['stored_sections'];
+    await expect.poll(() => ask(whole), PATIENT).toEqual(named);
+    expect(await ask({ ...bare, section_hashes: hashes })).toEqual(named);
+    const items = await console.stores.relational.inventory.get(
+      identity.sensorId,
+      'listening_services',
+    );
+    expect(items?.items).toEqual([one]);
+  });
+
+  it('tells what each policy did, and would have done had it not only monitored', async () => {
+    const body = heartbeatBody(0, []);
+    const counts = { state: 'monitoring', acted: 0, would_have_acted: 3, reason: 'unsigned' };
+    const policy = { name: 'keep-out', ...counts };
+    const loaded = [policy, { name: 'plain', state: 'enforcing', unknown: 1 }];
+    await heartbeat({ ...body, engine: { ...body.engine, loaded_policies: loaded } });
+    const row = await console.stores.relational.sensors.getSensor(identity.sensorId);
+    expect(JSON.parse(JSON.stringify(row?.facts?.engine))).toMatchObject({
+      loaded_policies: [policy, { name: 'plain', state: 'enforcing' }],
+    });
+    expect(JSON.stringify(row?.facts)).not.toContain('unknown');
+  });
+
   it('needs a number when it carries events, and the schema it declares', async () => {
     expect(codeOf(await heartbeat(heartbeatBody(0, [1])))).toEqual([422, 'schema_violation']);
     const bad = await heartbeat({ ...heartbeatBody(1, []), sequence: -1 });

@@ -28,7 +28,9 @@ import protobuf from 'protobufjs';
 import { parseDocument } from 'yaml';
 
 const MESSAGES = `syntax = "proto3"; package tetragon;
-message Counters { uint64 post = 1; uint64 signal = 2; uint64 monitor_signal = 3; }
+message Counters {
+  uint64 post = 1; uint64 signal = 2; uint64 monitor_signal = 3; uint64 override = 4; uint64 monitor_override = 5;
+}
 message TracingPolicyStats { Counters action_counters = 1; }
 message TracingPolicyStatus {
   uint64 id = 1; string name = 2; string namespace = 3; string info = 4; repeated string sensors = 5;
@@ -43,6 +45,11 @@ message Named { string name = 1; string namespace = 2; }
 message Configured { string name = 1; string namespace = 2; optional bool enable = 3; optional int32 mode = 4; }`;
 const STATES = { enabled: 1, disabled: 2, loadError: 3 } as const;
 const MODES = { enforce: 1, monitor: 2 } as const;
+/** What a policy of each mode has done, or would have. */
+const COUNTERS: Readonly<Record<number, object>> = {
+  [MODES.enforce]: { post: 1, signal: 2, override: 4 },
+  [MODES.monitor]: { post: 1, monitor_signal: 3, monitor_override: 1 },
+};
 /** A hook that no kernel has: a policy that names it cannot be loaded. */
 const NO_SUCH_CALL = 'no_such_call';
 
@@ -107,7 +114,7 @@ const METHODS: Readonly<Record<string, readonly [string, string, (request: Value
         sensors: ['generic_kprobe'],
         enabled: one.state === STATES.enabled,
         kernel_memory_bytes: 4_096,
-        stats: { action_counters: { post: 1 } },
+        stats: { action_counters: COUNTERS[one.mode] },
       })),
     }),
   ],

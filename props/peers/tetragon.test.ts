@@ -88,8 +88,11 @@ async function lineThat(
 }
 const hello = (from = 0) => lineThat((line) => line['engine'] === 'tetragon', from);
 const policiesThat = (expected: readonly (readonly [string, string])[]) => {
-  const wanted = JSON.stringify(expected.map(([name, state]) => ({ name, state })));
-  return lineThat((line) => JSON.stringify(line['policies']) === wanted, lines.length);
+  const wanted = JSON.stringify(expected);
+  const isIt = (listed: unknown): boolean =>
+    Array.isArray(listed) &&
+    JSON.stringify(listed.map(({ name, state }) => [name, state])) === wanted;
+  return lineThat((line) => isIt(line['policies']), lines.length);
 };
 const story = async () => (await peer.order({ do: 'story' }))['story'] as string[];
 
@@ -186,6 +189,11 @@ describe.skipIf(!isRoot)('tetragon', () => {
     await policiesThat([
       ['a', 'monitoring'],
       ['b', 'enforcing'],
+    ]);
+    const { policies } = await lineThat((line) => 'policies' in line, lines.length);
+    expect(policies).toMatchObject([
+      { name: 'a', counts: { signals: 0, monitored_signals: 3, monitored_refusals: 1 } },
+      { name: 'b', counts: { signals: 2, refusals: 4, monitored_signals: 0 } },
     ]);
     rmSync(path.join(stateDir, 'compiled-policies', 'a.yaml'));
     await policiesThat([['b', 'enforcing']]);

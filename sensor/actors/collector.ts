@@ -16,11 +16,12 @@ import { handUntold, recallUntold } from './engine-losses.ts';
 import type { SensorFacts } from './facts.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { Parts } from './parts.ts';
+import { monitorsOf } from './policies.ts';
 
 export type Collector = { stop(): Promise<void> };
 export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now' | 'flows'> & {
   readonly habits: { readonly pipeline: Pick<Pipeline, 'take'> };
-  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored' | 'engine' | 'untold'>;
+  readonly facts: Pick<SensorFacts, 'pipeline' | 'monitored' | 'engine' | 'policies' | 'untold'>;
   readonly config: { readonly intervals: Pick<Intervals, 'STREAM_TICK_MS'> };
   readonly ports: Pick<NodePorts, 'exportFiles'>;
 };
@@ -71,7 +72,8 @@ export function startCollector(
       await settleUntold();
       return false;
     }
-    const given = { sensorId: sensorId(), nowMs: parts.now(), looks };
+    const monitors = facts.engine.kind === 'tetragon' ? monitorsOf(facts.policies) : undefined;
+    const given = { sensorId: sensorId(), nowMs: parts.now(), looks, monitors };
     const taken = await parts.habits.pipeline.take(lines, given);
     const { events, normalized, aggregated } = taken;
     let told: Losses = {};

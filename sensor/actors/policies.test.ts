@@ -107,8 +107,8 @@ async function until(wanted: string, reason = /^$/): Promise<void> {
     await wait(10);
   }
   const states = facts.policies.map(({ name, state: said }) => ({ name, state: said }));
-  expect(facts.engine.loaded_policies).toEqual(states);
-  expect(keeper?.loaded()).toEqual(states);
+  expect(facts.engine.loaded_policies).toMatchObject(states);
+  expect(keeper?.loaded()).toMatchObject(states);
 }
 
 const attack = () =>

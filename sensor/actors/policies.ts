@@ -11,6 +11,7 @@ import { errorCode } from '../state-directory/file-port.ts';
 import { isObject } from '../transport/answer.ts';
 import type { PolicyFact } from './facts.ts';
 import type { Parts } from './parts.ts';
+import { createPolicyCounts } from './policy-counts.ts';
 
 type Taken = JudgedPolicy & { readonly ok: true };
 type Word = Readonly<Record<string, unknown>>;
@@ -42,6 +43,7 @@ const COUNTS = [
   'monitored_signals',
   'monitored_refusals',
 ];
+const DEEDS = ['signals', 'refusals'];
 const OWN_MAX = 1_024;
 const NO_ENGINE = 'the engine that runs carries out no policies';
 
@@ -57,7 +59,8 @@ export async function startPolicies(
   const taken = new Map<string, Taken>();
   let engine: Run | null = null;
   let way: Way = 'unknown';
-  let own: readonly PolicyFact[] = [];
+  let own: readonly Word[] = [];
+  const sums = createPolicyCounts();
   let heard = new Map<string, Word>();
   let hearing = new Map<string, Word>();
   let setReason = '';
@@ -72,6 +75,7 @@ export async function startPolicies(
     judged = await Promise.all(found.map(judgePolicy));
     const names = new Set(judged.map(({ name }) => name));
     for (const name of taken.keys()) if (!names.has(name)) taken.delete(name);
+    sums.keep(names);
     for (const one of judged) if (one.ok) taken.set(one.name, one);
     await give();
     tell();
@@ -109,18 +113,18 @@ export async function startPolicies(
   }
 
   function tell(): void {
-    const next = way === 'own' ? own : judged.map(factOf);
+    const next = way === 'own' ? own.map(ownFact) : judged.map(factOf);
     const states = JSON.stringify(next.map(({ counts: _, ...rest }) => rest));
     facts.policies = next;
+    facts.engine = { ...facts.engine, loaded_policies: loaded() };
     if (states === told) return;
     told = states;
     for (const { name, state, reason } of next) logState(name, state, reason);
-    facts.engine = { ...facts.engine, loaded_policies: loaded() };
     onChange();
   }
 
   function loaded(): EngineReport['loaded_policies'] {
-    return facts.policies.map(({ name, state }) => ({ name: name.slice(0, 128), state }));
+    return facts.policies.slice(0, OWN_MAX).map(reportOf);
   }
 
   function forget(): void {
@@ -128,6 +132,7 @@ export async function startPolicies(
     hearing = new Map();
     setReason = '';
     own = [];
+    sums.beginAgain();
   }
 
   function logState(policy: string, state: string, reason: string): void {
@@ -151,8 +156,17 @@ export async function startPolicies(
       return { ...base(one), state: 'failed', reason: [NO_ENGINE, ...reason].join('; ') };
     }
     const state = isCurrent ? String(word?.['state']).slice(0, 32) : 'applying';
-    return { ...base(one), state, reason: reason.join('; '), counts: countsOf(word) };
+    const counts = sums.put(one.name, countsOf(word));
+    return { ...base(one), state, reason: reason.join('; '), counts };
   }
+
+  function ownFact(one: Word): PolicyFact {
+    const [name, state] = [String(one['name']).slice(0, 128), String(one['state']).slice(0, 32)];
+    const counts = isObject(one['counts']) ? countsOf(one['counts']) : {};
+    return { name, state, reason: '', counts: sums.put(name, counts) };
+  }
+
+  const base = ({ name }: JudgedPolicy) => ({ name, counts: sums.of(name) });
 
   await tick();
   return {
@@ -177,7 +191,7 @@ export async function startPolicies(
         tell();
       } else if (Array.isArray(word['policies'])) {
         way = 'own';
-        own = word['policies'].filter(isObject).slice(0, OWN_MAX).map(ownFact);
+        own = word['policies'].filter(isObject).slice(0, OWN_MAX);
         tell();
       } else if (typeof word['policy'] === 'string') {
         hearing.set(word['policy'], word);
@@ -196,17 +210,33 @@ export async function startPolicies(
   };
 }
 
-function ownFact(one: Word): PolicyFact {
-  const [name, state] = [String(one['name']).slice(0, 128), String(one['state']).slice(0, 32)];
-  return { name, state, reason: '', counts: {} };
-}
-
-function base({ name }: JudgedPolicy): Pick<PolicyFact, 'name' | 'counts'> {
-  return { name, counts: {} };
-}
-
 function reasonOf(one: JudgedPolicy): string {
   return one.ok ? '' : one.reason;
+}
+
+/** Whether a policy only tells, as its engine said last. */
+export function monitorsOf(policies: readonly PolicyFact[]): (policy: string) => boolean {
+  const names = new Set(
+    policies.filter(({ state }) => state.startsWith('monitoring')).map(({ name }) => name),
+  );
+  // A version that takes the place of another bears a second name while both are loaded.
+  return (policy) => names.has(policy) || names.has(policy.replace(/-next$/, ''));
+}
+
+/** As the heartbeat tells it. */
+function reportOf({ name, state, reason, counts }: PolicyFact) {
+  const sumOf = (names: readonly string[]): number | undefined =>
+    names.some((one) => counts[one] !== undefined)
+      ? names.reduce((sum, one) => sum + (counts[one] ?? 0), 0)
+      : undefined;
+  const [acted, wouldHave] = [sumOf(DEEDS), sumOf(DEEDS.map((one) => `monitored_${one}`))];
+  return {
+    name: name.slice(0, 128),
+    state,
+    ...(reason === '' ? {} : { reason: reason.slice(0, 512) }),
+    ...(acted === undefined ? {} : { acted }),
+    ...(wouldHave === undefined ? {} : { would_have_acted: wouldHave }),
+  };
 }
 
 function countsOf(word: Word | undefined): Readonly<Record<string, number>> {

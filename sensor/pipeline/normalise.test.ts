@@ -150,6 +150,18 @@ describe('normalise', () => {
     });
   });
 
+  it('should not take for done what a policy that only monitors would have done', () => {
+    const line = kprobe('tcp_connect', { action: 'KPROBE_ACTION_SIGKILL', policy_name: 'deny' });
+    const within = { ...context(), monitors: (name: string) => name === 'deny' };
+    const event = eventOf(line, within);
+    expect(event).toMatchObject({
+      event_kind: 'network_connect',
+      policy: { name: 'deny', action: 'monitored.sigkill' },
+    });
+    expect(event.event_id).toBe(eventOf(line).event_id);
+    expect(event.message).toContain('would have stopped it');
+  });
+
   it.each([
     ['process_kprobe', { function_name: '__x64_sys_setuid' }, 'privilege_change'],
     ['process_kprobe', { function_name: 'do_init_module' }, 'kernel_module_load'],

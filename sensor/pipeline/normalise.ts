@@ -6,6 +6,7 @@ import {
   EVENT_SCHEMA_VERSION,
   type EventKind,
   type EventProcess,
+  MONITORED_TAG,
   NAME_MAX_CHARS,
   type RuntimeEvent,
 } from '../../machines/wire/event.ts';
@@ -44,7 +45,12 @@ export type Normalised =
       readonly parentExecId: string;
     }
   | { readonly ok: false; readonly refused: Refused };
-export type NormaliseContext = { readonly sensorId: string; readonly cache: ProcessCache };
+export type NormaliseContext = {
+  readonly sensorId: string;
+  readonly cache: ProcessCache;
+  /** Whether a policy only monitors, where the engine's lines do not tell: Tetragon names the action either way. */
+  readonly monitors?: ((policy: string) => boolean) | undefined;
+};
 
 const DNS_PORT = 53;
 const NO_ANSWERS: readonly string[] = [];
@@ -78,7 +84,7 @@ export function normalise(line: string, context: NormaliseContext): Normalised {
   const observedAt = timeAt(top, 'time') ?? timeAt(body, 'time') ?? timeAt(told, 'start_time');
   if (observedAt === undefined) return { ok: false, refused: 'time_missing' };
   const hooked = { key, name: hookName(key, body), body };
-  const policy = policyOf(body);
+  const policy = policyOf(body, context.monitors);
   const kind = kindOf(hooked, policy?.action ?? '');
   const process = processPart(told);
   const network = networkPart(kind, body);
@@ -117,10 +123,16 @@ function hookName(key: string, body: JsonObject): string {
   return text('function_name');
 }
 
-function policyOf(body: JsonObject): RuntimeEvent['policy'] {
+function policyOf(
+  body: JsonObject,
+  monitors: NormaliseContext['monitors'],
+): RuntimeEvent['policy'] {
   const name = textAt(body, 'policy_name', NAME_MAX_CHARS);
   const actions = [textAt(body, 'action', 64), textAt(body, 'return_action', 64)].map(actionName);
   const done = actions.find(isEnforcing);
+  if (done !== undefined && monitors?.(name) === true) {
+    return { name, action: `${MONITORED_TAG}${done}` };
+  }
   const action = done ?? monitoredAction(listAt(body, 'tags')) ?? actions[0] ?? '';
   return name === '' && !isEnforcing(action) ? undefined : { name, action: action || 'post' };
 }

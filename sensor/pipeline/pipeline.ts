@@ -28,7 +28,12 @@ export type Pipeline = {
   /** Turns lines into events, in order. The looks are shared by the calls of one tick. Never rejects. */
   take(
     lines: readonly string[],
-    given: { readonly sensorId: string; readonly nowMs: number; readonly looks: Looks },
+    given: {
+      readonly sensorId: string;
+      readonly nowMs: number;
+      readonly looks: Looks;
+      readonly monitors?: NormaliseContext['monitors'];
+    },
   ): Promise<PipelineBatch>;
   readonly baselines: Baselines;
 };
@@ -45,8 +50,11 @@ export function createPipeline(
   const names = createDnsNames();
   const baselines = createBaselines(saved);
 
-  function read(lines: readonly string[], sensorId: string): Readings {
-    const within: NormaliseContext = { sensorId, cache };
+  function read(
+    lines: readonly string[],
+    told: Pick<NormaliseContext, 'sensorId' | 'monitors'>,
+  ): Readings {
+    const within: NormaliseContext = { ...told, cache };
     const readings: Reading[] = [];
     const lossLines: string[] = [];
     for (const line of lines) {
@@ -76,8 +84,8 @@ export function createPipeline(
   }
 
   return {
-    async take(lines, { sensorId, nowMs, looks }) {
-      const { readings, lossLines } = read(lines, sensorId);
+    async take(lines, { sensorId, nowMs, looks, monitors }) {
+      const { readings, lossLines } = read(lines, { sensorId, monitors });
       if (looks.left > 0) await places.fill(readings, looks);
       const enriched = readings.map((reading) => enrich(reading, nowMs));
       const { events, aggregated } = foldBursts(enriched);

@@ -10,7 +10,11 @@ export type WantedPolicy =
   | { readonly ok: true; readonly policy: PolicyText }
   /** A file that is not taken; what is in force under its name stays. */
   | { readonly ok: false; readonly name: string; readonly reason: string };
-export type PolicyState = { readonly name: string; readonly state: string };
+export type PolicyState = {
+  readonly name: string;
+  readonly state: string;
+  readonly counts: PolicyStatus['counts'];
+};
 export type PolicyKeeper = {
   /** Takes one step towards what is wanted; answers how each wanted policy stands. One call at a time. Never rejects. */
   readonly converge: (wanted: readonly WantedPolicy[]) => Promise<readonly PolicyState[]>;
@@ -128,14 +132,17 @@ export async function createPolicyKeeper(options: {
     const states: PolicyState[] = [];
     for (const name of held.keys()) {
       const before = listedNow.find((one) => one.name === name);
-      states.push({ name, state: stateOf(before, true) });
+      states.push({ name, state: stateOf(before, true), counts: before?.counts ?? {} });
     }
     for (const [id, policy] of policies) {
-      states.push({ name: policy.name, state: stateOf(now.get(id), refused.has(id)) });
+      const { name } = policy;
+      const state = stateOf(now.get(id), refused.has(id));
+      states.push({ name, state, counts: now.get(id)?.counts ?? {} });
     }
-    return states.map(({ name, state }) => ({
+    return states.map(({ name, state, counts }) => ({
       name: name.slice(0, 128),
       state: state.slice(0, 32),
+      counts,
     }));
   }
 

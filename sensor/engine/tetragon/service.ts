@@ -5,10 +5,11 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { TETRAGON_CALL_TIMEOUT_MS } from '../../../machines/limits.ts';
 import { TETRAGON_POLICY_CALL_TIMEOUT_MS } from '../../../machines/sensor/policy-limits.ts';
+import { isObject } from '../../pipeline/json-value.ts';
 
 const PROTO = fileURLToPath(new URL('./sensors.proto', import.meta.url));
 const SERVICE = 'tetragon.FineGuidanceSensors';
-const DECODING = { enums: String, defaults: true } as const;
+const DECODING = { enums: String, longs: Number, defaults: true } as const;
 
 export type PolicyMode = 'TP_MODE_ENFORCE' | 'TP_MODE_MONITOR';
 export type PolicyKey = { readonly name: string; readonly namespace: string };
@@ -17,6 +18,8 @@ export type PolicyStatus = PolicyKey & {
   readonly state: string;
   readonly mode: string;
   readonly error: string;
+  /** What it did and would have done, in the words of our own engine; nothing when Tetragon does not tell. */
+  readonly counts: Readonly<Record<string, number>>;
 };
 export type CallResult<T> =
   | { readonly ok: true; readonly value: T }
@@ -100,5 +103,19 @@ function statusOf(one: Readonly<Record<string, unknown>>): PolicyStatus {
     state: text('state'),
     mode: text('mode'),
     error: text('error'),
+    counts: countsOf(one['stats']),
+  };
+}
+
+function countsOf(stats: unknown): PolicyStatus['counts'] {
+  const counters = isObject(stats) ? stats['action_counters'] : null;
+  if (!isObject(counters)) return {};
+  const sum = (...names: readonly string[]): number =>
+    names.reduce((all, name) => all + Number(counters[name] ?? 0), 0);
+  return {
+    signals: sum('signal', 'notify_enforcer'),
+    refusals: sum('override', 'set'),
+    monitored_signals: sum('monitor_signal', 'monitor_notify_enforcer'),
+    monitored_refusals: sum('monitor_override', 'monitor_set'),
   };
 }
