@@ -11,17 +11,16 @@ import {
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
+import type { EngineKind } from '../engine/choice.ts';
 import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
-import { judgePolicy } from '../engine/policy/judge-policies.ts';
-import { readPolicyFiles } from '../engine/policy/policy-files.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
-import { diskFiles } from '../state-directory/file-port.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { createTlsAgent } from '../transport/agent.ts';
 import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
 import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
+import { checkPolicies } from './doctor-policies.ts';
 
 type Check = { readonly name: string; readonly isGood: boolean; readonly text: string };
 const CLOCK_YEAR_MIN = 2_025;
@@ -39,14 +38,14 @@ export async function runDoctor(
   const known = state?.console_url;
   const url = config.consoleUrl ?? (known === undefined ? null : URL.parse(known));
   const token = await readToken();
-  const engine = await checkEngine(config);
+  const { check: engine, kind } = await checkEngine(config);
+  const policies = await checkPolicies(config.stateDir, kind);
   const checks: Check[] = [
     ...(await checkConsole(config, url)),
     await checkDisk(config.stateDir),
     ...(await checkKernel()),
     engine,
-    // Another engine reads policies by itself, and honours more of them.
-    ...(engine.text.startsWith('tetragon') ? [] : await checkPolicies(config.stateDir)),
+    ...policies.map((one) => ({ name: 'policy', ...one })),
     checkToken(token, isTokenGiven, state !== null),
   ];
   for (const { name, isGood, text } of checks) {
@@ -155,31 +154,27 @@ async function checkKernel(): Promise<Check[]> {
 }
 
 /** Chooses as `run` would, in a place of its own: a check leaves nothing behind. */
-async function checkEngine(config: SensorConfig): Promise<Check> {
+async function checkEngine(
+  config: SensorConfig,
+): Promise<{ readonly check: Check; readonly kind: EngineKind }> {
   const name = 'engine';
+  // Without one, policies are judged for the engine that was asked for.
+  const wanted = config.engine === 'auto' ? 'ebpf' : config.engine;
   const tetragon = createTetragon(config.stateDir, config.tetragon);
   const scratch = await mkdtemp(join(tmpdir(), 'service-sensor-doctor-'));
   try {
     const { choice } = await layOutAndChoose(scratch, config.engine, tetragon.whyNot);
-    if (!choice.ok) return { name, isGood: false, text: choice.reason };
+    if (!choice.ok) {
+      return { kind: wanted, check: { name, isGood: false, text: choice.reason } };
+    }
+    const { kind } = choice;
     const passed = choice.passedOver.map(({ hook, reason }) => `; not ${hook.slice(7)}: ${reason}`);
-    return { name, isGood: true, text: `${choice.kind}${passed.join('')}` };
+    return { kind, check: { name, isGood: true, text: `${kind}${passed.join('')}` } };
   } catch (error) {
-    return { name, isGood: false, text: String(error) };
+    return { kind: wanted, check: { name, isGood: false, text: String(error) } };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-}
-
-/** Judges the folder as `run` would, short of what only the kernel can say. */
-async function checkPolicies(stateDir: string): Promise<Check[]> {
-  const found = await readPolicyFiles(diskFiles, stateDir);
-  const judged = await Promise.all(found.map(judgePolicy));
-  return judged.map((one) => {
-    const unsigned = one.ok && one.isUnsigned ? ', not signed although this node has a key' : '';
-    const text = one.ok ? `${one.name} is taken${unsigned}` : `${one.name}: ${one.reason}`;
-    return { name: 'policy', isGood: one.ok, text };
-  });
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {
