@@ -60,7 +60,12 @@ export async function runSensor(
         config.engine,
         createTetragon(config.stateDir, config.tetragon),
       ),
-      context: createNodeContext(config.kubernetes),
+      context: createNodeContext(config.kubernetes, {
+        tell: (reason) => {
+          if (reason === null) logger.info('the cluster tells the workloads again');
+          else logger.warn({ reason }, 'the cluster does not tell the workloads');
+        },
+      }),
     },
     readToken,
   });

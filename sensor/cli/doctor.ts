@@ -16,6 +16,7 @@ import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
+import { type KubernetesAccess, readWorkloads } from '../telemetry/kubernetes-lists.ts';
 import { createTlsAgent } from '../transport/agent.ts';
 import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
@@ -46,6 +47,7 @@ export async function runDoctor(
     ...(await checkKernel()),
     engine,
     ...policies.map((one) => ({ name: 'policy', ...one })),
+    ...(config.kubernetes === null ? [] : [await checkCluster(config.kubernetes)]),
     checkToken(token, isTokenGiven, state !== null),
   ];
   for (const { name, isGood, text } of checks) {
@@ -175,6 +177,15 @@ async function checkEngine(
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Asks as `run` would; without an answer events lack their pod and workload, and nothing else. */
+async function checkCluster(access: KubernetesAccess): Promise<Check> {
+  const name = 'cluster';
+  return await readWorkloads(access).then(
+    ({ size }) => ({ name, isGood: true, text: `tells ${size} containers of ${access.nodeName}` }),
+    (error: unknown) => ({ name, isGood: false, text: String(error) }),
+  );
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {

@@ -18,6 +18,17 @@ describe('config', () => {
     }
   });
 
+  it('should send the token of a service account in the clear to nobody else', async () => {
+    const loaded = await loadConfig(env, {
+      kubernetes_api_url: 'http://10.0.0.1',
+      kubernetes_kubelet_url: 'http://10.0.0.2:10255',
+    });
+    expect(loaded.ok ? [] : loaded.mistakes).toEqual([
+      'kubernetes_api_url: must be https',
+      'kubernetes_kubelet_url: must be https',
+    ]);
+  });
+
   it('should let the command line win over the environment, and freeze the result', async () => {
     const given = { ...env, SERVICE_SENSOR_CONSOLE_URL: 'https://one' };
     const loaded = await loadConfig(given, { console_url: 'https://two' });

@@ -58,6 +58,7 @@ const KEYS = [
   'kubernetes_node_name',
   'kubernetes_token_file',
   'kubernetes_ca_file',
+  'kubernetes_kubelet_ca_file',
 ];
 const ENGINES = ['auto', 'tetragon', 'ebpf', 'procfs'] as const;
 const checkRole = parserOfValue(EnrollRequest.properties.declared_role);
@@ -192,18 +193,23 @@ function kubernetesOf(
     mistakes.push(`${key}: must be text`);
     return fallback;
   };
-  const url = (key: string): URL | null =>
-    urlOf(key, text(key, '') || null, ['https:', 'http:'], mistakes);
+  // The token goes to both: never in the clear to another machine.
+  const url = (key: string): URL | null => {
+    const given = urlOf(key, text(key, '') || null, ['https:', 'http:'], mistakes);
+    const isOpen = given?.protocol === 'http:' && !LOOPBACK.test(given.hostname);
+    if (isOpen) mistakes.push(`${key}: must be https`);
+    return given;
+  };
   const apiUrl = url('kubernetes_api_url');
-  const isOpen = apiUrl?.protocol === 'http:' && !LOOPBACK.test(apiUrl.hostname);
-  if (isOpen) mistakes.push('kubernetes_api_url: must be https');
   const kubeletUrl = url('kubernetes_kubelet_url');
   if (apiUrl === null) return null;
+  const caFile = text('kubernetes_ca_file', `${SERVICE_ACCOUNT}/ca.crt`);
   return {
     apiUrl,
     kubeletUrl,
     tokenFile: text('kubernetes_token_file', `${SERVICE_ACCOUNT}/token`),
-    caFile: text('kubernetes_ca_file', `${SERVICE_ACCOUNT}/ca.crt`),
+    caFile,
+    kubeletCaFile: text('kubernetes_kubelet_ca_file', caFile),
     nodeName: text('kubernetes_node_name', nodeName),
   };
 }

@@ -58,6 +58,7 @@ beforeEach(async () => {
     kubeletUrl: null,
     tokenFile: join(folder, 'token'),
     caFile: join(folder, 'ca.crt'),
+    kubeletCaFile: join(folder, 'ca.crt'),
     nodeName: 'node-a',
   };
 });
@@ -127,7 +128,7 @@ describe('workloads', () => {
 
   it('should not ask again at once for a container nobody knows, and keep what it knows', async () => {
     let nowMs = 0;
-    const context = createNodeContext(access, readWorkloads, () => nowMs);
+    const context = createNodeContext(access, { monotonicNow: () => nowMs });
     context.workloadOf(idOf('a'));
     await vi.waitFor(() => expect(context.workloadOf(idOf('a'))).toBeDefined());
     const rounds = asked.length;

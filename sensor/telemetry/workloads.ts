@@ -13,9 +13,15 @@ import { lookAtProcess } from './process-look.ts';
 /** What the running node and, inside a cluster, its Kubernetes API tell. */
 export function createNodeContext(
   access: KubernetesAccess | null,
-  read: (access: KubernetesAccess) => Promise<PodIndex> = readWorkloads,
-  monotonicNow: () => number = () => performance.now(),
+  options: {
+    readonly read?: (access: KubernetesAccess) => Promise<PodIndex>;
+    readonly monotonicNow?: () => number;
+    /** Hears why the workloads are not told, once a reason; null when they are again. */
+    readonly tell?: (reason: string | null) => void;
+  } = {},
 ): NodeContext {
+  const { read = readWorkloads, monotonicNow = () => performance.now(), tell } = options;
+  let told: string | null = null;
   let index: PodIndex = new Map();
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
@@ -27,12 +33,19 @@ export function createNodeContext(
       .then(
         (found) => {
           index = found;
+          tellOnce(null);
         },
-        () => undefined,
+        (error: unknown) => tellOnce(error instanceof Error ? error.message : String(error)),
       )
       .finally(() => {
         isAsking = false;
       });
+  }
+
+  function tellOnce(reason: string | null): void {
+    if (reason === told) return;
+    told = reason;
+    tell?.(reason);
   }
 
   // The first containers are there before their events are.
