@@ -63,10 +63,12 @@ export function createPeople(of: {
       if (isHealed && well.has(person)) return;
       const ms = isHealed ? HASTE_MS : random.exponential(thinkMs);
       world.scheduler.after(ms, () => {
-        const doing = isHealed ? settle(parts, person) : act(parts, person);
+        // What began before the healing is no settling, although it may end after it.
+        const settles = isHealed;
+        const doing = settles ? settle(parts, person) : act(parts, person);
         doing.then(
           (isIn) => {
-            if (isHealed && isIn) well.add(person);
+            if (settles && isIn) well.add(person);
             next();
           },
           (error: unknown) => world.crashed(person.name, error),
