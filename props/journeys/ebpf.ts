@@ -6,7 +6,12 @@ import { type Home, ROOT } from './programs.ts';
 
 type StatusFile = {
   readonly engine: { readonly kind: string; readonly state: string; readonly restarts: number };
-  readonly pipeline: { readonly engine_lost: number };
+  readonly pipeline: {
+    readonly read: number;
+    readonly spooled: number;
+    readonly aggregated: number;
+    readonly engine_lost: number;
+  };
 };
 
 /** Why the eBPF engine cannot run here; null when it can. */

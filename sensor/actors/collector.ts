@@ -108,25 +108,32 @@ export function startCollector(
 
   async function tick(): Promise<void> {
     looks.left = PROCESS_LOOKS_PER_TICK_MAX;
+    let isBehind = true;
     try {
-      for (let reads = 0; reads < COLLECTOR_READS_PER_TICK_MAX && !isStopped; reads += 1) {
-        if (!(await step())) break;
+      for (
+        let reads = 0;
+        isBehind && reads < COLLECTOR_READS_PER_TICK_MAX && !isStopped;
+        reads += 1
+      ) {
+        isBehind = await step();
       }
     } catch (error) {
       logger.warn({ reason: String(error) }, 'the export cannot be read now');
       await closeReader();
+      isBehind = false;
     }
-    arm();
+    // One that is behind goes on at once, after whatever else waits for its turn.
+    arm(isBehind ? 0 : config.intervals.STREAM_TICK_MS);
   }
 
-  function arm(): void {
+  function arm(delayMs: number): void {
     if (isStopped) return;
     timer = clock.setTimeout(() => {
       running = tick();
-    }, config.intervals.STREAM_TICK_MS);
+    }, delayMs);
   }
 
-  arm();
+  arm(config.intervals.STREAM_TICK_MS);
   return {
     async stop() {
       isStopped = true;
