@@ -1,15 +1,26 @@
-// What `npm test` runs: everything that needs no running service, no root and no long real time.
-import { defineConfig } from 'vitest/config';
+// What `npm test` runs: everything that needs no running service, no root and no long real time. Files that test rules
+// alone share their workers and what those have imported: nothing there is kept from one to the next.
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const EXCLUDED = [...configDefaults.exclude, '**/*.services.test.ts'];
+const OF_RULES = ['machines', 'props/machines', 'props/models', 'props/wire', 'props/pipeline'].map(
+  (folder) => `${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.services.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     pool: 'forks',
     setupFiles: ['props/seed.ts'],
+    projects: [
+      { extends: true, test: { name: 'rules', include: OF_RULES, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'parts', include: ['**/*.test.ts'], exclude: [...EXCLUDED, ...OF_RULES] },
+      },
+    ],
   },
 });
