@@ -184,7 +184,7 @@ async function checkCluster(access: KubernetesAccess): Promise<Check> {
   const name = 'cluster';
   return await readWorkloads(access).then(
     ({ size }) => ({ name, isGood: true, text: `tells ${size} containers of ${access.nodeName}` }),
-    (error: unknown) => ({ name, isGood: false, text: String(error) }),
+    (error: Error) => ({ name, isGood: false, text: error.message }),
   );
 }
 

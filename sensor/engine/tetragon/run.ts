@@ -15,6 +15,7 @@ import { residentBytes } from '../process-memory.ts';
 import type { PlacedBundle } from './bundle.ts';
 import { createPolicySource } from './compiled-policies.ts';
 import { tetragonFlags } from './flags.ts';
+import { gapSince, type LastWord, type LastWords, momentOf } from './last-word.ts';
 import { kernelLosses, LOSS_MAP, metricsLosses, type TetragonLosses } from './losses.ts';
 import { createPolicyKeeper, forgetStartFiles } from './policy-keeper.ts';
 import { connectTetragon, type TetragonService } from './service.ts';
@@ -28,6 +29,11 @@ export type TetragonPlan = {
   /** Where its programs and maps are pinned. */
   readonly pinned: string;
   readonly metricsAddress: string | null;
+  readonly words: LastWords;
+  /** How the run before ended; null when nothing is to be told of it. */
+  readonly before: LastWord | null;
+  /** What its kernel side lost after that. */
+  readonly lostBefore: number;
 };
 
 const SPOKEN_VERSION = /^v?(1\.7\.\d+[\w.+-]*)$/;
@@ -65,8 +71,9 @@ export async function runTetragon(options: EngineLaunch, plan: TetragonPlan): Pr
     lastWords = reason;
     child.kill('SIGTERM');
   });
+  let isAsked = false;
   const gone = ended.then(async (how) => {
-    const hadBegun = await watch.end();
+    const hadBegun = await watch.end(isAsked);
     const reason = lastWords === '' ? how : `${how}: ${lastWords}`;
     if (!hadBegun) {
       // One of the policies it loads by itself may be what keeps it from starting.
@@ -79,6 +86,7 @@ export async function runTetragon(options: EngineLaunch, plan: TetragonPlan): Pr
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     memoryBytes: () => residentBytes(child.pid),
     endInput: () => {
+      isAsked = true;
       child.kill('SIGTERM');
     },
     kill: () => {
@@ -92,10 +100,22 @@ function watchOver(
   options: EngineLaunch,
   plan: TetragonPlan,
   giveUp: (reason: string) => void,
-): { readonly end: () => Promise<boolean> } {
+): { readonly end: (isAsked: boolean) => Promise<boolean> } {
   const ending = new AbortController();
   let hasBegun = false;
   let service: TetragonService | undefined;
+  const losses = createLossReading(plan);
+  /** What the run before did not come to tell: told with this one's own. */
+  const carried = { kernel: plan.lostBefore, unseen: 0 };
+
+  function wordOf({ inKernel, inProgram }: TetragonLosses): Readonly<Record<string, unknown>> {
+    // No line of its export tells of them, as our own engines' lines do.
+    const untold = {
+      kernel_lost: carried.kernel + inKernel,
+      engine_lost: carried.unseen + inProgram,
+    };
+    return { lost: untold.kernel_lost + untold.engine_lost, untold };
+  }
 
   async function begin(): Promise<TetragonService | undefined> {
     while (!ending.signal.aborted) {
@@ -110,7 +130,11 @@ function watchOver(
         return undefined;
       }
       hasBegun = true;
-      options.onLine(JSON.stringify(hello(spoken, plan)));
+      plan.words.begin();
+      const gap = plan.before === null ? null : gapSince(plan.before, await momentOf());
+      carried.unseen = gap?.unseen ?? 0;
+      if (gap !== null) options.onErrorLine(gap.text);
+      options.onLine(JSON.stringify(hello(spoken, plan, gap?.text)));
       return service;
     }
     return undefined;
@@ -119,7 +143,6 @@ function watchOver(
   async function live(): Promise<void> {
     const found = await begin();
     if (found === undefined) return;
-    const losses = createLossReading(plan);
     const tell = (problem: string): void => options.onErrorLine(problem);
     const source = createPolicySource(plan.stateDir, tell);
     const keeper = await createPolicyKeeper({ service: found, startDir: plan.startDir, tell });
@@ -131,14 +154,11 @@ function watchOver(
     };
     const beat = async (): Promise<void> => {
       while (!ending.signal.aborted) {
-        const [version, { inKernel, inProgram }] = await Promise.all([
-          found.version(),
-          losses.read(),
-        ]);
-        const lost = inKernel + inProgram;
-        // No line of its export tells of them, as our own engines' lines do.
-        const untold = { kernel_lost: inKernel, engine_lost: inProgram };
-        if (version.ok) options.onLine(JSON.stringify({ alive: true, lost, untold }));
+        const [version, lost] = await Promise.all([found.version(), losses.read()]);
+        if (version.ok) {
+          options.onLine(JSON.stringify({ alive: true, ...wordOf(lost) }));
+          await plan.words.tell(lost);
+        }
         await pause(TETRAGON_ALIVE_INTERVAL_MS, ending.signal);
       }
     };
@@ -147,10 +167,16 @@ function watchOver(
 
   const living = live().catch((error: unknown) => giveUp(String(error)));
   return {
-    async end() {
+    async end(isAsked) {
       ending.abort();
       service?.close();
       await living;
+      if (hasBegun) {
+        // After a crash its map is still there, and counts on.
+        const lost = await losses.readLast();
+        options.onLine(JSON.stringify(wordOf(lost)));
+        await plan.words.end(lost, isAsked);
+      }
       return hasBegun;
     },
   };
@@ -159,26 +185,32 @@ function watchOver(
 /** Reads the losses at most once an interval, since a dump of a large machine's map is long. */
 function createLossReading(plan: TetragonPlan): {
   readonly read: () => Promise<TetragonLosses>;
+  /** When it has ended: its metrics are gone, and the map is whoever's it was. */
+  readonly readLast: () => Promise<TetragonLosses>;
 } {
   const { metricsAddress, bundle } = plan;
+  const { mapReader } = bundle;
   let lost: TetragonLosses = { inKernel: 0, inProgram: 0 };
   let readAtMs = Number.NEGATIVE_INFINITY;
+  const byMap = async (): Promise<TetragonLosses | undefined> =>
+    mapReader === undefined
+      ? undefined
+      : await mapLosses(mapReader, path.join(plan.pinned, LOSS_MAP));
+  // Neither of the two ever falls.
+  function take(found: TetragonLosses | undefined): TetragonLosses {
+    lost = {
+      inKernel: Math.max(lost.inKernel, found?.inKernel ?? 0),
+      inProgram: Math.max(lost.inProgram, found?.inProgram ?? 0),
+    };
+    return lost;
+  }
   return {
     async read() {
       if (performance.now() - readAtMs < TETRAGON_LOSS_INTERVAL_MS) return lost;
       readAtMs = performance.now();
-      const found =
-        metricsAddress !== null
-          ? await metricsLosses(metricsAddress)
-          : bundle.mapReader !== undefined
-            ? await mapLosses(bundle.mapReader, path.join(plan.pinned, LOSS_MAP))
-            : undefined;
-      lost = {
-        inKernel: Math.max(lost.inKernel, found?.inKernel ?? 0),
-        inProgram: Math.max(lost.inProgram, found?.inProgram ?? 0),
-      };
-      return lost;
+      return take(metricsAddress !== null ? await metricsLosses(metricsAddress) : await byMap());
     },
+    readLast: async () => take(await byMap()),
   };
 }
 
@@ -186,9 +218,13 @@ async function mapLosses(reader: string, map: string): Promise<TetragonLosses> {
   return { inKernel: (await kernelLosses(reader, map)) ?? 0, inProgram: 0 };
 }
 
-function hello(version: string, plan: TetragonPlan): Readonly<Record<string, unknown>> {
+function hello(
+  version: string,
+  plan: TetragonPlan,
+  gap: string | undefined,
+): Readonly<Record<string, unknown>> {
   const counters = 'losses between its ring and its export are told by its metrics only';
-  const hooks = [];
+  const hooks = gap === undefined ? [] : [{ hook: 'tetragon/gap', reason: gap }];
   if (plan.metricsAddress === null) {
     hooks.push({
       hook: 'tetragon/loss_counters',

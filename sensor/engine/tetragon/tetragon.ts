@@ -6,6 +6,8 @@ import { ENGINE_STOP_TIMEOUT_MS, UNIX_SOCKET_PATH_MAX_BYTES } from '../../../mac
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
 import { type PlacedBundle, pinOf, placeBundle } from './bundle.ts';
 import { bpfDirOf } from './flags.ts';
+import { createLastWords } from './last-word.ts';
+import { kernelLosses, LOSS_MAP } from './losses.ts';
 import { findNeighbour, makeWay } from './neighbour.ts';
 
 /** What an operator says of the bundle. */
@@ -49,6 +51,7 @@ export function createTetragon(
   const own = path.join(stateDir, 'engine', 'tetragon');
   const socket = path.join(stateDir, 'run', 'tetragon.sock');
   const pinned = path.join(host.bpfFileSystem, bpfDirOf(stateDir));
+  const words = createLastWords(path.join(own, 'last-word.json'));
   let placed: PlacedBundle | undefined;
 
   async function whyNot(): Promise<string | undefined> {
@@ -73,6 +76,12 @@ export function createTetragon(
     return found === sha256 ? undefined : `the bundle's SHA-256 is ${found}, another one is pinned`;
   }
 
+  /** By the map that is pinned now, whoever pinned it. */
+  async function lossesInKernel({ mapReader }: PlacedBundle): Promise<number | undefined> {
+    if (mapReader === undefined) return undefined;
+    return await kernelLosses(mapReader, path.join(pinned, LOSS_MAP));
+  }
+
   async function prepare(): Promise<string | undefined> {
     const { bundle, sha256 } = settings;
     if (bundle === null || sha256 === null) return 'no bundle is pinned';
@@ -84,6 +93,7 @@ export function createTetragon(
       await mkdir(path.join(own, 'policies'), { recursive: true, mode: 0o700 });
       await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
       const neighbour = await findNeighbour(host.pidFile, socket);
+      if (neighbour.whose === 'ours') await words.stretch(() => lossesInKernel(result.bundle));
       await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
       await rm(socket, { force: true });
       return undefined;
@@ -101,7 +111,13 @@ export function createTetragon(
     const begin = async (): Promise<string> => {
       const { runTetragon } = await import('./run.ts');
       if (isEnding) return 'stopped';
+      // Read before the next one pins a map of its own.
+      const before = await words.recall();
+      const lostSince = before === null ? undefined : await lossesInKernel(bundle);
       run = await runTetragon(options, {
+        words,
+        before,
+        lostBefore: before?.more ?? Math.max(0, (lostSince ?? 0) - (before?.told.inKernel ?? 0)),
         bundle,
         socket,
         stateDir,
