@@ -1,22 +1,29 @@
-// The engine subprocess: unpacked, started, watched, restarted.
+// The engine subprocess: unpacked, started, watched, restarted, and followed by a newer build of itself. decision: D49
 //   unpacking           the engine's files are put in place
 //   attending.starting  the process runs and has not said hello; a deadline ends it
 //   attending.running   it says `alive` from time to time; silence counts as a hang, too much memory as a failure
+//   attending.upgrading.attaching  a newer build is started beside it, which goes on and is watched as before; what
+//                       fails now is the newer build, and nothing has happened
+//   attending.upgrading.swapping  the newer build is attached and the one before was asked to end; a failure from now
+//                       on is a loss, and what ran before is what is started again
 //   lost                it ended or hung; the clock is read to count the failure
 //   backing_off         the wait before the next start, 1 s to 60 s, doubling; after some failures a lesser engine
 //                       takes over at once, where there is one
 //   failed              too many failures in one window; tried again when the window is over
 //   stopping            an ordered stop is under way
 //   stopped             it is gone (final)
-import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
+import { type ActorRefFrom, assign, raise, type SnapshotFrom, setup } from 'xstate';
 import { ENGINE_STOP_TIMEOUT_MS } from '../limits.ts';
 import { unprovided, unprovidedActor } from '../unprovided.ts';
 import { backoffMs } from './backoff.rules.ts';
 import {
+  type EngineBuild,
   type EngineHello,
+  type EngineRefusal,
   isGivenUp,
   isRunaway,
   isTimeToFallBack,
+  isUntried,
   withFailure,
 } from './engine.rules.ts';
 
@@ -35,10 +42,20 @@ type EngineContext = EngineInput & {
   readonly hello: EngineHello | null;
   readonly lastReason: string | null;
   readonly hasFallback: boolean;
+  /** The newer build that is tried now. */
+  readonly next: EngineBuild | null;
+  /** The newer build that did not take over; it is left alone until what would run is another one. */
+  readonly refusal: EngineRefusal | null;
 };
 type EngineEvent =
   | { readonly type: 'engine.ready'; readonly hello: EngineHello }
   | { readonly type: 'engine.alive'; readonly memoryBytes?: number }
+  /** What would run is another build than what runs; or it is the same. */
+  | { readonly type: 'engine.newer'; readonly build: EngineBuild }
+  | { readonly type: 'engine.current' }
+  | { readonly type: 'next.attached' }
+  | { readonly type: 'next.ready'; readonly hello: EngineHello }
+  | { readonly type: 'next.ended'; readonly reason: string }
   | { readonly type: 'stop.requested' };
 
 export const engineMachine = setup({
@@ -59,7 +76,10 @@ export const engineMachine = setup({
   actors: {
     /** Answers whether another engine could run in its place. */
     unpackEngine: unprovidedActor<boolean>('unpackEngine'),
+    /** Ends when the one that runs does; one that was let go for a newer build does not count. */
     runEngine: unprovidedActor<string>('runEngine'),
+    /** Ends when the newer build does; stopped before that build was accepted, it ends it. */
+    runNext: unprovidedActor<string, EngineBuild | null>('runNext'),
     stopEngine: unprovidedActor<unknown>('stopEngine'),
     readClock: unprovidedActor<number>('readClock'),
   },
@@ -72,6 +92,22 @@ export const engineMachine = setup({
     })),
     forgetFailures: assign({ failuresAtMs: [] }),
     noteFallback: assign((_, params: { hasFallback: boolean }) => params),
+    noteNext: assign((_, params: { build: EngineBuild }) => ({ next: params.build })),
+    noteRefusal: assign(({ context }, params: { reason: string }) => ({
+      next: null,
+      refusal: context.next === null ? null : { build: context.next, reason: params.reason },
+    })),
+    forgetRefusal: assign({ next: null, refusal: null }),
+    tellNextEnded: raise((_, params: { reason: string }) => ({
+      type: 'next.ended' as const,
+      reason: params.reason,
+    })),
+    /** Asks the one that runs to end: the newer build sees what happens from now on. */
+    letGo: unprovided('letGo'),
+    /** The newer build is the one that runs, and the one that is started from now on. */
+    acceptNext: unprovided<{ build: EngineBuild | null }>('acceptNext'),
+    /** What ran before is what is started from now on. */
+    refuseNext: unprovided<{ build: EngineBuild | null; reason: string }>('refuseNext'),
     fallBack: unprovided<{ reason: string }>('fallBack'),
     tellLost: unprovided<{ reason: string }>('tellLost'),
     tellRunning: unprovided('tellRunning'),
@@ -81,6 +117,8 @@ export const engineMachine = setup({
     canFallBack: ({ context }) => context.hasFallback && isTimeToFallBack(context.failuresAtMs),
     isRunaway: ({ context }, params: { memoryBytes: number }) =>
       isRunaway(context.hello?.kind ?? '', params.memoryBytes),
+    isUntried: ({ context }, params: { build: EngineBuild }) =>
+      isUntried(context.refusal, params.build),
   },
 }).createMachine({
   id: 'engine',
@@ -91,6 +129,8 @@ export const engineMachine = setup({
     hello: null,
     lastReason: null,
     hasFallback: false,
+    next: null,
+    refusal: null,
   }),
   initial: 'unpacking',
   states: {
@@ -166,11 +206,110 @@ export const engineMachine = setup({
               },
               { target: 'running', reenter: true },
             ],
+            'engine.newer': {
+              guard: { type: 'isUntried', params: ({ event }) => ({ build: event.build }) },
+              target: 'upgrading',
+              actions: { type: 'noteNext', params: ({ event }) => ({ build: event.build }) },
+            },
+            'engine.current': { actions: 'forgetRefusal' },
           },
           after: {
             hangTimeoutMs: {
               target: '#engine.lost',
               actions: { type: 'noteReason', params: { reason: 'it went silent' } },
+            },
+          },
+        },
+        upgrading: {
+          description: 'A newer build is started beside it and takes over once it is attached.',
+          tags: 'running',
+          invoke: {
+            id: 'runNext',
+            src: 'runNext',
+            input: ({ context }) => context.next,
+            onDone: {
+              actions: {
+                type: 'tellNextEnded',
+                params: ({ event }) => ({ reason: String(event.output) }),
+              },
+            },
+            onError: {
+              actions: {
+                type: 'tellNextEnded',
+                params: ({ event }) => ({ reason: String(event.error) }),
+              },
+            },
+          },
+          after: {
+            startTimeoutMs: {
+              actions: { type: 'tellNextEnded', params: { reason: 'it did not take over in time' } },
+            },
+          },
+          initial: 'attaching',
+          states: {
+            attaching: {
+              description: 'The newer build does not see yet; the one that runs is watched.',
+              on: {
+                'engine.alive': [
+                  {
+                    guard: {
+                      type: 'isRunaway',
+                      params: ({ event }) => ({ memoryBytes: event.memoryBytes ?? 0 }),
+                    },
+                    target: '#engine.lost',
+                    actions: { type: 'noteReason', params: { reason: 'it held too much memory' } },
+                  },
+                  { target: 'attaching', reenter: true },
+                ],
+                'next.attached': 'swapping',
+                'next.ended': {
+                  target: '#engine.attending.running',
+                  actions: [
+                    {
+                      type: 'refuseNext',
+                      params: ({ context, event }) => ({
+                        build: context.next,
+                        reason: event.reason,
+                      }),
+                    },
+                    { type: 'noteRefusal', params: ({ event }) => ({ reason: event.reason }) },
+                  ],
+                },
+              },
+              after: {
+                hangTimeoutMs: {
+                  target: '#engine.lost',
+                  actions: { type: 'noteReason', params: { reason: 'it went silent' } },
+                },
+              },
+            },
+            swapping: {
+              description: 'The one before was asked to end; the newer build says hello after it.',
+              entry: 'letGo',
+              on: {
+                'next.ready': {
+                  target: '#engine.attending.running',
+                  actions: [
+                    { type: 'noteHello', params: ({ event }) => ({ hello: event.hello }) },
+                    { type: 'acceptNext', params: ({ context }) => ({ build: context.next }) },
+                    'forgetRefusal',
+                  ],
+                },
+                'next.ended': {
+                  target: '#engine.lost',
+                  actions: [
+                    { type: 'noteReason', params: ({ event }) => ({ reason: event.reason }) },
+                    {
+                      type: 'refuseNext',
+                      params: ({ context, event }) => ({
+                        build: context.next,
+                        reason: event.reason,
+                      }),
+                    },
+                    { type: 'noteRefusal', params: ({ event }) => ({ reason: event.reason }) },
+                  ],
+                },
+              },
             },
           },
         },

@@ -7,6 +7,8 @@ import {
 } from '../limits.ts';
 import type { EngineState } from '../wire/heartbeat.ts';
 
+const HOOK_REASON_MAX_CHARS = 512;
+
 export type HookReport = { readonly hook: string; readonly reason: string };
 
 /** What the engine said of itself when it began. */
@@ -16,6 +18,31 @@ export type EngineHello = {
   readonly mode: string;
   readonly disabledHooks: readonly HookReport[];
 };
+
+/** What an engine is made of. */
+export type EngineBuild = {
+  /** Of all of its files: SHA-256. */
+  readonly sum: string;
+  /** For people. */
+  readonly name: string;
+};
+/** A newer build that did not take over, and why. */
+export type EngineRefusal = { readonly build: EngineBuild; readonly reason: string };
+
+/** Whether this build was not refused already: the same bytes would fail again, and an engine would be disturbed. */
+export function isUntried(refusal: EngineRefusal | null, build: EngineBuild): boolean {
+  return refusal?.build.sum !== build.sum;
+}
+
+/** The hooks an engine lacks, and before them the newer build it was not replaced by. */
+export function withRefusal(
+  hooks: readonly HookReport[],
+  refusal: EngineRefusal | null,
+): readonly HookReport[] {
+  if (refusal === null) return hooks;
+  const reason = `${refusal.build.name} did not take over: ${refusal.reason}`;
+  return [{ hook: 'engine/upgrade', reason: reason.slice(0, HOOK_REASON_MAX_CHARS) }, ...hooks];
+}
 
 /** The failures that still count, with one more. */
 export function withFailure(

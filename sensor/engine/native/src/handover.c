@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include "clock.h"
 
@@ -91,18 +91,20 @@ static void end_holder(void)
 		kill(whole.l_pid, SIGKILL);
 }
 
-static int wait_for_lock(void)
+static int wait_for_lock(bool is_awaited)
 {
-	const struct timespec step = { 0, WAIT_STEP_MS * 1000000l };
+	struct pollfd input = { STDIN_FILENO, 0, 0 };
 
 	for (unsigned waited = 0; waited < MOST_MS; waited += WAIT_STEP_MS) {
 		int error = try_lock(F_WRLCK);
 
 		if (error != -EAGAIN && error != -EACCES && error != -EINTR)
 			return error;
-		if (waited == PATIENCE_MS)
+		if (waited == PATIENCE_MS && !is_awaited)
 			end_holder();
-		nanosleep(&step, 0);
+		/* Whoever awaits this one has thought better of it. */
+		if (poll(is_awaited ? &input : 0, is_awaited, WAIT_STEP_MS) > 0)
+			return -ECANCELED;
 	}
 	return -EBUSY;
 }
@@ -139,10 +141,10 @@ int handover_open(const char *export_file)
 	return page == MAP_FAILED ? -errno : 0;
 }
 
-int handover_take(u64 attached)
+int handover_take(u64 attached, bool is_awaited)
 {
 	char boot_id[64];
-	int error = wait_for_lock();
+	int error = wait_for_lock(is_awaited);
 
 	if (error)
 		return error;

@@ -4,12 +4,14 @@
 #ifndef HANDOVER_H
 #define HANDOVER_H
 
+#include <stdbool.h>
 #include "../events.h"
 
 /* Opens the page beside the export. 0 or a negative errno. */
 int handover_open(const char *export_file);
-/* Waits for the one before, and ends it when it does not let go; `attached` is when this one began to see. */
-int handover_take(u64 attached);
+/* Waits for the one before, and ends it when it does not let go, unless somebody else sees to that and awaits this one;
+ * `attached` is when this one began to see. */
+int handover_take(u64 attached, bool is_awaited);
 /* What happened before this was told by the one before; 0 when it told nothing since this one was attached. */
 u64 handover_told_until(void);
 /* At most how many processes and threads began unseen between the last sign of a killed engine and this one. */

@@ -22,8 +22,8 @@
 #include "procfs.h"
 #include "programs.h"
 #include "watched.h"
+#include "words.h"
 
-#define VERSION "1.7.0"
 #define HEARTBEAT_NS 2000000000ull
 #define SIGN_NS 100000000ull
 #define TICK_MS 100
@@ -37,7 +37,7 @@ static char export_file[4096] = "events.log", node_name[256];
 static double max_size_mb = 10;
 static unsigned max_backups = 5;
 static u64 kernel_lost_told, engine_lost_told;
-static bool only_probe;
+static bool only_probe, is_beside;
 
 static int refuse(const char *what, const char *why)
 {
@@ -72,7 +72,7 @@ static int add_cgroup(const char *path, u32 mode)
 enum flag {
 	FLAG_FILE = 256, FLAG_SIZE, FLAG_BACKUPS, FLAG_NODE, FLAG_IGNORE, FLAG_WATCH, FLAG_WATCH_WRITE, FLAG_CGROUP,
 	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING, FLAG_PROBE,
-	FLAG_POLICIES,
+	FLAG_POLICIES, FLAG_BESIDE,
 };
 static const struct option FLAGS[] = {
 	{ "export-filename", required_argument, 0, FLAG_FILE },
@@ -89,6 +89,7 @@ static const struct option FLAGS[] = {
 	{ "ring-kib", required_argument, 0, FLAG_RING },
 	{ "probe", no_argument, 0, FLAG_PROBE },
 	{ "policy-file", required_argument, 0, FLAG_POLICIES },
+	{ "beside", no_argument, 0, FLAG_BESIDE },
 	{ 0 },
 };
 
@@ -116,6 +117,7 @@ static int read_flag(int flag, const char *value)
 		settings->dns_port[settings->dns_ports++] = atoi(value);
 		return 0;
 	case FLAG_POLICIES: policies_init(value); return 0;
+	case FLAG_BESIDE: is_beside = true; return 0;
 	case FLAG_PROBE: only_probe = true; return 0;
 	case FLAG_CLOSE: settings->tell_close = 1; return 0;
 	case FLAG_RING:
@@ -142,56 +144,6 @@ static int read_flags(int count, char **words)
 	return 0;
 }
 
-static void say(struct text *to, char *start)
-{
-	put(to, "\n");
-	fwrite(start, 1, to->at - start, stdout);
-	fflush(stdout);
-}
-
-/* No room in the ring, or a program the kernel skipped. */
-static u64 kernel_lost(void)
-{
-	return programs_lost() + policies_missed();
-}
-
-static u64 engine_lost(void)
-{
-	return export_totals.lost + lines_malformed() + handover_unseen();
-}
-
-static u64 all_lost(void)
-{
-	return kernel_lost() + engine_lost();
-}
-
-static void say_hello(void)
-{
-	struct text *to = image_text();
-	char *start = to->at;
-	unsigned count;
-	const struct disabled *disabled = programs_disabled(&count);
-
-	put(to, "{\"engine\":\"ebpf\",\"mode\":\"ring\",\"version\":\"" VERSION "\",\"disabled_hooks\":[");
-	for (unsigned i = 0; i < count; i++) {
-		put(to, i ? ",{\"hook\":" : "{\"hook\":");
-		put_string(to, disabled[i].hook, strlen(disabled[i].hook));
-		put(to, ",\"reason\":");
-		put_string(to, disabled[i].reason, strlen(disabled[i].reason));
-		put(to, "}");
-	}
-	put(to, "],\"attached\":");
-	put_number(to, programs_attached());
-	put(to, ",\"gap_ms\":");
-	put_number(to, handover_gap_ms());
-	put(to, ",\"lost\":");
-	put_number(to, all_lost());
-	put(to, ",\"pid\":");
-	put_number(to, getpid());
-	put(to, "}");
-	say(to, start);
-}
-
 /* A line of losses that the disk refuses is no event that got lost: it is told again, with what follows. */
 static void tell_losses(void)
 {
@@ -213,29 +165,6 @@ static void tell_losses(void)
 	}
 	kernel_lost_told = in_kernel;
 	engine_lost_told = in_engine;
-}
-
-static void say_alive(void)
-{
-	struct text *to = image_text();
-	char *start = to->at;
-	struct rusage used;
-
-	getrusage(RUSAGE_SELF, &used);
-	put(to, "{\"alive\":");
-	put_time(to, boot_ns());
-	put(to, ",\"written\":");
-	put_number(to, export_totals.written);
-	put(to, ",\"lost\":");
-	put_number(to, all_lost());
-	put(to, ",\"filtered\":");
-	put_number(to, programs_count(COUNT_FILTERED));
-	put(to, ",\"processes\":");
-	put_number(to, processes_count());
-	put(to, ",\"rss_kib\":");
-	put_number(to, used.ru_maxrss);
-	put(to, "}");
-	say(to, start);
 }
 
 static void put_policies_in_force(void)
@@ -353,7 +282,9 @@ static int start(void)
 	began = boot_ns();
 	/* In force before the engine before takes its own away. */
 	policies_reload();
-	error = handover_take(began);
+	if (is_beside)
+		say_attached();
+	error = handover_take(began, is_beside);
 	if (error)
 		return refuse("export_in_use", strerror(-error));
 	error = export_open();
