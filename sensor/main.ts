@@ -28,7 +28,7 @@ export function joinPorts(
     files: diskFiles,
     transport: tlsTransport,
     keyWork: rsaKeyWork,
-    engine: createEngineLauncher(stateDir, engine, tetragon),
+    engine: createEngineLauncher(stateDir, engine, { tetragon }),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
     context: createNodeContext(null),

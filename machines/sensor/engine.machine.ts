@@ -242,7 +242,10 @@ export const engineMachine = setup({
           },
           after: {
             startTimeoutMs: {
-              actions: { type: 'tellNextEnded', params: { reason: 'it did not take over in time' } },
+              actions: {
+                type: 'tellNextEnded',
+                params: { reason: 'it did not take over in time' },
+              },
             },
           },
           initial: 'attaching',

@@ -20,10 +20,16 @@ const INPUT = {
   seed: 2,
 };
 const hello = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
+const BUILDS = ['one', 'two', 'three'].map((sum) => ({ sum, name: `ebpf (${sum})` }));
 const event = fc.constantFrom(
   { type: 'engine.ready', hello },
   { type: 'engine.alive' },
   { type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 },
+  { type: 'engine.newer', build: BUILDS[0] },
+  { type: 'engine.newer', build: BUILDS[1] },
+  { type: 'engine.current' },
+  { type: 'next.attached' },
+  { type: 'next.ready', hello },
   { type: 'stop.requested' },
 );
 
@@ -35,6 +41,7 @@ describeMachineLaws({
   outputs: {
     unpackEngine: fc.boolean(),
     runEngine: fc.constant('exit 1'),
+    runNext: fc.constant('exit 2'),
     stopEngine: fc.constant(undefined),
     readClock: fc.nat(10_000_000),
   },
@@ -43,6 +50,15 @@ describeMachineLaws({
 
 const step = (snapshot: EngineSnapshot, next: { type: string; [key: string]: unknown }) =>
   transition(engineMachine, snapshot, next as never)[0];
+
+type Effect = {
+  readonly type: string;
+  readonly params?: {
+    readonly src?: unknown;
+    readonly input?: { readonly sum: string };
+    readonly build?: { readonly sum: string };
+  };
+};
 
 describe('engine: rules', () => {
   it('always gives up after the cap of a window and tries again when the window is over', () => {
@@ -122,6 +138,61 @@ describe('engine: rules', () => {
     expect(hung.value).toBe('lost');
     expect(step(running, { type: 'xstate.done.actor.runEngine', output: 'exit 1' }).value).toBe(
       'lost',
+    );
+  });
+
+  it('never lets go of the one that runs before the newer build is attached, nor tries a refused one again', () => {
+    const running = step(
+      step(initialTransition(engineMachine, INPUT)[0], {
+        type: 'xstate.done.actor.unpackEngine',
+      }),
+      { type: 'engine.ready', hello },
+    );
+    const moves = fc.oneof(
+      fc.constantFrom(...BUILDS).map((build) => ({ type: 'engine.newer', build })),
+      fc.constantFrom(
+        { type: 'engine.alive' },
+        { type: 'next.attached' },
+        { type: 'next.ready', hello },
+        { type: 'xstate.done.actor.runNext', output: 'exit 2' },
+        { type: 'xstate.error.actor.runNext', error: new Error('no') },
+        { type: 'xstate.after.startTimeoutMs.engine.attending.upgrading' },
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(moves, { maxLength: 30 }), (events) => {
+        let snapshot = running;
+        let current = 1;
+        let tried = '';
+        let refused = '';
+        for (const event of events) {
+          const before = snapshot;
+          const [after, effects] = transition(engineMachine, before, event as never);
+          snapshot = after;
+          for (const { type, params } of effects as readonly Effect[]) {
+            if (type === 'xstate.spawnChild' && params?.src === 'runNext') {
+              tried = params.input?.sum ?? '';
+              expect(tried).not.toBe(refused);
+            }
+            if (type === 'letGo') {
+              expect(event.type).toBe('next.attached');
+              current -= 1;
+            }
+            if (type === 'acceptNext') {
+              expect(params?.build?.sum).toBe(tried);
+              current += 1;
+              refused = '';
+            }
+            if (type === 'refuseNext') refused = tried;
+          }
+          expect([0, 1]).toContain(current);
+          if (snapshot.value === 'lost') return;
+          // Whatever came of it: unless it was lost, one runs, and nothing was restarted.
+          expect(snapshot.hasTag('running')).toBe(true);
+          expect(snapshot.context.restarts).toBe(0);
+          if (snapshot.matches({ attending: 'running' })) expect(current).toBe(1);
+        }
+      }),
     );
   });
 });

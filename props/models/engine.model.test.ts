@@ -20,6 +20,8 @@ type At =
   | 'unpacking'
   | 'starting'
   | 'running'
+  | 'attaching'
+  | 'swapping'
   | 'lost'
   | 'backing_off'
   | 'failed'
@@ -32,6 +34,12 @@ type Model = {
   failedAt: number[];
   elapsedMs: number;
   hasFallback: boolean;
+  /** Since the upgrade began; no sign of life of the one before makes it younger. */
+  upgradingMs: number;
+  trying: string;
+  refused: string | null;
+  /** What the shell was told to do about builds, in order. */
+  deeds: string[];
 };
 type Real = Driven<typeof engineMachine>;
 
@@ -39,6 +47,8 @@ const RUNS: Readonly<Record<At, readonly string[]>> = {
   unpacking: ['unpackEngine'],
   starting: ['runEngine'],
   running: ['runEngine'],
+  attaching: ['runEngine', 'runNext'],
+  swapping: ['runEngine', 'runNext'],
   lost: ['readClock'],
   backing_off: [],
   failed: [],
@@ -50,7 +60,15 @@ function go(model: Model, at: At): void {
   model.elapsedMs = 0;
   if (at === 'lost') model.losses += 1;
 }
-const isUp = (model: Model) => model.at === 'starting' || model.at === 'running';
+const isUpgrading = (model: Model) => model.at === 'attaching' || model.at === 'swapping';
+const isUp = (model: Model) =>
+  model.at === 'starting' || model.at === 'running' || isUpgrading(model);
+function refuse(model: Model): void {
+  if (!isUpgrading(model)) return;
+  model.refused = model.trying;
+  model.deeds.push(`refuse ${model.trying}`);
+  go(model, model.at === 'attaching' ? 'running' : 'lost');
+}
 
 function unpack(model: Model, real: Real, hasFallback = false): void {
   real.done('unpackEngine', hasFallback);
@@ -78,8 +96,12 @@ function readClock(model: Model, real: Real, atMs: number): void {
 }
 function pass(model: Model, ms: number, isDue: boolean): void {
   model.elapsedMs += ms;
+  model.upgradingMs += ms;
   if (!isDue) return;
-  if (isUp(model)) go(model, 'lost');
+  if (isUpgrading(model)) {
+    if (model.upgradingMs >= START_MS) refuse(model);
+    else go(model, 'lost');
+  } else if (isUp(model)) go(model, 'lost');
   else if (model.at === 'backing_off') go(model, 'unpacking');
   else if (model.at === 'stopping') go(model, 'stopped');
   else if (model.at === 'failed') {
@@ -87,12 +109,13 @@ function pass(model: Model, ms: number, isDue: boolean): void {
     go(model, 'unpacking');
   }
 }
-const ready = move<Model, Real>('ready', (model, real) => {
+function beReady(model: Model, real: Real): void {
   unpack(model, real);
   const hello = { kind: 'k', version: '1', mode: 'm', disabledHooks: [] };
   real.send({ type: 'engine.ready', hello } as never);
   if (model.at === 'starting') go(model, 'running');
-});
+}
+const ready = move<Model, Real>('ready', beReady);
 const alive = fc.nat(HANG_MS - 1).map(
   (afterMs): Move<Model, Real> => ({
     name: `alive(after ${afterMs})`,
@@ -101,13 +124,58 @@ const alive = fc.nat(HANG_MS - 1).map(
       real.advance(ms);
       pass(model, ms, false);
       real.send({ type: 'engine.alive' });
-      if (model.at === 'running') model.elapsedMs = 0;
+      if (model.at === 'running' || model.at === 'attaching') model.elapsedMs = 0;
     },
   }),
 );
 const swells = move<Model, Real>('holds too much', (model, real) => {
   real.send({ type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 } as never);
-  if (model.at === 'running') go(model, 'lost');
+  if (model.at === 'running' || model.at === 'attaching') go(model, 'lost');
+});
+function find(model: Model, real: Real, sum: string): void {
+  real.send({ type: 'engine.newer', build: { sum, name: sum } } as never);
+  if (model.at !== 'running' || model.refused === sum) return;
+  model.trying = sum;
+  model.upgradingMs = 0;
+  go(model, 'attaching');
+}
+const newer = fc.constantFrom('a', 'a', 'b').map(
+  (sum): Move<Model, Real> => ({
+    name: `newer(${sum})`,
+    run: (model, real) => find(model, real, sum),
+  }),
+);
+const same = move<Model, Real>('current', (model, real) => {
+  real.send({ type: 'engine.current' });
+  if (model.at === 'running') model.refused = null;
+});
+const attached = move<Model, Real>('attached', (model, real) => {
+  real.send({ type: 'next.attached' });
+  if (model.at !== 'attaching') return;
+  model.deeds.push('let go');
+  model.at = 'swapping';
+});
+const nextReady = move<Model, Real>('the next is ready', (model, real) => {
+  const hello = { kind: 'k', version: '2', mode: 'm', disabledHooks: [] };
+  real.send({ type: 'next.ready', hello } as never);
+  if (model.at !== 'swapping') return;
+  model.deeds.push(`accept ${model.trying}`);
+  model.refused = null;
+  go(model, 'running');
+});
+const nextEnds = fc.boolean().map(
+  (isWell): Move<Model, Real> => ({
+    name: `the next ends(${isWell})`,
+    run(model, real) {
+      if (isWell) real.done('runNext', 'it ended');
+      else real.fail('runNext');
+      refuse(model);
+    },
+  }),
+);
+const upgrade = move<Model, Real>('upgrade', (model, real) => {
+  beReady(model, real);
+  find(model, real, 'c');
 });
 const breaks = fc.constantFrom('unpackEngine', 'runEngine', 'readClock').map(
   (src): Move<Model, Real> => ({
@@ -169,13 +237,20 @@ const stopEnds = fc.boolean().map(
   }),
 );
 
+function deedOf(type: string, params: unknown): string[] {
+  const { build } = Object(params) as { readonly build?: { readonly sum: string } };
+  if (type === 'letGo') return ['let go'];
+  if (type === 'acceptNext') return [`accept ${build?.sum}`];
+  return type === 'refuseNext' ? [`refuse ${build?.sum}`] : [];
+}
+
 describe('engine', () => {
   itsMachineAgrees(engineMachine, {
     input: fc.integer(),
     begin: (seed) => ({
       model: {
         ...{ at: 'unpacking', losses: 0, fallbacks: 0, failedAt: [], elapsedMs: 0 },
-        hasFallback: false,
+        ...{ hasFallback: false, upgradingMs: 0, trying: '', refused: null, deeds: [] },
       } as Model,
       real: drive(
         engineMachine,
@@ -204,11 +279,19 @@ describe('engine', () => {
       time,
       fc.oneof({ weight: 1, arbitrary: stop }, { weight: 5, arbitrary: alive }),
       stopEnds,
+      newer,
+      same,
+      upgrade,
+      attached,
+      nextReady,
+      nextEnds,
     ],
     agree(model, real) {
       const snapshot = real.snapshot();
-      expect(snapshot.value).toEqual(isUp(model) ? { attending: model.at } : model.at);
-      expect(snapshot.hasTag('running')).toBe(model.at === 'running');
+      const attending = isUpgrading(model) ? { upgrading: model.at } : model.at;
+      expect(snapshot.value).toEqual(isUp(model) ? { attending } : model.at);
+      expect(snapshot.hasTag('running')).toBe(isUp(model) && model.at !== 'starting');
+      expect(snapshot.context.refusal?.build.sum ?? null).toBe(model.refused);
       expect(snapshot.context.failuresAtMs).toEqual(model.failedAt);
       expect(real.running()).toEqual(RUNS[model.at]);
       const effects = real.takeEffects();
@@ -216,8 +299,13 @@ describe('engine', () => {
       model.fallbacks -= effects.filter((one) => one.type === 'fallBack').length;
       expect(model.fallbacks).toBe(0);
       expect(model.losses).toBe(0);
+      const deeds = effects.flatMap(({ type, params }) => deedOf(type, params));
+      expect(deeds).toEqual(model.deeds);
+      model.deeds = [];
       const left = (real.nextTimerMs() ?? Number.NaN) + model.elapsedMs;
       if (model.at === 'starting') expect(left).toBe(START_MS);
+      if (model.at === 'swapping')
+        expect((real.nextTimerMs() ?? 0) + model.upgradingMs).toBe(START_MS);
       if (model.at === 'running') expect(left).toBe(HANG_MS);
       if (model.at === 'failed') expect(left).toBe(ENGINE_RESTART_WINDOW_MS);
       if (model.at === 'stopping') expect(left).toBe(2 * ENGINE_STOP_TIMEOUT_MS);

@@ -47,6 +47,8 @@ describe('engine: beginning', () => {
       hello: null,
       lastReason: null,
       hasFallback: false,
+      next: null,
+      refusal: null,
     });
     engine.done('unpackEngine');
     expect([value(engine), engine.running()]).toEqual([{ attending: 'starting' }, ['runEngine']]);
@@ -161,6 +163,128 @@ describe('engine: falling back', () => {
     expect([context(engine).failuresAtMs, context(engine).restarts]).toEqual([[], 5]);
     engine.done('unpackEngine', false);
     expect(context(engine).hasFallback).toBe(false);
+  });
+});
+
+describe('engine: upgrading', () => {
+  const BUILD = { sum: 'b', name: 'ebpf (b)' };
+  const NEXT = { ...HELLO, version: '1.7.1' };
+  function attaching(from = running()): Engine {
+    from.send({ type: 'engine.newer', build: BUILD } as never);
+    told(from);
+    return from;
+  }
+  function swapping(): Engine {
+    const engine = attaching();
+    engine.send({ type: 'next.attached' });
+    return engine;
+  }
+  const refused = (reason: string) => [{ type: 'refuseNext', params: { build: BUILD, reason } }];
+
+  it('should start the newer build beside, let go once it is attached, and accept it at its hello', () => {
+    const engine = attaching();
+    expect([value(engine), engine.running()]).toEqual([
+      { attending: { upgrading: 'attaching' } },
+      ['runEngine', 'runNext'],
+    ]);
+    expect([engine.inputOf('runNext'), context(engine).next]).toEqual([BUILD, BUILD]);
+    expect(engine.snapshot().hasTag('running')).toBe(true);
+    engine.send({ type: 'next.ready', hello: NEXT } as never);
+    expect(value(engine)).toEqual({ attending: { upgrading: 'attaching' } });
+    engine.send({ type: 'next.attached' });
+    expect([value(engine), told(engine)]).toEqual([
+      { attending: { upgrading: 'swapping' } },
+      [{ type: 'letGo', params: undefined }],
+    ]);
+    expect(engine.snapshot().hasTag('running')).toBe(true);
+    engine.send({ type: 'next.ready', hello: NEXT } as never);
+    expect([value(engine), engine.running(), told(engine)]).toEqual([
+      { attending: 'running' },
+      ['runEngine'],
+      [{ type: 'acceptNext', params: { build: BUILD } }],
+    ]);
+    expect(context(engine)).toMatchObject({
+      ...{ hello: NEXT, next: null, refusal: null, restarts: 0, failuresAtMs: [] },
+    });
+    expect(engine.nextTimerMs()).toBe(300);
+  });
+
+  it.each<[string, (engine: Engine) => void, string]>([
+    ['ends', (one) => one.done('runNext', 'exit 3'), 'exit 3'],
+    ['cannot be started', (one) => one.fail('runNext', 'no room'), 'no room'],
+    [
+      'says nothing in time',
+      (one) => {
+        for (let times = 0; times < 7; times += 1) {
+          one.advance(100);
+          one.send({ type: 'engine.alive' });
+        }
+      },
+      'it did not take over in time',
+    ],
+  ])('should go on as before when the newer build %s, and not try it again', (_, fail, reason) => {
+    const engine = attaching();
+    fail(engine);
+    expect([value(engine), engine.running(), told(engine)]).toEqual([
+      { attending: 'running' },
+      ['runEngine'],
+      refused(reason),
+    ]);
+    const refusal = { build: BUILD, reason };
+    expect(context(engine)).toMatchObject({ restarts: 0, next: null, refusal, hello: HELLO });
+    engine.send({ type: 'engine.newer', build: BUILD } as never);
+    expect(value(engine)).toEqual({ attending: 'running' });
+    attaching(engine).send({ type: 'engine.newer', build: { sum: 'c', name: 'c' } } as never);
+    expect(value(engine)).toEqual({ attending: { upgrading: 'attaching' } });
+    expect(context(engine).refusal).toEqual(refusal);
+  });
+
+  it('should forget a refusal when what would run is what runs', () => {
+    const engine = attaching();
+    engine.done('runNext', 'exit 3');
+    engine.send({ type: 'engine.current' });
+    expect(context(engine).refusal).toBeNull();
+    expect(value(attaching(engine))).toEqual({ attending: { upgrading: 'attaching' } });
+  });
+
+  it.each<[string, (engine: Engine) => void, string]>([
+    ['ends', (one) => one.done('runEngine', 'exit 1'), 'exit 1'],
+    ['cannot run', (one) => one.fail('runEngine', 'gone'), 'gone'],
+    ['goes silent', (one) => one.advance(300), 'it went silent'],
+    [
+      'holds too much',
+      (one) =>
+        one.send({ type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 } as never),
+      'it held too much memory',
+    ],
+  ])('should be lost when the one that runs %s meanwhile', (_, lose, reason) => {
+    const engine = attaching();
+    lose(engine);
+    expect([value(engine), engine.running(), told(engine)]).toEqual([
+      ...['lost', ['readClock'], LOST(reason)],
+    ]);
+    expect(context(engine).refusal).toBeNull();
+  });
+
+  it.each<[string, (engine: Engine) => void, string]>([
+    ['ends', (one) => one.done('runNext', 'exit 3'), 'exit 3'],
+    ['says no hello in time', (one) => one.advance(700), 'it did not take over in time'],
+  ])('should be lost and refuse the newer build when that %s after the swap', (_, lose, reason) => {
+    const engine = swapping();
+    told(engine);
+    engine.advance(400);
+    engine.send({ type: 'engine.alive' });
+    expect(value(engine)).toEqual({ attending: { upgrading: 'swapping' } });
+    lose(engine);
+    expect([value(engine), told(engine)]).toEqual(['lost', [...refused(reason), ...LOST(reason)]]);
+    expect(context(engine)).toMatchObject({ next: null, refusal: { build: BUILD, reason } });
+  });
+
+  it('should stop both', () => {
+    for (const engine of [attaching(), swapping()]) {
+      engine.send({ type: 'stop.requested' });
+      expect([value(engine), engine.running()]).toEqual(['stopping', ['stopEngine']]);
+    }
   });
 });
 

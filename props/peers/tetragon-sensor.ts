@@ -40,7 +40,7 @@ export function describeTetragonLoss(what: string, signal: 'SIGKILL' | 'SIGSTOP'
     it(`should deliver what it writes and start it again when it ${what}`, async () => {
       const { peer, stateDir } = sensor;
       const tetragon = createTetragon(stateDir, await bundle.settings(), bundle.host);
-      await sensor.start({ engine: createEngineLauncher(stateDir, 'auto', tetragon) });
+      await sensor.start({ engine: createEngineLauncher(stateDir, 'auto', { tetragon }) });
       await peer.until('a running engine', isRunning(0));
       expect(engineOf()).toMatchObject({ kind: 'tetragon', version: '1.7.0' });
       await bundle.order({ do: 'write', from: 1, count: 50 });

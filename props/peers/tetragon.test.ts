@@ -342,7 +342,7 @@ describe.skipIf(!isRoot)('tetragon', () => {
   });
 
   it('should be preferred when it works, and passed over once it was given up', async () => {
-    const launcher = createEngineLauncher(stateDir, 'auto', await tetragonOf());
+    const launcher = createEngineLauncher(stateDir, 'auto', { tetragon: await tetragonOf() });
     expect(await launcher.unpack()).toBe(true);
     expect(launcher.passedOver()).toEqual([]);
     const run = launcher.launch({
@@ -370,7 +370,7 @@ describe.skipIf(!isRoot)('tetragon', () => {
   it('should be what is insisted on, or nothing', async () => {
     const host = { ...peer.host, kprobes: '/nowhere' };
     const tetragon = createTetragon(stateDir, await peer.settings(), host);
-    await expect(createEngineLauncher(stateDir, 'tetragon', tetragon).unpack()).rejects.toThrow(
+    await expect(createEngineLauncher(stateDir, 'tetragon', { tetragon }).unpack()).rejects.toThrow(
       'engine/tetragon: this kernel has no kprobes',
     );
   });

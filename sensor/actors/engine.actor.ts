@@ -1,111 +1,50 @@
-// The effects of the engine machine: one subprocess that says hello and alive on its standard output and stops when its
-// standard input ends.
+// The effects of the engine machine: its processes, the look for a newer build of it, and what the Sensor tells of it.
 import { fromPromise } from 'xstate';
-import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import {
-  type EngineHello,
+  type EngineBuild,
   engineStateOf,
-  type HookReport,
+  withRefusal,
 } from '../../machines/sensor/engine.rules.ts';
-import { parseJson } from '../../machines/wire/parse.ts';
-import type { EngineRun } from '../engine/engine-launcher.ts';
-import { isObject } from '../transport/answer.ts';
-import { createLossCounter } from './engine-losses.ts';
-import { type Parts, startActor } from './parts.ts';
+import { createEngineRuns, type EngineParts } from './engine-runs.ts';
+import { HOOKS_MAX } from './engine-words.ts';
+import { startActor } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
 
-const HOOKS_MAX = 256;
-const LINE_MAX_CHARS = 262_144;
-type EngineParts = Pick<
-  Parts,
-  'config' | 'logger' | 'clock' | 'monotonicNow' | 'seed' | 'facts' | 'onCrash' | 'ports'
->;
-
-/** Starts the engine's watch; `onChange` hears that its state or its number of restarts is another. */
+/** Starts the engine's watch; `onChange` hears that its state, its restarts or what it lacks is another. */
 export function startEngine(
   parts: EngineParts,
   exportFile: string,
   policies: PolicyKeeper,
   onChange: () => void,
 ) {
-  const { config, logger, facts } = parts;
+  const { config, logger, facts, clock } = parts;
   const launcher = parts.ports.engine;
-  let current: EngineRun | null = null;
-  let ending: Promise<void> = Promise.resolve();
-  let unpacking: Promise<unknown> = Promise.resolve();
-
-  async function run(signal: AbortSignal): Promise<string> {
-    await stop();
-    if (signal.aborted) return 'stopped';
-    const isPreemptRt = await launcher.isPreemptRt();
-    const countLost = createLossCounter(facts);
-    const own = launcher.launch({
-      exportFile,
-      nodeName: config.nodeName,
-      policyFile: policies.file,
-      onLine: (line) => {
-        const word = wordOf(line);
-        if (word === null) return;
-        countLost(word);
-        void hear(word, isPreemptRt, own);
-      },
-      onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
-    });
-    current = own;
-    policies.useEngine(own);
-    // One that hangs or holds too much does not wait for the next start.
-    signal.addEventListener('abort', () => void stop(), { once: true });
-    return own.gone;
-  }
-
-  async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {
-    if (own === current) policies.hear(word);
-    if (typeof word['engine'] === 'string') {
-      actor.send({
-        type: 'engine.ready',
-        hello: helloOf(word, isPreemptRt, launcher.passedOver()),
-      });
-    } else if (word['alive'] !== undefined) {
-      const memoryBytes = (await own.memoryBytes()) ?? 0;
-      if (own === current) actor.send({ type: 'engine.alive', memoryBytes });
-    }
-  }
-
-  // An unpacking that has begun is waited for: nothing is written any more once the engine has stopped.
-  function unpack(): Promise<boolean> {
-    const begun = launcher.unpack();
-    unpacking = begun.catch(() => undefined);
-    return begun;
-  }
-
-  // Ends the input, waits, and kills what does not end by itself.
-  function stop(): Promise<void> {
-    ending = ending.then(end);
-    return ending;
-  }
-
-  async function end(): Promise<void> {
-    await unpacking;
-    const own = current;
-    current = null;
-    if (own === null || own.hasEnded()) return;
-    own.endInput();
-    const timer = parts.clock.setTimeout(() => own.kill(), ENGINE_STOP_TIMEOUT_MS);
-    await own.gone;
-    parts.clock.clearTimeout(timer);
-  }
+  const runs = createEngineRuns(parts, exportFile, policies, (news) => actor.send(news));
+  let build: EngineBuild | null = null;
 
   const actor = startActor(
     parts,
     engineMachine.provide({
       actors: {
-        unpackEngine: fromPromise<boolean, undefined>(unpack),
-        runEngine: fromPromise<string, undefined>(({ signal }) => run(signal)),
-        stopEngine: fromPromise<unknown, undefined>(stop),
+        unpackEngine: fromPromise<boolean, undefined>(runs.unpack),
+        runEngine: fromPromise<string, undefined>(({ signal }) => runs.run(signal)),
+        runNext: fromPromise<string, EngineBuild | null>(async ({ input, signal }) =>
+          input === null ? 'there is none' : await runs.runNext(input, signal),
+        ),
+        stopEngine: fromPromise<unknown, undefined>(runs.stop),
         readClock: fromPromise<number, undefined>(async () => parts.monotonicNow()),
       },
       actions: {
+        letGo: runs.letGo,
+        acceptNext: (_, { build: next }) => {
+          logger.info({ before: build?.name, now: next?.name }, 'a newer engine took over');
+          runs.accept();
+        },
+        refuseNext: (_, { build: next, reason }) => {
+          logger.warn({ runs: build?.name, newer: next?.name, reason }, 'a newer engine did not');
+          if (next !== null) launcher.refuseNext(next);
+        },
         fallBack: (_, { reason }) => {
           logger.warn({ reason }, 'a lesser engine takes over');
           launcher.fallBack(reason);
@@ -123,9 +62,10 @@ export function startEngine(
       seed: parts.seed,
     },
   );
+
   const tell = (snapshot: EngineSnapshot): void => {
     const before = facts.engine;
-    const { hello, restarts } = snapshot.context;
+    const { hello, restarts, refusal } = snapshot.context;
     const value = snapshot.value;
     const state = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
     facts.engine = {
@@ -133,34 +73,32 @@ export function startEngine(
       version: hello?.version ?? '1.7.0',
       state: engineStateOf(state, snapshot.hasTag('running')),
       restarts,
-      disabled_hooks: [...(hello?.disabledHooks ?? [])],
+      disabled_hooks: withRefusal(hello?.disabledHooks ?? [], refusal).slice(0, HOOKS_MAX),
       loaded_policies: snapshot.hasTag('running') ? policies.loaded() : [],
     };
-    if (facts.engine.state !== before.state || restarts !== before.restarts) onChange();
+    const isSame = facts.engine.state === before.state && restarts === before.restarts;
+    const lacks = (one: typeof before): string => JSON.stringify(one.disabled_hooks);
+    if (!isSame || lacks(facts.engine) !== lacks(before)) onChange();
   };
-  actor.subscribe(tell);
+
+  let timer = 0;
+  async function look(): Promise<void> {
+    const found = await launcher.look();
+    if (found.state === 'newer') {
+      build = found.running;
+      actor.send({ type: 'engine.newer', build: found.build });
+    } else if (found.state === 'current') actor.send({ type: 'engine.current' });
+  }
+  function arm(): void {
+    if (actor.getSnapshot().status !== 'active') return;
+    timer = clock.setTimeout(
+      () => void look().finally(arm),
+      config.intervals.ENGINE_UPGRADE_LOOK_MS,
+    );
+  }
+
+  actor.subscribe({ next: tell, complete: () => clock.clearTimeout(timer) });
   tell(actor.getSnapshot());
+  arm();
   return actor;
-}
-
-type Word = Readonly<Record<string, unknown>>;
-function wordOf(line: string): Word | null {
-  const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
-  return parsed?.ok === true && isObject(parsed.value) ? parsed.value : null;
-}
-
-function helloOf(word: Word, isPreemptRt: boolean, passedOver: readonly HookReport[]): EngineHello {
-  const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
-  const hooks = listed.filter(isObject).map((one) => ({
-    hook: String(one['hook']).slice(0, 256),
-    reason: String(one['reason']).slice(0, 512),
-  }));
-  // The verifier of a PREEMPT_RT kernel refuses syscall kprobes with BPF_MODIFY_RETURN; everything else goes on.
-  if (isPreemptRt) hooks.push({ hook: 'syscall_kprobes', reason: 'PREEMPT_RT kernel' });
-  return {
-    kind: String(word['engine']).slice(0, 32),
-    version: String(word['version']).slice(0, 32),
-    mode: String(word['mode']).slice(0, 32),
-    disabledHooks: [...passedOver, ...hooks].slice(0, HOOKS_MAX),
-  };
 }

@@ -12,8 +12,8 @@ import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { EngineKind } from '../engine/choice.ts';
-import { layOutAndChoose } from '../engine/engine-launcher.ts';
 import { readKernel } from '../engine/kernel.ts';
+import { layOutAndChoose } from '../engine/lay-out.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { type KubernetesAccess, readWorkloads } from '../telemetry/kubernetes-lists.ts';
@@ -165,7 +165,9 @@ async function checkEngine(
   const tetragon = createTetragon(config.stateDir, config.tetragon);
   const scratch = await mkdtemp(join(tmpdir(), 'service-sensor-doctor-'));
   try {
-    const { choice } = await layOutAndChoose(scratch, config.engine, tetragon.whyNot);
+    const { choice } = await layOutAndChoose(scratch, config.engine, {
+      whyNotTetragon: tetragon.whyNot,
+    });
     if (!choice.ok) {
       return { kind: wanted, check: { name, isGood: false, text: choice.reason } };
     }

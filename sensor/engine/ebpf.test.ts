@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EBPF_ENGINE_FILE, ebpfEngineFile, whyNoEbpf } from './ebpf.ts';
-import { layOutAndChoose } from './engine-launcher.ts';
+import { layOutAndChoose } from './lay-out.ts';
 import { whyNotHere } from './native/engine-rig.ts';
 
 const canRunProgram = process.platform === 'linux' && process.arch === 'x64';
@@ -54,7 +54,9 @@ describe.skipIf(!canRunProgram)('ebpf engine file', () => {
   });
 
   it('should be laid out to be run by its owner only, and chosen where the kernel takes it', async () => {
-    const { directory: engine, choice } = await layOutAndChoose(directory, 'auto', noBundle);
+    const { directory: engine, choice } = await layOutAndChoose(directory, 'auto', {
+      whyNotTetragon: noBundle,
+    });
     expect(statSync(path.join(engine, EBPF_ENGINE_FILE)).mode & 0o777).toBe(0o700);
     const refused = whyNotHere(directory);
     expect(choice).toMatchObject({ ok: true, kind: refused === undefined ? 'ebpf' : 'procfs' });
@@ -62,7 +64,9 @@ describe.skipIf(!canRunProgram)('ebpf engine file', () => {
   });
 
   it('should refuse an engine that was asked for and is not there', async () => {
-    expect((await layOutAndChoose(directory, 'tetragon', noBundle)).choice).toMatchObject({
+    expect(
+      (await layOutAndChoose(directory, 'tetragon', { whyNotTetragon: noBundle })).choice,
+    ).toMatchObject({
       ok: false,
     });
   });

@@ -14,6 +14,11 @@ export type EbpfFile =
   | { readonly ok: true; readonly file: EngineFile }
   | { readonly ok: false; readonly reason: string };
 
+/** What has to fit together: the program and its sum. */
+export function ebpfSources(directory: URL): readonly URL[] {
+  return [new URL(BUILT, directory), new URL(`${BUILT}.sha256`, directory)];
+}
+
 /** The program, when this machine can run it and it is the one that was committed. Never rejects. */
 export async function ebpfEngineFile(
   directory: URL = new URL('./native/', import.meta.url),

@@ -11,6 +11,8 @@ export type EngineRun = {
   kill(): void;
   /** Has it read its policy file again. Absent where the engine takes none. */
   readonly readPolicies?: () => void;
+  /** The one before has ended and told everything up to then. Absent where an engine learns it by itself. */
+  readonly takeOver?: (toldUntil: number) => void;
 };
 export type EngineLaunch = {
   readonly exportFile: string;

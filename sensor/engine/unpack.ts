@@ -1,7 +1,8 @@
 // Lays the engine's files out under the state directory, where it runs from. A manifest of SHA-256 sums says whether what
-// lies there is what this Sensor brings; anything else is written anew, each file beside its place and then renamed.
+// lies there is what this Sensor brings; anything else is written anew, each file beside its place and then renamed, so
+// that an engine which runs from there keeps the file it was started with.
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 export const ENGINE_VERSION = '1.7.0';
@@ -18,18 +19,52 @@ export type UnpackResult =
   | { readonly ok: true; readonly directory: string; readonly written: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** The files of the engine this program carries. */
-export async function engineFiles(): Promise<readonly EngineFile[]> {
-  const source = new URL(`./procfs/${PROCFS_ENGINE_FILE}`, import.meta.url);
-  return [{ name: PROCFS_ENGINE_FILE, content: await readFile(source) }];
+const PROCFS = new URL('./procfs/', import.meta.url);
+
+/** The sources of the engine that Node runs, which is all of that folder but its tests. */
+export async function engineSources(directory: URL = PROCFS): Promise<readonly URL[]> {
+  const names = (await readdir(directory)).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  );
+  return names.sort().map((name) => new URL(name, directory));
+}
+
+/** Their contents. */
+export async function engineFiles(directory: URL = PROCFS): Promise<readonly EngineFile[]> {
+  const sources = await engineSources(directory);
+  return await Promise.all(
+    sources.map(async (source) => ({
+      name: path.basename(source.pathname),
+      content: await readFile(source),
+    })),
+  );
+}
+
+/** Where the engine runs from; `beside` for one that is tried while another runs. */
+export function engineDirectory(stateDir: string, place?: 'beside'): string {
+  const directory = path.join(stateDir, 'engine', `v${ENGINE_VERSION}`);
+  return place === undefined ? directory : path.join(directory, 'next');
+}
+
+/** Moves what was laid out beside to where an engine is started from. */
+export async function settleEngine(stateDir: string, names: readonly string[]): Promise<void> {
+  const [from, to] = [engineDirectory(stateDir, 'beside'), engineDirectory(stateDir)];
+  for (const name of [...names, MANIFEST]) await rename(path.join(from, name), path.join(to, name));
+  await clearBeside(stateDir);
+}
+
+/** Removes what was laid out beside and not settled. */
+export async function clearBeside(stateDir: string): Promise<void> {
+  await rm(engineDirectory(stateDir, 'beside'), { recursive: true, force: true });
 }
 
 /** Makes `engine/v1.7.0/` hold exactly these contents; writes only what differs. Idempotent; a full disk is a result. */
 export async function unpackEngine(options: {
   readonly stateDir: string;
   readonly files: readonly EngineFile[];
+  readonly place?: 'beside';
 }): Promise<UnpackResult> {
-  const directory = path.join(options.stateDir, 'engine', `v${ENGINE_VERSION}`);
+  const directory = engineDirectory(options.stateDir, options.place);
   const sums = options.files.map((file): [string, string] => [file.name, sumOf(file.content)]);
   const manifest = `${JSON.stringify({ version: ENGINE_VERSION, sha256: Object.fromEntries(sums) })}\n`;
   const wanted: readonly EngineFile[] = [
@@ -59,7 +94,8 @@ export function sumOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-async function sumOfFile(file: string): Promise<string | undefined> {
+/** What a file holds now; undefined when it cannot be read. */
+export async function sumOfFile(file: string): Promise<string | undefined> {
   const content = await readFile(file).catch(() => undefined);
   return content === undefined ? undefined : sumOf(content);
 }

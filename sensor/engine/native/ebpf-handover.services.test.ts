@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,13 @@ import {
   attachedOf,
   launchEngine,
   linesOf,
+  numbersOf,
   type Running,
+  range,
   skipReason,
   startEngine,
+  startLoad,
   stopEngine,
-  type Told,
   until,
 } from './engine-rig.ts';
 
@@ -35,24 +37,6 @@ async function start(): Promise<Running> {
   engines.push(running);
   return running;
 }
-
-/** Execs of numbered programs, without end. */
-function startLoad(mark: string) {
-  const loop = `i=0; while :; do /bin/true ${mark}-$i; i=$((i+1)); done`;
-  return spawn('/bin/sh', ['-c', loop], { stdio: 'ignore' });
-}
-
-/** The numbers of the mark's programs, in the order in which they were told, by kind. */
-function numbersOf(lines: readonly Told[], mark: string, kind: string): number[] {
-  return lines
-    .filter((one) => one.kind === kind && !one.body.process.flags?.includes('procFS'))
-    .map(({ body }) => body.process.arguments ?? '')
-    .filter((words) => words.startsWith(`${mark}-`))
-    .map((words) => Number(words.slice(mark.length + 1)));
-}
-
-const range = (from: number, to: number) =>
-  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
 
 describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () => {
   it('should hand over to the next, which starts beside it, without a gap and without telling twice', async () => {

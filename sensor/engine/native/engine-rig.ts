@@ -129,3 +129,22 @@ export async function until(file: string, met: (lines: Told[]) => boolean): Prom
 export function hooked(lines: readonly Told[], name: string): Told[] {
   return lines.filter(({ body }) => body.function_name === name);
 }
+
+/** Execs of numbered programs, without end. */
+export function startLoad(mark: string) {
+  const loop = `i=0; while :; do /bin/true ${mark}-$i; i=$((i+1)); done`;
+  return spawn('/bin/sh', ['-c', loop], { stdio: 'ignore' });
+}
+
+/** The numbers of the mark's programs, in the order in which they were told, by kind. */
+export function numbersOf(lines: readonly Told[], mark: string, kind: string): number[] {
+  return lines
+    .filter((one) => one.kind === kind && !one.body.process.flags?.includes('procFS'))
+    .map(({ body }) => body.process.arguments ?? '')
+    .filter((words) => words.startsWith(`${mark}-`))
+    .map((words) => Number(words.slice(mark.length + 1)));
+}
+
+/** From one number to another, both included. */
+export const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);

@@ -1,0 +1,36 @@
+// The lines an engine says on its standard output, as far as the Sensor believes them.
+import type { EngineHello, HookReport } from '../../machines/sensor/engine.rules.ts';
+import { parseJson } from '../../machines/wire/parse.ts';
+import { isObject } from '../transport/answer.ts';
+
+export type Word = Readonly<Record<string, unknown>>;
+
+export const HOOKS_MAX = 256;
+const LINE_MAX_CHARS = 262_144;
+
+/** One line; null when it is none of ours or too long. */
+export function wordOf(line: string): Word | null {
+  const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
+  return parsed?.ok === true && isObject(parsed.value) ? parsed.value : null;
+}
+
+/** What it said of itself, with the better engines that were passed over, within bounds. */
+export function helloOf(
+  word: Word,
+  isPreemptRt: boolean,
+  passedOver: readonly HookReport[],
+): EngineHello {
+  const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
+  const hooks = listed.filter(isObject).map((one) => ({
+    hook: String(one['hook']).slice(0, 256),
+    reason: String(one['reason']).slice(0, 512),
+  }));
+  // The verifier of a PREEMPT_RT kernel refuses syscall kprobes with BPF_MODIFY_RETURN; everything else goes on.
+  if (isPreemptRt) hooks.push({ hook: 'syscall_kprobes', reason: 'PREEMPT_RT kernel' });
+  return {
+    kind: String(word['engine']).slice(0, 32),
+    version: String(word['version']).slice(0, 32),
+    mode: String(word['mode']).slice(0, 32),
+    disabledHooks: [...passedOver, ...hooks].slice(0, HOOKS_MAX),
+  };
+}
