@@ -176,20 +176,6 @@ export const ENGINE_UPGRADE_LOOK_MS = 60 * SECOND_MS;
 export const WATCHDOG_BEAT_MS = 5 * SECOND_MS;
 export const WATCHDOG_SILENCE_MS = 60 * SECOND_MS;
 export const ENGINE_MEMORY_MAX_BYTES = 256 * MIB;
-export const TETRAGON_MEMORY_MAX_BYTES = 1_024 * MIB;
-// Tetragon as the engine: its bundle, its service, its export.
-export const TETRAGON_BUNDLE_BYTES_MAX = 1_024 * MIB;
-export const TETRAGON_BUNDLE_ENTRIES_MAX = 4_096;
-export const TETRAGON_BUNDLE_NAME_MAX_BYTES = 4 * KIB;
-export const TETRAGON_EXPORT_FILE_MIB = 50;
-export const TETRAGON_EXPORT_BACKUPS_MAX = 10;
-export const TETRAGON_READY_POLL_MS = 100;
-export const TETRAGON_ALIVE_INTERVAL_MS = 2 * SECOND_MS;
-export const TETRAGON_LOSS_INTERVAL_MS = 15 * SECOND_MS;
-export const TETRAGON_LOSS_ANSWER_MAX_BYTES = 64 * MIB;
-export const TETRAGON_CALL_TIMEOUT_MS = 5 * SECOND_MS;
-// The kernel allows 107; Tetragon makes its socket in a folder beside the place first, which takes 29 more.
-export const UNIX_SOCKET_PATH_MAX_BYTES = 78;
 export const EXPORT_CHUNK_BYTES = 256 * KIB;
 export const EXPORT_LINE_MAX_BYTES = 1 * MIB;
 export const EXPORT_HEAD_BYTES = 256;

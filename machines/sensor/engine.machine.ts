@@ -1,4 +1,4 @@
-// The engine subprocess: unpacked, started, watched, restarted, and followed by a newer build of itself. decision: D49
+// The engine subprocess: unpacked, started, watched, restarted, and followed by a newer build of itself. decision: D50
 //   unpacking           the engine's files are put in place
 //   attending.starting  the process runs and has not said hello; a deadline ends it
 //   attending.running   it says `alive` from time to time; silence counts as a hang, too much memory as a failure

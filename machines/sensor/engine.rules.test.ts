@@ -4,15 +4,17 @@ import {
   ENGINE_MEMORY_MAX_BYTES,
   ENGINE_RESTART_WINDOW_MS,
   ENGINE_RESTARTS_MAX,
-  TETRAGON_MEMORY_MAX_BYTES,
 } from '../limits.ts';
 import {
   engineStateOf,
   isGivenUp,
   isRunaway,
   isTimeToFallBack,
+  isUntried,
   withFailure,
+  withRefusal,
 } from './engine.rules.ts';
+import { TETRAGON_MEMORY_MAX_BYTES } from './tetragon-limits.ts';
 
 describe('engine rules', () => {
   it('should count a failure until it is exactly one window old, and none from the future', () => {
@@ -58,5 +60,24 @@ describe('engine rules', () => {
   ])('should say of %s on the wire: %s', (state, word) => {
     expect(engineStateOf(state, false)).toBe(word);
     expect(engineStateOf(state, true)).toBe('running');
+  });
+});
+
+describe('a newer build that did not take over', () => {
+  const refusal = { build: { sum: 'a', name: 'ebpf 1.7.0 (a)' }, reason: 'it ended with 3' };
+
+  it('should be tried once for the same bytes', () => {
+    expect(isUntried(null, refusal.build)).toBe(true);
+    expect(isUntried(refusal, { ...refusal.build, name: 'another name' })).toBe(false);
+    expect(isUntried(refusal, { sum: 'b', name: 'ebpf 1.7.0 (b)' })).toBe(true);
+  });
+
+  it('should be told before the hooks that are missing, within the bound of a reason', () => {
+    const hooks = [{ hook: 'io_uring', reason: 'not seen' }];
+    expect(withRefusal(hooks, null)).toEqual(hooks);
+    const reason = 'ebpf 1.7.0 (a) did not take over: it ended with 3';
+    expect(withRefusal(hooks, refusal)).toEqual([{ hook: 'engine/upgrade', reason }, ...hooks]);
+    const [long] = withRefusal([], { ...refusal, reason: 'x'.repeat(600) });
+    expect(long?.reason).toHaveLength(512);
   });
 });

@@ -3,9 +3,9 @@ import {
   ENGINE_FALLBACK_FAILURES,
   ENGINE_MEMORY_MAX_BYTES,
   ENGINE_RESTARTS_MAX,
-  TETRAGON_MEMORY_MAX_BYTES,
 } from '../limits.ts';
 import type { EngineState } from '../wire/heartbeat.ts';
+import { TETRAGON_MEMORY_MAX_BYTES } from './tetragon-limits.ts';
 
 const HOOK_REASON_MAX_CHARS = 512;
 

@@ -3,6 +3,7 @@ import { ERRORS } from '../../machines/errors.ts';
 import * as specifiedLimits from '../../machines/limits.ts';
 import * as pipelineLimits from '../../machines/pipeline-limits.ts';
 import * as policyLimits from '../../machines/sensor/policy-limits.ts';
+import * as tetragonLimits from '../../machines/sensor/tetragon-limits.ts';
 import { filesLike, textOf } from './files.ts';
 import { LATER_CODES, LATER_LIMITS } from './later.ts';
 
@@ -28,10 +29,11 @@ describe('error catalogue', () => {
 });
 
 const fileOf = (name: string) => {
+  if (Object.hasOwn(tetragonLimits, name)) return 'machines/sensor/tetragon-limits.ts';
   if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
   return Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
 };
-const limits = { ...specifiedLimits, ...pipelineLimits, ...policyLimits };
+const limits = { ...specifiedLimits, ...pipelineLimits, ...policyLimits, ...tetragonLimits };
 
 describe('limits', () => {
   it('should all be documented with their values', () => {

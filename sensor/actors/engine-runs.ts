@@ -1,5 +1,5 @@
 // The processes of the engine: the one that runs, and a newer build that is tried beside it. A process says hello and
-// alive on its standard output and stops when its standard input ends. decision: D49
+// alive on its standard output and stops when its standard input ends. decision: D50
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
 import type { EngineLaunch, EngineRun } from '../engine/engine-launcher.ts';

@@ -1,5 +1,5 @@
 // Another build of the real engine put in the place of the one a Sensor carries, while that one runs under load: what is
-// told is every program once, whether the other build works or not. decision: D49
+// told is every program once, whether the other build works or not. decision: D50
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

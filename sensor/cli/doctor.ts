@@ -22,6 +22,7 @@ import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
 import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
 import { checkPolicies } from './doctor-policies.ts';
+import { readLive, refusedUpgrade } from './live-status.ts';
 
 type Check = { readonly name: string; readonly isGood: boolean; readonly text: string };
 const CLOCK_YEAR_MIN = 2_025;
@@ -46,6 +47,7 @@ export async function runDoctor(
     await checkDisk(config.stateDir),
     ...(await checkKernel()),
     engine,
+    ...(await checkUpgrade(config.stateDir)),
     ...policies.map((one) => ({ name: 'policy', ...one })),
     ...(config.kubernetes === null ? [] : [await checkCluster(config.kubernetes)]),
     checkToken(token, isTokenGiven, state !== null),
@@ -188,6 +190,14 @@ async function checkCluster(access: KubernetesAccess): Promise<Check> {
     ({ size }) => ({ name, isGood: true, text: `tells ${size} containers of ${access.nodeName}` }),
     (error: Error) => ({ name, isGood: false, text: error.message }),
   );
+}
+
+/** A newer build of the engine that the running Sensor could not take. */
+async function checkUpgrade(stateDir: string): Promise<Check[]> {
+  const reason = refusedUpgrade(await readLive(stateDir));
+  if (reason === '-') return [];
+  const fix = 'the one before runs on; install the program again, or restart to insist on it';
+  return [{ name: 'upgrade', isGood: false, text: `${reason} (${fix})` }];
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -19,12 +19,14 @@ const state = (more: Record<string, unknown> = {}) =>
     }),
   );
 
+function run(...words: string[]) {
+  return spawnSync(process.execPath, [join(import.meta.dirname, 'service-sensor.ts'), ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, SERVICE_SENSOR_STATE_DIR: folder },
+  });
+}
 function status() {
-  const ran = spawnSync(
-    process.execPath,
-    [join(import.meta.dirname, 'service-sensor.ts'), 'status', '-o', 'json'],
-    { encoding: 'utf8', env: { ...process.env, SERVICE_SENSOR_STATE_DIR: folder } },
-  );
+  const ran = run('status', '-o', 'json');
   return { code: ran.status, summary: JSON.parse(ran.stdout).summary as string };
 }
 
@@ -55,5 +57,23 @@ describe('service-sensor status, offline', () => {
     write('client.cert.pem', 'certificate');
     state({ certificate_expires_at: '2001-01-01T00:00:00.000Z' });
     expect(status().summary).toBe('certificate expired: re-enroll');
+  });
+
+  it('should tell the newer engine that did not take over beside those that were passed over', () => {
+    state();
+    mkdirSync(join(folder, 'run'), { recursive: true });
+    const hooks = [
+      { hook: 'engine/upgrade', reason: 'ebpf 1.7.0 (abc) did not take over: it ended with 7' },
+      { hook: 'engine/tetragon', reason: 'no bundle is named' },
+    ];
+    const live = { pid: process.pid, state: 'running', engine: { disabled_hooks: hooks } };
+    write('run/status.json', JSON.stringify(live));
+    const { stdout } = run('status');
+    expect(stdout).toMatch(
+      /^ENGINE UPGRADE +ebpf 1.7.0 \(abc\) did not take over: it ended with 7$/m,
+    );
+    expect(stdout).toMatch(/^ENGINE PASSED OVER +tetragon: no bundle is named$/m);
+    expect(run('doctor').stdout).toMatch(/^✗ upgrade +ebpf 1.7.0 \(abc\) did not take over/m);
+    rmSync(join(folder, 'run'), { recursive: true });
   });
 });

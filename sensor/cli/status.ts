@@ -3,11 +3,10 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
-import { parseJson } from '../../machines/wire/parse.ts';
-import { STATUS_FILE } from '../actors/status-file.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { isObject } from '../transport/answer.ts';
+import { passedOver, readLive, refusedUpgrade } from './live-status.ts';
 
 type Row = readonly [name: string, value: string];
 
@@ -21,7 +20,7 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
     return EXIT.usage;
   }
   const live = await readLive(config.stateDir);
-  const isRunning = live !== null && isAlive(Number(live['pid'])) && live['state'] !== 'stopped';
+  const isRunning = live !== null;
   const broken = isRunning ? null : await missingPart(config.stateDir);
   const summary = summaryOf(state, isRunning, live, { broken });
   if (format === 'json') {
@@ -30,18 +29,11 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
       is_running: isRunning,
       state_dir: config.stateDir,
       identity: state,
-      live: isRunning ? live : null,
+      live,
     };
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
-  } else process.stdout.write(tableOf(rowsOf(summary, config, state, isRunning ? live : null)));
+  } else process.stdout.write(tableOf(rowsOf(summary, config, state, live)));
   return state === null ? EXIT.notFound : EXIT.ok;
-}
-
-/** The last picture a running Sensor left, or null. */
-async function readLive(stateDir: string): Promise<Readonly<Record<string, unknown>> | null> {
-  const text = await readFile(join(stateDir, STATUS_FILE), 'utf8').catch(() => '');
-  const parsed = parseJson(text);
-  return parsed.ok && isObject(parsed.value) ? parsed.value : null;
 }
 
 // What `run` would say of an identity that lacks a half. A kept other pair is something `run` can go on with.
@@ -115,25 +107,13 @@ function rowsOf(
     ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
     ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
     ['ENGINE PASSED OVER', passedOver(live)],
+    ['ENGINE UPGRADE', refusedUpgrade(live)],
     ['POLICIES', policiesOf(live)],
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
   // What is not known is left out: a table of dashes tells nobody anything.
   return rows.filter(([, value]) => value !== '-');
-}
-
-/** The better engines that do not run on this node, each with the reason. */
-function passedOver(live: Readonly<Record<string, unknown>> | null): string {
-  const engine = live?.['engine'];
-  const hooks: unknown =
-    typeof engine === 'object' && engine !== null && Reflect.get(engine, 'disabled_hooks');
-  const told = (Array.isArray(hooks) ? hooks : []).flatMap((one: unknown) => {
-    const { hook, reason } = Object(one) as { readonly hook?: unknown; readonly reason?: unknown };
-    const kind = /^engine\/(.*)$/.exec(String(hook))?.[1];
-    return kind === undefined ? [] : [`${kind}: ${String(reason)}`];
-  });
-  return told.length === 0 ? '-' : told.join('; ');
 }
 
 /** Each policy with its state, what it did or would have done, and why it is not in force. */
@@ -157,13 +137,4 @@ function policiesOf(live: Readonly<Record<string, unknown>> | null): string {
 
 function tableOf(rows: readonly Row[]): string {
   return rows.map(([name, value]) => `${name.padEnd(18)}  ${value}\n`).join('');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM';
-  }
 }

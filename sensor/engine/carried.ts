@@ -1,5 +1,5 @@
 // What the program carries of its own engines, each with the sum that tells one build of it from another. A package
-// upgrade replaces these files while the Sensor runs; halfway through, a program and its sum do not fit. decision: D49
+// upgrade replaces these files while the Sensor runs; halfway through, a program and its sum do not fit. decision: D50
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 // The builds of our own engines over time: which one runs, whether the program carries another by now, and which one was
-// refused. The newer one is laid out beside and moved into place when it has taken over. decision: D49
+// refused. The newer one is laid out beside and moved into place when it has taken over. decision: D50
 import { join } from 'node:path';
 import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
 import { carriedEngine, ENTRY, laidOutOf, marksOf, type OwnKind } from './carried.ts';

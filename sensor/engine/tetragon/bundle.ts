@@ -9,7 +9,7 @@ import { createGunzip } from 'node:zlib';
 import {
   TETRAGON_BUNDLE_BYTES_MAX,
   TETRAGON_BUNDLE_ENTRIES_MAX,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/tetragon-limits.ts';
 import { parseJson } from '../../../machines/wire/parse.ts';
 import { readTar, type TarEntry } from './tar.ts';
 

@@ -2,7 +2,10 @@
 // said on the command line, which goes before them. It gets no listening port: its service is a unix socket, and its
 // metrics are off unless the operator named an address for them.
 import { createHash } from 'node:crypto';
-import { TETRAGON_EXPORT_BACKUPS_MAX, TETRAGON_EXPORT_FILE_MIB } from '../../../machines/limits.ts';
+import {
+  TETRAGON_EXPORT_BACKUPS_MAX,
+  TETRAGON_EXPORT_FILE_MIB,
+} from '../../../machines/sensor/tetragon-limits.ts';
 
 /** Our folder of the BPF file system. Each state directory has its own, so that no Sensor clears away another's. */
 export function bpfDirOf(stateDir: string): string {

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import {
   TETRAGON_CALL_TIMEOUT_MS,
   TETRAGON_LOSS_ANSWER_MAX_BYTES,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/tetragon-limits.ts';
 import { parseJson } from '../../../machines/wire/parse.ts';
 
 /** The map of counters per CPU; every 8 bytes of its value is one of them. */

@@ -8,7 +8,7 @@ import {
   TETRAGON_ALIVE_INTERVAL_MS,
   TETRAGON_LOSS_INTERVAL_MS,
   TETRAGON_READY_POLL_MS,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/tetragon-limits.ts';
 import { parseJson } from '../../../machines/wire/parse.ts';
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
 import { residentBytes } from '../process-memory.ts';

@@ -3,8 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import { TETRAGON_CALL_TIMEOUT_MS } from '../../../machines/limits.ts';
 import { TETRAGON_POLICY_CALL_TIMEOUT_MS } from '../../../machines/sensor/policy-limits.ts';
+import { TETRAGON_CALL_TIMEOUT_MS } from '../../../machines/sensor/tetragon-limits.ts';
 import { isObject } from '../../pipeline/json-value.ts';
 
 const PROTO = fileURLToPath(new URL('./sensors.proto', import.meta.url));

@@ -4,7 +4,7 @@ import {
   TETRAGON_BUNDLE_BYTES_MAX,
   TETRAGON_BUNDLE_ENTRIES_MAX,
   TETRAGON_BUNDLE_NAME_MAX_BYTES,
-} from '../../../machines/limits.ts';
+} from '../../../machines/sensor/tetragon-limits.ts';
 
 export type TarEntry = {
   readonly path: string;

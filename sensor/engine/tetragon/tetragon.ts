@@ -2,7 +2,8 @@
 // loaded with its first start, because most nodes run without it. decision: D46
 import { access, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ENGINE_STOP_TIMEOUT_MS, UNIX_SOCKET_PATH_MAX_BYTES } from '../../../machines/limits.ts';
+import { ENGINE_STOP_TIMEOUT_MS } from '../../../machines/limits.ts';
+import { UNIX_SOCKET_PATH_MAX_BYTES } from '../../../machines/sensor/tetragon-limits.ts';
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
 import { type PlacedBundle, pinOf, placeBundle } from './bundle.ts';
 import { bpfDirOf } from './flags.ts';
