@@ -28,7 +28,7 @@ import { emptyFacts } from './facts.ts';
 import { type PolicyKeeper, startPolicies } from './policies.ts';
 
 const refused = skipReason('ebpf engine, upgraded in a running Sensor');
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const CARRIED = fileURLToPath(new URL('../engine/', import.meta.url));
 const PROGRAM = 'ebpf-engine-x86_64';
 

@@ -3,8 +3,9 @@
 #define COMMON_H
 
 const volatile struct settings settings = {};
-/* Set when the engine leaves: detaching takes the kernel a second or more, and nothing is told meanwhile. */
-volatile u32 stopped = 0;
+/* Set when the engine leaves: what happens from then on is another's to tell, and detaching takes the kernel a second or
+ * more. It is a time, not a word: what had begun before still comes, however late this processor gets to it. */
+volatile u64 stopped_at = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -42,7 +43,7 @@ static __always_inline void count(u32 which)
 
 static __always_inline void put(void *event, u64 size)
 {
-	if (stopped)
+	if (stopped_at && ((const struct event_head *)event)->time >= stopped_at)
 		return;
 	if (bpf_ringbuf_output(&ring, event, size, 0))
 		count(COUNT_LOST);

@@ -81,7 +81,7 @@ static __always_inline void on_packet(struct __sk_buff *packet, bool leaves)
 	u32 udp = read_addresses(packet, &sock);
 	u64 cookie;
 
-	if (stopped || udp == 0 || bpf_skb_load_bytes(packet, udp, ports, sizeof(ports)))
+	if (udp == 0 || bpf_skb_load_bytes(packet, udp, ports, sizeof(ports)))
 		return;
 	sock.sport = bpf_ntohs(ports[0]);
 	sock.dport = bpf_ntohs(ports[1]);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "cgroups.h"
 #include "clock.h"
@@ -28,6 +29,8 @@
 #define SIGN_NS 100000000ull
 #define TICK_MS 100
 #define GATHER_MS 10
+#define LEAVE_STEP_MS 5
+#define LEAVE_GRACE_NS 100000000ull
 #define MEMORY_MAX_BYTES (192ull << 20) /* refused beyond: the engine then ends itself and is started again */
 #define EXIT_REFUSED 3
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
@@ -233,11 +236,20 @@ static void run(int signals)
 
 static void leave(void)
 {
+	const struct timespec step = { 0, LEAVE_STEP_MS * 1000000l };
 	u64 told_until = programs_stop();
 
-	policies_stop();
-	while (programs_take() > 0)
+	policies_stop(told_until);
+	/* A program that was interrupted in the middle of an event says it when it goes on. */
+	for (;;) {
+		bool none = programs_take() == 0;
+
 		export_flush();
+		if (none && boot_ns() >= told_until + LEAVE_GRACE_NS)
+			break;
+		if (none)
+			nanosleep(&step, 0);
+	}
 	programs_sweep(true);
 	tell_losses();
 	handover_leave(told_until);

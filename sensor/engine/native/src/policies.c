@@ -358,10 +358,10 @@ void policies_tidy(void)
 	policy_hooks_sweep(generation);
 }
 
-void policies_stop(void)
+void policies_stop(u64 when)
 {
 	if (programs)
-		programs->bss->stopped = 1;
+		programs->bss->stopped_at = when;
 }
 
 u64 policies_missed(void)

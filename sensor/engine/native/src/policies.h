@@ -19,7 +19,7 @@ void policies_tell(struct text *(*begin)(void), void (*say)(struct text *to, cha
 /* Detaches a hook that no policy asks for any more; asked again and again, between batches of the ring. */
 void policies_tidy(void);
 /* Nothing new is told; what is in force stays so until the process ends. */
-void policies_stop(void);
+void policies_stop(u64 when);
 /* Events that no program judged. */
 u64 policies_missed(void);
 

@@ -13,6 +13,7 @@
 
 #define CONNECT_WAIT_NS 200000000ull
 #define SWEEP_MAX 256
+#define STOP_AHEAD_NS 5000000ull
 #define LINKS_MAX 64
 
 static struct engine_bpf *engine;
@@ -21,6 +22,7 @@ static struct bpf_link *links[LINKS_MAX];
 static struct disabled disabled[LINKS_MAX];
 static unsigned links_count, disabled_count, taken;
 static tell_record *tell_one;
+static u64 stopped_at = ~0ull;
 static char last_words[256];
 
 const struct disabled *programs_disabled(unsigned *count)
@@ -277,7 +279,7 @@ void programs_sweep(bool all)
 		if (bpf_map_lookup_elem(connecting, &keys[i], &event) ||
 		    (!all && now - event.head.time < CONNECT_WAIT_NS))
 			continue;
-		if (!bpf_map_delete_elem(connecting, &keys[i]))
+		if (!bpf_map_delete_elem(connecting, &keys[i]) && event.head.time < stopped_at)
 			tell_one(&event, sizeof(event));
 	}
 }
@@ -333,8 +335,7 @@ u64 programs_lost(void)
 
 u64 programs_stop(void)
 {
-	u64 when = boot_ns();
-
-	engine->bss->stopped = 1;
-	return when;
+	stopped_at = boot_ns() + STOP_AHEAD_NS;
+	engine->bss->stopped_at = stopped_at;
+	return stopped_at;
 }

@@ -48,8 +48,8 @@ void programs_forget_words(void);
 /* Everything the kernel did not hand over: no room in the ring, and programs that could not run. */
 u64 programs_lost(void);
 u64 programs_count(enum counter which);
-/* Nothing new is told; what is in the ring stays to be taken. When that was: at most a few events from then on are told.
- * The kernel detaches the programs when the process ends. */
+/* Nothing is told that happens from then on, a moment in the future; what happens before is, and comes for a while. The
+ * kernel detaches the programs when the process ends. */
 u64 programs_stop(void);
 
 #endif
