@@ -53,6 +53,12 @@ export function createTetragon(
   const socket = path.join(stateDir, 'run', 'tetragon.sock');
   const pinned = path.join(host.bpfFileSystem, bpfDirOf(stateDir));
   const words = createLastWords(path.join(own, 'last-word.json'));
+  /** What the kernel side of the run before lost beyond what was told, until a run has taken it over. */
+  let lostBefore = 0;
+  const beginWords = (): void => {
+    lostBefore = 0;
+    words.begin();
+  };
   let placed: PlacedBundle | undefined;
 
   async function whyNot(): Promise<string | undefined> {
@@ -112,13 +118,16 @@ export function createTetragon(
     const begin = async (): Promise<string> => {
       const { runTetragon } = await import('./run.ts');
       if (isEnding) return 'stopped';
-      // Read before the next one pins a map of its own.
+      // Read before the next one pins a map of its own; kept over starts that fail, which move the old one away.
       const before = await words.recall();
-      const lostSince = before === null ? undefined : await lossesInKernel(bundle);
+      const lost = (await lossesInKernel(bundle)) ?? 0;
+      if (before !== null) {
+        lostBefore = Math.max(lostBefore, before.more ?? lost - before.told.inKernel);
+      }
       run = await runTetragon(options, {
-        words,
+        words: { ...words, begin: beginWords },
         before,
-        lostBefore: before?.more ?? Math.max(0, (lostSince ?? 0) - (before?.told.inKernel ?? 0)),
+        lostBefore,
         bundle,
         socket,
         stateDir,
