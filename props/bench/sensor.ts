@@ -48,6 +48,10 @@ const WARM_UP_SECONDS = 20;
 const REPLAYED_LINES = 60_000;
 const LOOK_MS = 100;
 const DRAIN_MS = 60_000;
+/** What the rest of the machine does in the meantime. */
+const QUIET_LINES = 500;
+/** The picture of itself is not older. */
+const STATUS_MS = 2_500;
 // Of several names, as on a node at work: no burst stands for them.
 const PROGRAM_NAMES = 25;
 const PACED =
@@ -56,6 +60,12 @@ const PACED =
   ' waitpid $p, 0; sleep 1 / $rate }';
 const STORM =
   '$end = time + $ARGV[0]; while (time < $end) { $p = fork; exec "/bin/true" unless $p; waitpid $p, 0 }';
+/** Opens of a file that is watched: the cheapest way to make so many events. */
+const OPENS_PER_SECOND = 20_000;
+const OPENS =
+  'use Time::HiRes qw(time sleep); ($s, $rate) = @ARGV; $began = time; $n = 0;' +
+  ' while (time < $began + $s) { for (1..$rate / 100) { open F, "<", "/etc/shadow"; close F; $n++ }' +
+  ' $ahead = $n / $rate - (time - $began); sleep $ahead if $ahead > 0 }';
 
 await live();
 await replay();
@@ -82,7 +92,13 @@ async function live(): Promise<void> {
       const pace = [STEADY_PROGRAMS, PROGRAM_NAMES, programs];
       await run(PACED, WARM_UP_SECONDS, ...pace);
       await steady(home, sensor.pid, engine, pace);
-      await storm(home, sensor.pid, engine);
+      const storms = availableParallelism();
+      await storm('storm of programs', home, sensor.pid, engine, () =>
+        Promise.all(Array.from({ length: storms }, () => run(STORM, STORM_SECONDS))),
+      );
+      await storm('storm of opens', home, sensor.pid, engine, () =>
+        run(OPENS, STORM_SECONDS, OPENS_PER_SECOND),
+      );
     } finally {
       await stop(sensor);
       await stop(running);
@@ -113,20 +129,25 @@ async function steady(
   say(`  engine RSS ${(rssKibOf(engine) / 1_024).toFixed(1)} MiB`);
 }
 
-async function storm(home: Home, sensor: number, engine: number): Promise<void> {
+async function storm(
+  name: string,
+  home: Home,
+  sensor: number,
+  engine: number,
+  load: () => Promise<unknown>,
+): Promise<void> {
   const from = look(home, sensor, engine);
-  const storms = Array.from({ length: availableParallelism() }, () => run(STORM, STORM_SECONDS));
-  await Promise.all(storms);
+  await load();
   // What the kernel told by then is in the spool when the reader has nothing more to read.
-  let [last, to] = [from, look(home, sensor, engine)];
   const deadline = performance.now() + DRAIN_MS;
-  while (to.read !== last.read || to.read === from.read) {
+  let [last, to] = [from, look(home, sensor, engine)];
+  while (to.read - last.read > QUIET_LINES || to.read === from.read) {
     if (performance.now() > deadline) break;
     last = to;
-    await wait(2_500);
+    await wait(STATUS_MS);
     to = look(home, sensor, engine);
   }
-  print('storm', from, last);
+  print(name, from, last);
 }
 
 type Look = {

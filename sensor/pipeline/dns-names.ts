@@ -1,6 +1,7 @@
 // Which name an address was last given for, so that a connection can say where it was meant to go. An answer counts for
 // the network namespace it arrived in: two containers may be told different things. Bounded: the answer that is oldest
 // goes first, and none is believed beyond its time.
+import { LRUCache } from 'lru-cache';
 import { DNS_NAME_TTL_MS, DNS_NAMES_MAX } from '../../machines/pipeline-limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 
@@ -15,7 +16,7 @@ export type DnsNames = {
 
 /** Makes an empty memory of answers. */
 export function createDnsNames(max: number = DNS_NAMES_MAX): DnsNames {
-  const names = new Map<string, Named>();
+  const names = new LRUCache<string, Named>({ max });
   const keyOf = (event: RuntimeEvent, ip: string): string =>
     `${event.network_namespace ?? ''} ${plainAddress(ip)}`;
 
@@ -24,18 +25,14 @@ export function createDnsNames(max: number = DNS_NAMES_MAX): DnsNames {
       const domain = event.network?.domain;
       if (domain === undefined) return;
       for (const ip of answers) {
-        const key = keyOf(event, ip);
-        names.delete(key);
-        names.set(key, { domain, untilMs: atMs + DNS_NAME_TTL_MS });
-        const oldest = names.size > max ? names.keys().next() : undefined;
-        if (oldest?.done === false) names.delete(oldest.value);
+        names.set(keyOf(event, ip), { domain, untilMs: atMs + DNS_NAME_TTL_MS });
       }
     },
     named(event, atMs) {
       const { network } = event;
       const isAsked = event.event_kind === 'network_connect' && network?.domain === undefined;
       if (!isAsked || network?.destination_ip === undefined) return event;
-      const found = names.get(keyOf(event, network.destination_ip));
+      const found = names.peek(keyOf(event, network.destination_ip));
       if (found === undefined || found.untilMs < atMs) return event;
       return { ...event, network: { ...network, domain: found.domain } };
     },

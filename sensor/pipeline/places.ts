@@ -1,7 +1,7 @@
 // Where a process runs (container, network namespace) and who stands above it, for lines that do not tell: asked of the
 // running node once for each process. An exec_id names node, time and pid; a pid that was given away since is a stranger
 // and is not believed. Bounded: the place that was learned longest ago goes first.
-
+import { LRUCache } from 'lru-cache';
 import { PROCESS_CACHE_MAX } from '../../machines/pipeline-limits.ts';
 import { ANCESTORS_MAX, type RuntimeEvent } from '../../machines/wire/event.ts';
 import type { NodeContext, SeenProcess } from './node-context.ts';
@@ -29,14 +29,7 @@ export function createPlaces(
   cache: ProcessCache,
   max: number = PROCESS_CACHE_MAX,
 ): Places {
-  const places = new Map<string, Place>();
-
-  function keep(execId: string, place: Place): void {
-    places.delete(execId);
-    places.set(execId, place);
-    const oldest = places.size > max ? places.keys().next() : undefined;
-    if (oldest?.done === false) places.delete(oldest.value);
-  }
+  const places = new LRUCache<string, Place>({ max });
 
   async function look(execId: string, looks: Looks): Promise<SeenProcess | null> {
     const named = namedBy(execId);
@@ -47,9 +40,9 @@ export function createPlaces(
   }
 
   async function findPlace(execId: string, looks: Looks): Promise<void> {
-    keep(execId, NOWHERE);
+    places.set(execId, NOWHERE);
     const seen = await look(execId, looks);
-    if (seen !== null) keep(execId, seen);
+    if (seen !== null) places.set(execId, seen);
   }
 
   async function findAncestors(parentExecId: string, looks: Looks): Promise<void> {
@@ -59,7 +52,7 @@ export function createPlaces(
       depth += 1;
       const seen = await look(execId, looks);
       if (seen === null) return;
-      keep(execId, seen);
+      places.set(execId, seen);
       const isTop = seen.parentPid === 0 || looks.left <= 0;
       if (!isTop) looks.left -= 1;
       const above = isTop ? null : await context.look(seen.parentPid);
@@ -92,14 +85,14 @@ export function createPlaces(
         parents.add(parentExecId);
         // One that is gone stays unknown; it is asked about once.
         if (!places.has(parentExecId)) {
-          keep(parentExecId, NOWHERE);
+          places.set(parentExecId, NOWHERE);
           asked.push(findAncestors(parentExecId, looks));
         }
       }
       await Promise.all(asked);
     },
     placed(event) {
-      const known = places.get(event.process?.exec_id ?? '');
+      const known = places.peek(event.process?.exec_id ?? '');
       const named =
         known?.containerId !== undefined && event.workload?.container_id === undefined
           ? { ...event.workload, container_id: known.containerId }

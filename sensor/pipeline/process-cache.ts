@@ -1,5 +1,6 @@
 // The last processes an engine told of, by exec_id, so that an event can name its ancestors. Bounded: the one not heard
 // of for longest goes first. A process that ended stays for its children.
+import { LRUCache } from 'lru-cache';
 import { ANCESTOR_TEXT_MAX_CHARS, PROCESS_CACHE_MAX } from '../../machines/pipeline-limits.ts';
 import { ANCESTORS_MAX, type EventProcess, type RuntimeEvent } from '../../machines/wire/event.ts';
 import { cutText } from './json-value.ts';
@@ -17,14 +18,11 @@ export type ProcessCache = {
 };
 
 export function createProcessCache(max: number = PROCESS_CACHE_MAX): ProcessCache {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max });
 
   function remember(process: EventProcess, parentExecId: string): void {
     if (process.exec_id === '') return;
-    known.delete(process.exec_id);
     known.set(process.exec_id, { process: inShort(process), parentExecId });
-    const oldest = known.size > max ? known.keys().next() : undefined;
-    if (oldest?.done === false) known.delete(oldest.value);
   }
 
   function chainFrom(execId: string, length: number): EventProcess[] {
@@ -33,7 +31,7 @@ export function createProcessCache(max: number = PROCESS_CACHE_MAX): ProcessCach
     let next = execId;
     while (chain.length < length && !seen.has(next)) {
       seen.add(next);
-      const found = known.get(next);
+      const found = known.peek(next);
       if (found === undefined) break;
       chain.push(found.process);
       next = found.parentExecId;

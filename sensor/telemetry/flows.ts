@@ -2,6 +2,7 @@
 // out with every heartbeat until one that held it is confirmed; what was not seen since is forgotten then, and what was
 // goes on under its beginning, so that the Console puts it in the place of the earlier report. When too many are held, the
 // one seen longest ago makes way. decision: D48; invariant: I10
+import { LRUCache } from 'lru-cache';
 import { REPORTED_FLOWS_MAX } from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
@@ -20,7 +21,7 @@ export type FlowTable = {
 
 /** An empty table. */
 export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTable {
-  const held = new Map<string, Held>();
+  const held = new LRUCache<string, Held>({ max: flowsMax });
   let version = 0;
 
   return {
@@ -28,7 +29,7 @@ export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTabl
       const place = placeOf(event);
       if (place === null) return;
       const key = JSON.stringify(place);
-      const old = held.get(key);
+      const old = held.peek(key);
       const at = new Date(nowMs).toISOString();
       version += 1;
       const flow = {
@@ -37,19 +38,18 @@ export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTabl
         first_seen_at: old?.flow.first_seen_at ?? at,
         last_seen_at: at,
       };
-      // Put at the end: the first one is always the one seen longest ago.
-      held.delete(key);
       held.set(key, { flow, version });
-      const [oldest] = held.keys();
-      if (held.size > flowsMax && oldest !== undefined) held.delete(oldest);
     },
     report() {
-      const told = [...held].map(([key, one]) => ({ key, version: one.version }));
+      const told = [...held.rkeys()].flatMap((key) => {
+        const one = held.peek(key);
+        return one === undefined ? [] : [{ key, ...one }];
+      });
       return {
-        flows: [...held.values()].map(({ flow }) => flow),
+        flows: told.map(({ flow }) => flow),
         confirm() {
           for (const one of told) {
-            if (held.get(one.key)?.version === one.version) held.delete(one.key);
+            if (held.peek(one.key)?.version === one.version) held.delete(one.key);
           }
         },
       };
