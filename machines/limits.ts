@@ -1,6 +1,11 @@
 // Every number with a meaning, its unit last in its name. The first part is the specification's Limits table; the
 // second part bounds what the specification leaves open. The relations at the end are asserted when the module loads,
 // so a wrong edit cannot start. Names listed in INTERVALS can be shortened by configuration. decision: D20
+import {
+  BASELINE_SAVE_INTERVAL_MS,
+  BASELINE_TELL_INTERVAL_MS,
+  BASELINE_WARM_UP_MS,
+} from './pipeline-limits.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -378,6 +383,9 @@ export const INTERVALS = {
   RENEWAL_RETRY_MIN_MS,
   RENEWAL_RETRY_MAX_MS,
   INVENTORY_INTERVAL_MS,
+  BASELINE_WARM_UP_MS,
+  BASELINE_SAVE_INTERVAL_MS,
+  BASELINE_TELL_INTERVAL_MS,
   SESSION_IDLE_MS,
   SESSION_ABSOLUTE_MS,
   SEEN_WRITE_INTERVAL_MS,

@@ -107,7 +107,7 @@ describe('baselines', () => {
   });
 
   it('never hold more programs or values than their bounds, and let the unlearned go first', () => {
-    const baselines = createBaselines(new Map(), 16);
+    const baselines = createBaselines(new Map(), { binariesMax: 16 });
     const at = lived(baselines);
     for (let n = 0; n < 500; n += 1) {
       baselines.judge(started(`/tmp/x${n}`, `/tmp/y${n}`), at + n);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { InventoryRequest } from '../../machines/wire/inventory.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { diskFiles, type Files } from '../state-directory/file-port.ts';
@@ -31,7 +32,9 @@ function open(files: Files = diskFiles) {
     clearTimeout: () => undefined,
   };
   const context = { look: async () => null, workloadOf: () => undefined };
-  const parts = { clock, now: () => nowMs, logger: silentLogger, ports: { files, context } };
+  const config = { intervals: DEFAULT_INTERVALS };
+  const ports = { files, context };
+  const parts = { clock, now: () => nowMs, logger: silentLogger, config, ports };
   return openHabits(parts, folder);
 }
 const exec = (binary: string): string =>

@@ -2,14 +2,13 @@
 // each time whole or not at all. A disk that refuses costs the last minutes of learning, nothing else.
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { Intervals } from '../../machines/limits.ts';
 import {
   BASELINE_FILE_MAX_BYTES,
-  BASELINE_SAVE_INTERVAL_MS,
   BASELINE_SECTION_MAX_BYTES,
 } from '../../machines/pipeline-limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import { baselineItem, baselinesText, parseBaselines } from '../pipeline/baseline-file.ts';
-import { hourOf } from '../pipeline/baseline-profile.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { readText, writeAtomic } from '../state-directory/atomic-file.ts';
 import { errorCode, type Files } from '../state-directory/file-port.ts';
@@ -18,7 +17,7 @@ import type { NodePorts } from './node-ports.ts';
 
 export type Habits = {
   readonly pipeline: Pipeline;
-  /** What the Console is told of them, the programs executed most; the same for an hour. */
+  /** What the Console is told of them, the programs executed most; the same for a while. */
   items(): readonly Baseline[];
   /** Saves for the last time. Never rejects. */
   close(): Promise<void>;
@@ -28,6 +27,14 @@ type HabitsParts = {
   readonly now: () => number;
   readonly logger: Logger;
   readonly ports: Pick<NodePorts, 'files' | 'context'>;
+  readonly config: {
+    readonly intervals: Pick<
+      Intervals,
+      'BASELINE_WARM_UP_MS' | 'BASELINE_SAVE_INTERVAL_MS' | 'BASELINE_TELL_INTERVAL_MS'
+    >;
+  };
+  /** Absent: the limit. */
+  readonly binariesMax?: number;
 };
 
 const FILE_MODE = 0o600;
@@ -36,11 +43,16 @@ const FILE_MODE = 0o600;
 export async function openHabits(parts: HabitsParts, directory: string): Promise<Habits> {
   const { clock, now, logger } = parts;
   const { files, context } = parts.ports;
+  const { BASELINE_WARM_UP_MS: warmUpMs, BASELINE_TELL_INTERVAL_MS: tellEveryMs } =
+    parts.config.intervals;
   const saved = await readSaved(files, directory, logger);
-  const pipeline = createPipeline(context, saved.profiles);
+  const pipeline = createPipeline(context, saved.profiles, {
+    warmUpMs,
+    ...(parts.binariesMax === undefined ? {} : { binariesMax: parts.binariesMax }),
+  });
   const { baselines } = pipeline;
   let written = saved.text;
-  let told: { readonly hourMs: number; readonly items: readonly Baseline[] } | null = null;
+  let told: { readonly turn: number; readonly items: readonly Baseline[] } | null = null;
   let isClosed = false;
   let timer = 0;
   let saving: Promise<void> = Promise.resolve();
@@ -61,16 +73,16 @@ export async function openHabits(parts: HabitsParts, directory: string): Promise
       saving = save().then(() => {
         if (!isClosed) arm();
       });
-    }, BASELINE_SAVE_INTERVAL_MS);
+    }, parts.config.intervals.BASELINE_SAVE_INTERVAL_MS);
   }
 
   arm();
   return {
     pipeline,
     items() {
-      const hourMs = hourOf(now());
-      if (told === null || told.hourMs !== hourMs || told.items.length === 0) {
-        told = { hourMs, items: mostUsed(baselines.profiles(), now()) };
+      const turn = Math.floor(now() / tellEveryMs);
+      if (told === null || told.turn !== turn || told.items.length === 0) {
+        told = { turn, items: mostUsed(baselines.profiles(), { atMs: now(), warmUpMs }) };
       }
       return told.items;
     },
@@ -102,12 +114,15 @@ async function readSaved(
 }
 
 /** As many as fit into their section, the most executed first. */
-function mostUsed(profiles: Profiles, atMs: number): readonly Baseline[] {
+function mostUsed(
+  profiles: Profiles,
+  { atMs, warmUpMs }: { readonly atMs: number; readonly warmUpMs: number },
+): readonly Baseline[] {
   const byUse = [...profiles].sort(([, a], [, b]) => b.executions - a.executions);
   const items: Baseline[] = [];
   let bytes = 0;
   for (const [binary, profile] of byUse) {
-    const item = baselineItem(binary, profile, atMs);
+    const item = baselineItem(binary, profile, atMs, warmUpMs);
     bytes += Buffer.byteLength(JSON.stringify(item));
     if (bytes > BASELINE_SECTION_MAX_BYTES) break;
     items.push(item);

@@ -43,6 +43,8 @@ export type NodeOptions = {
   readonly ports: NodePorts;
   /** Absent: the limit. */
   readonly spoolEventsMax?: number;
+  /** Programs whose habits are known at once; absent: the limit. */
+  readonly binariesMax?: number;
   /** Reads the token that was given at start; null when there is none. */
   readonly readToken: () => Promise<string | null>;
 };

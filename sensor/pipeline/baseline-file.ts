@@ -65,12 +65,17 @@ function restored({ values, ...totals }: SavedHabit): Habit {
 }
 
 /** What the Console is told of a program, weights to a tenth. */
-export function baselineItem(binary: string, profile: Profile, atMs: number): Baseline {
+export function baselineItem(
+  binary: string,
+  profile: Profile,
+  atMs: number,
+  warmUpMs?: number,
+): Baseline {
   const { habits } = profile;
   return {
     binary,
     executions: rounded(profile.executions),
-    is_warm: isLearned(profile, atMs),
+    is_warm: isLearned(profile, atMs, warmUpMs),
     learned_since: new Date(profile.firstMs).toISOString(),
     updated_at: new Date(profile.seenMs).toISOString(),
     children: usualOf(habits.children),

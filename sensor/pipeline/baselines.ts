@@ -19,6 +19,8 @@ export type Judgement = {
   /** The respects in which it departs most. */
   readonly unusual: readonly Dimension[];
 };
+/** What is absent is the limit. */
+export type LearningLimits = { readonly binariesMax?: number; readonly warmUpMs?: number };
 export type Baselines = {
   /** Judges an event, then learns from it. */
   judge(event: RuntimeEvent, atMs: number): Judgement;
@@ -39,7 +41,7 @@ const ROUNDING = 1_000;
 /** Makes the baselines, from what was saved or from nothing. */
 export function createBaselines(
   saved: ReadonlyMap<string, Profile> = new Map(),
-  binariesMax: number = BASELINE_BINARIES_MAX,
+  { binariesMax = BASELINE_BINARIES_MAX, warmUpMs = BASELINE_WARM_UP_MS }: LearningLimits = {},
 ): Baselines {
   const profiles = new Map(saved);
   let latestMs = 0;
@@ -59,7 +61,7 @@ export function createBaselines(
     let oldest: string | undefined;
     for (const [binary, profile] of profiles) {
       oldest ??= binary;
-      if (!isLearned(profile, atMs)) return binary;
+      if (!isLearned(profile, atMs, warmUpMs)) return binary;
     }
     return oldest ?? '';
   }
@@ -67,7 +69,7 @@ export function createBaselines(
   function judgeDeed(deed: Deed, times: number, atMs: number): number | undefined {
     const profile = profileOf(deed.binary, atMs);
     const habit = profile.habits[deed.dimension];
-    const surprise = isLearned(profile, atMs) ? surpriseOf(habit, deed.value) : undefined;
+    const surprise = isLearned(profile, atMs, warmUpMs) ? surpriseOf(habit, deed.value) : undefined;
     observe(habit, deed.value, times);
     return surprise === undefined ? undefined : surprise * WEIGHTS[deed.dimension];
   }
@@ -101,6 +103,10 @@ export function createBaselines(
 }
 
 /** Whether a program was known long enough to be judged. */
-export function isLearned(profile: Profile, atMs: number): boolean {
-  return atMs - profile.firstMs >= BASELINE_WARM_UP_MS;
+export function isLearned(
+  profile: Profile,
+  atMs: number,
+  warmUpMs: number = BASELINE_WARM_UP_MS,
+): boolean {
+  return atMs - profile.firstMs >= warmUpMs;
 }

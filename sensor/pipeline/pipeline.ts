@@ -3,7 +3,7 @@
 // transform of its own; this file is their order. decision: D47
 import { MONITORED_TAG, type RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Profile } from './baseline-profile.ts';
-import { type Baselines, createBaselines } from './baselines.ts';
+import { type Baselines, createBaselines, type LearningLimits } from './baselines.ts';
 import { foldBursts } from './bursts.ts';
 import { createDnsNames } from './dns-names.ts';
 import { messageWith } from './event-message.ts';
@@ -44,11 +44,12 @@ type Readings = { readonly readings: readonly Reading[]; readonly lossLines: rea
 export function createPipeline(
   context: NodeContext,
   saved?: ReadonlyMap<string, Profile>,
+  learning?: LearningLimits,
 ): Pipeline {
   const cache = createProcessCache();
   const places = createPlaces(context, cache);
   const names = createDnsNames();
-  const baselines = createBaselines(saved);
+  const baselines = createBaselines(saved, learning);
 
   function read(
     lines: readonly string[],
