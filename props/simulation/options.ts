@@ -2,6 +2,7 @@
 // runs that each have a few things). Every option is printed, and any of them can be given instead.
 import { DEFAULT_INTERVALS, resolveIntervals } from '../../machines/intervals.ts';
 import type { Intervals } from '../../machines/limits.ts';
+import { BASELINE_BINARIES_MAX } from '../../machines/pipeline-limits.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
 import { createRandom, type Random } from './world/random.ts';
 
@@ -25,6 +26,10 @@ export type Options = {
   readonly spoolEventsMax: number;
   /** Mean time between events of a quiet node. */
   readonly quietMs: number;
+  /** Programs with habits beside the usual few; with any a node has sockets, too. */
+  readonly programs: number;
+  /** Programs whose habits a node knows at once. */
+  readonly binariesMax: number;
   /** Clocks run this much too fast or slow at most. */
   readonly driftPpm: number;
   /** Clocks are this much off at most from the start. */
@@ -33,6 +38,7 @@ export type Options = {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const SHORT_HOURS_MAX = 2;
 
 type Ranges = {
   readonly sensors: readonly [number, number];
@@ -79,6 +85,8 @@ export function drawOptions(
     kinds: drawKinds(random.fork('kinds')),
     intervals: drawIntervals(random.fork('intervals'), ranges),
     spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
+    programs: random.fork('programs').pick([0, 4, 12, 40]),
+    binariesMax: random.fork('binaries').pick([8, 24, BASELINE_BINARIES_MAX]),
     quietMs: random.pick([10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS]),
     driftPpm: random.pick([0, 20, 200]),
     skewMs: random.pick([0, 500, 30_000]),
@@ -97,7 +105,7 @@ function drawKinds(random: Random): readonly FaultKind[] {
   return drawn.length === 0 ? [random.pick(FAULT_KINDS)] : drawn;
 }
 
-function drawIntervals(random: Random, { lifetimes, eager = 0 }: Ranges): Intervals {
+function drawIntervals(random: Random, { lifetimes, hours, eager = 0 }: Ranges): Intervals {
   const heartbeatMs = random.pick([5_000, 15_000, 15_000, 30_000]);
   const lifetime = random.pick(lifetimes);
   const isEager = random.fork('eager').chance(eager);
@@ -115,6 +123,7 @@ function drawIntervals(random: Random, { lifetimes, eager = 0 }: Ranges): Interv
     RENEWAL_DUE_MS: scaled(DEFAULT_INTERVALS.RENEWAL_DUE_MS),
     PREVIOUS_CERTIFICATE_OVERLAP_MS: scaled(DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS),
     ...drawSessions(random.fork('sessions')),
+    ...drawHabits(random.fork('habits'), hours[1]),
   });
   if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
   return resolved.intervals;
@@ -126,6 +135,23 @@ function drawSessions(random: Random): Partial<Intervals> {
     SESSION_IDLE_MS: idleMs,
     SESSION_ABSOLUTE_MS: idleMs * random.pick([1, 2, 12]),
     SEEN_WRITE_INTERVAL_MS: random.pick([5_000, MINUTE_MS]),
+  };
+}
+
+/** A run of minutes sees habits that are learned, saved and told only when all of that goes faster. */
+function drawHabits(random: Random, hoursMax: number): Partial<Intervals> {
+  const isFast = random.chance(0.6);
+  const warmUpMs = random.pick([MINUTE_MS, 10 * MINUTE_MS]);
+  const [tellMs, inventoryMs] = [random.pick([20_000, 30_000]), random.pick([20_000, 40_000])];
+  if (!isFast) return {};
+  if (hoursMax > SHORT_HOURS_MAX) {
+    return { BASELINE_WARM_UP_MS: HOUR_MS, BASELINE_TELL_INTERVAL_MS: 20 * MINUTE_MS };
+  }
+  return {
+    BASELINE_WARM_UP_MS: warmUpMs,
+    BASELINE_SAVE_INTERVAL_MS: 20_000,
+    BASELINE_TELL_INTERVAL_MS: tellMs,
+    INVENTORY_INTERVAL_MS: inventoryMs,
   };
 }
 

@@ -80,6 +80,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     world,
     intervals: options.intervals,
     spoolEventsMax: options.spoolEventsMax,
+    binariesMax: options.binariesMax,
     isDisturbed: () => ongoing.size > 0,
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
@@ -171,6 +172,8 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       driftPpm: driftPpm(),
       offsetMs: random.between(-options.skewMs, options.skewMs),
       quietMs: options.quietMs,
+      programs: options.programs,
+      binariesMax: options.binariesMax,
       tampering: bug?.node?.(world) ?? {},
     }),
   );
@@ -200,6 +203,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
     node.disk.faults.heal();
     node.engine.heal();
     node.engine.setQuiet(true);
+    node.sockets.settle();
     node.clock.jump(-node.clock.errorMs());
     node.start();
   }

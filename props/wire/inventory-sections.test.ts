@@ -27,6 +27,16 @@ const connection = (n: number): Connection => ({
   ...(n % 3 === 0 ? { pid: n, binary: '/usr/bin/"curl"' } : {}),
 });
 
+const baseline = (binary: string): Baseline => {
+  const at = '2026-03-01T12:00:00.000Z';
+  const nothing = { children: [], files: [], destinations: [], users: [] };
+  const hours = Array.from({ length: 24 }, () => 0);
+  return {
+    ...{ binary, executions: 1, is_warm: false, learned_since: at, updated_at: at },
+    ...{ ...nothing, hours },
+  };
+};
+
 /** A node's inventory and the Console's, joined without a network between them. */
 function joined() {
   const writes: string[] = [];
@@ -152,5 +162,22 @@ describe('sections of sockets', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('habits', () => {
+  it('should be forgotten when the node has none any more, and nothing be written where none were', async () => {
+    const own = joined();
+    await own.inventory();
+    expect(own.writes.filter((section) => section === 'baselines')).toEqual([]);
+    own.node.habits = [baseline('/bin/a'), baseline('/bin/b')];
+    await own.inventory();
+    expect([...own.rows.keys()]).toEqual(['/bin/a', '/bin/b']);
+    own.node.habits = [baseline('/bin/b')];
+    await own.inventory();
+    expect([...own.rows.keys()]).toEqual(['/bin/b']);
+    own.node.habits = [];
+    await own.inventory();
+    expect([...own.rows.keys()]).toEqual([]);
   });
 });

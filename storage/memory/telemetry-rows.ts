@@ -16,6 +16,9 @@ export type TelemetryRowsInMemory = {
   readonly calls: Calls<TelemetryStore>;
   /** Every row, for checkers. */
   coverage(): Iterable<CoverageRow>;
+  /** The flow of a sensor under its name. */
+  flow(sensorId: string, name: string): FlowRow | undefined;
+  flows(): Iterable<FlowRow>;
 };
 
 /** An empty store. */
@@ -33,7 +36,8 @@ export function createTelemetryRows(): TelemetryRowsInMemory {
       for (const row of rows.resources)
         resources.set(JSON.stringify([row.sensorId, row.atMs]), row);
       for (const row of rows.flows) {
-        flows.set(flowKey(row), grown(flows.get(flowKey(row)), row));
+        const key = `${row.sensorId} ${flowName(row)}`;
+        flows.set(key, grown(flows.get(key), row));
       }
     },
     coverageOf({ sensorId, fromMs, toMs }) {
@@ -66,13 +70,21 @@ export function createTelemetryRows(): TelemetryRowsInMemory {
         .sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)
         .slice(0, limit),
   };
-  return { calls, coverage: () => coverage.values() };
+  return {
+    calls,
+    coverage: () => coverage.values(),
+    flow: (sensorId, name) => flows.get(`${sensorId} ${name}`),
+    flows: () => flows.values(),
+  };
 }
 
-function flowKey(row: FlowRow): string {
-  const { sensorId, firstSeenAtMs, direction, protocol, remoteIp, port } = row;
+/** What tells the flows of one sensor apart. */
+export function flowName(
+  row: Omit<FlowRow, 'sensorId' | 'lastSeenAtMs' | 'reportedAtMs' | 'connections'>,
+): string {
+  const { firstSeenAtMs, direction, protocol, remoteIp, port } = row;
   return JSON.stringify([
-    ...[sensorId, firstSeenAtMs, direction, protocol, remoteIp, port],
+    ...[firstSeenAtMs, direction, protocol, remoteIp, port],
     ...[row.domain, row.binary, row.containerId],
   ]);
 }

@@ -96,9 +96,11 @@ export function createInventory(deps: {
   }
 
   /** Habits are told seldom, so the store is asked: another Console may have written since. */
-  async function holds(sensorId: string, section: InventorySectionName, hash: string) {
-    if (known(sensorId, section) !== hash) return false;
-    return section !== 'baselines' || (await store.get(sensorId, section))?.hash === hash;
+  async function holds(sensorId: string, section: InventorySectionName, sent: InventorySection) {
+    if (section !== 'baselines') return known(sensorId, section) === sent.hash;
+    const stored = await store.get(sensorId, section);
+    if (stored === null) return 'items' in sent && sent.items.length === 0;
+    return stored.hash === sent.hash;
   }
 
   async function take(
@@ -109,7 +111,7 @@ export function createInventory(deps: {
   ): Promise<Answer> {
     // A node of another flavor may send telecom data; this Console has no use for it.
     if (section === 'telecom' && platform !== 'telecom') return 'unchanged';
-    if (await holds(sensorId, section, sent.hash)) return 'unchanged';
+    if (await holds(sensorId, section, sent)) return 'unchanged';
     if ('items' in sent) {
       await put(sensorId, section, sent, options.nowMs);
       return 'stored';

@@ -7,12 +7,15 @@ import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
 import { endedSession } from './ended-session.ts';
+import { flows } from './flows.ts';
+import { habits } from './habits.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { lossLedger } from './loss-ledger.ts';
 import { monotone } from './monotone.ts';
 import { noRawEvents } from './no-raw-events.ts';
 import { nodeKeys } from './node-keys.ts';
+import { nodeSockets } from './node-sockets.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
@@ -33,6 +36,9 @@ export const CHECKERS: readonly CheckerKind[] = [
   spoolBound,
   accounting,
   lossLedger,
+  flows,
+  habits,
+  nodeSockets,
   healthRule,
   staleness,
   noRawEvents,

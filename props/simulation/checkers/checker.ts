@@ -17,6 +17,7 @@ export type FleetView = {
   readonly people: People;
   readonly intervals: Intervals;
   readonly spoolEventsMax: number;
+  readonly binariesMax: number;
   /** Whether a fault is on now that excuses slowness; never a broken promise. */
   readonly isDisturbed: () => boolean;
 };

@@ -3,6 +3,7 @@
 // that a run of minutes sees several renewals.
 import { DEFAULT_INTERVALS, resolveIntervals } from '../../../machines/intervals.ts';
 import type { Intervals } from '../../../machines/limits.ts';
+import { BASELINE_BINARIES_MAX } from '../../../machines/pipeline-limits.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 /** Nothing expires in a short run. */
@@ -32,6 +33,8 @@ export const CALM: PlantedBug['options'] = {
   intervals: LONG_LIVES,
   spoolEventsMax: 100_000,
   quietMs: 20_000,
+  programs: 0,
+  binariesMax: BASELINE_BINARIES_MAX,
   driftPpm: 20,
   skewMs: 0,
 };

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { Intervals } from '../../../machines/limits.ts';
+import { BASELINE_BINARIES_MAX } from '../../../machines/pipeline-limits.ts';
 import type { PlannedFault } from '../faults/kinds.ts';
 import { drawOptions, type Options, type Profile } from '../options.ts';
 import type { Failing, Failure } from '../shrink.ts';
@@ -48,11 +49,14 @@ export function regressionOf(
   };
 }
 
+/** What cases have that were kept before there was a choice. */
+const OF_EARLIER_CASES = { people: 0, programs: 0, binariesMax: BASELINE_BINARIES_MAX };
+
 /** The run a kept case stands for. */
 export function caseOf({ seed, profile, options, intervals, plan }: Regression): Failing {
   return {
     options: {
-      ...drawOptions(seed, profile, { people: 0, ...options }),
+      ...drawOptions(seed, profile, { ...OF_EARLIER_CASES, ...options }),
       intervals: { ...DEFAULT_INTERVALS, ...intervals },
     },
     plan,

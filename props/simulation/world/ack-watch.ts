@@ -4,6 +4,7 @@ import { createPeerFingerprints } from '../../../gateway/listener/peer-fingerpri
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
+import { watchTelling } from './telling-watch.ts';
 import type { World } from './world.ts';
 
 export type AckWatch = {
@@ -64,6 +65,7 @@ export function createAckWatch(options: {
     answered(request, answer, { deliveredMs, askedAtMs }) {
       const { path, body, certPem } = request;
       if (answer.status >= 300) return;
+      watchTelling({ world, console }, request, answer, fingerprintOf(certPem));
       const isHeartbeat = path === SENSOR_PATHS.heartbeat;
       if (isHeartbeat) {
         world.observe({

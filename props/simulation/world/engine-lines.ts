@@ -9,18 +9,47 @@ const BINARIES = ['/usr/bin/bash', '/usr/bin/curl', '/usr/sbin/sshd', '/usr/bin/
 const SOCKET_HOOKS = ['tcp_connect', 'inet_csk_accept', 'inet_csk_listen_start', 'udp_sendmsg'];
 const FILE_HOOKS = ['security_file_open', 'security_path_unlink', 'vfs_write'];
 const HANDED_ON_MAX = 3;
+const FOLDERS = ['data', 'logs', 'keys'];
+const NETWORKS = 4;
+/** The hooks that become a connection, with its direction; a call to port 53 is a question for a name. */
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  tcp_connect: 'outbound',
+  udp_sendmsg: 'outbound',
+  inet_csk_accept: 'inbound',
+};
+const DNS_PORT = 53;
 
-/** Makes the lines of a node, its keys `<node>:<n>` counted from 1 through all lives of its engine. */
-export function createEngineLines(node: string, random: Random) {
+/**
+ * Makes the lines of a node, its keys `<node>:<n>` counted from 1 through all lives of its engine. With `programs` half of
+ * them are of that many programs with habits: each has its own folders, networks and parents.
+ */
+export function createEngineLines(node: string, random: Random, programs = 0) {
   let count = 0;
+  // Of its own, so that lines without such programs are drawn as they always were.
+  const habits = random.fork('programs');
+  const connections = new Map<string, number>();
+
+  /** Some run often and others hardly ever; -1 for a program of the usual few. */
+  function programOf(): number {
+    if (programs === 0 || !habits.chance(0.5)) return -1;
+    return Math.floor(programs * habits.next() ** 2);
+  }
+
+  function noteConnection(binary: unknown, hook: string, port: number): void {
+    const direction = DIRECTIONS[hook];
+    if (direction === undefined || (hook === 'udp_sendmsg' && port === DNS_PORT)) return;
+    const key = `${direction} ${binary}`;
+    connections.set(key, (connections.get(key) ?? 0) + 1);
+  }
 
   function nextKey(): string {
     count += 1;
     return `${node}:${count}`;
   }
 
-  function processOf(key: string, time: string): Line {
-    const binary = random.pick(BINARIES);
+  function processOf(key: string, time: string, program: number): Line {
+    const usual = random.pick(BINARIES);
+    const binary = program < 0 ? usual : `/opt/app/bin/p${program}`;
     const parent = count - random.between(1, HANDED_ON_MAX);
     return {
       exec_id: key,
@@ -35,7 +64,7 @@ export function createEngineLines(node: string, random: Random) {
     };
   }
 
-  function bodyOf(process: Line): [kind: string, body: Line] {
+  function bodyOf(process: Line, program: number): [kind: string, body: Line] {
     const draw = random.next();
     if (draw < 0.4) return ['process_exec', { process }];
     if (draw < 0.65) return ['process_exit', { process, status: random.pick([0, 0, 1, 127]) }];
@@ -49,10 +78,17 @@ export function createEngineLines(node: string, random: Random) {
         sport: random.between(1_024, 65_535),
         dport: random.pick([53, 80, 443, 8_080]),
       };
-      const called = { function_name: random.pick(SOCKET_HOOKS), args: [{ sock_arg: sock }] };
+      if (program >= 0) {
+        sock.daddr = `10.${program % 256}.${habits.between(0, NETWORKS - 1)}.1`;
+        sock.saddr = `10.0.0.${habits.between(1, NETWORKS)}`;
+      }
+      const hook = random.pick(SOCKET_HOOKS);
+      noteConnection(process['binary'], hook, sock.dport);
+      const called = { function_name: hook, args: [{ sock_arg: sock }] };
       return ['process_kprobe', { process, ...called, action: 'KPROBE_ACTION_POST' }];
     }
     const file = { path: `/srv/data/${random.between(0, 99)}` };
+    if (program >= 0) file.path = `/srv/app-${program}/${habits.pick(FOLDERS)}/file`;
     const called = { function_name: random.pick(FILE_HOOKS), args: [{ file_arg: file }] };
     return ['process_kprobe', { process, ...called, action: 'KPROBE_ACTION_POST' }];
   }
@@ -66,9 +102,12 @@ export function createEngineLines(node: string, random: Random) {
     event(wallMs: number): EngineLine {
       const key = nextKey();
       const time = timeOf(wallMs, count);
-      const [kind, body] = bodyOf(processOf(key, time));
+      const program = programOf();
+      const [kind, body] = bodyOf(processOf(key, time, program), program);
       return lineOf(key, kind, body, time);
     },
+    /** Connections in the lines so far, by direction and program. */
+    connections: (): ReadonlyMap<string, number> => connections,
     /** What tells that events were dropped. */
     loss(wallMs: number, dropped: number): EngineLine {
       const key = nextKey();

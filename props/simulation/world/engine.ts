@@ -40,6 +40,8 @@ export type SimulatedEngine = {
   settle(): void;
   /** Processes that run now. */
   running(): number;
+  /** Connections in the lines that were made, by direction and program; not all of them need have been written. */
+  connections(): ReadonlyMap<string, number>;
 };
 
 export type SimulatedEngineOptions = {
@@ -50,6 +52,8 @@ export type SimulatedEngineOptions = {
   readonly clock?: Pick<HostClock, 'wallNow'>;
   /** Mean time between events when nothing special happens; this and the sizes are drawn when absent. */
   readonly meanQuietMs?: number;
+  /** Programs with habits beside the usual few; none when absent. */
+  readonly programs?: number;
   readonly rotateBytes?: number;
   readonly backupsMax?: number;
   readonly aliveEveryMs?: number;
@@ -89,7 +93,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   const { scheduler } = world;
   const wallNow = options.clock?.wallNow ?? (() => Math.round(WORLD_BEGINS_MS + scheduler.now()));
   const random = world.random.fork(`engine/${node}`);
-  const lines = createEngineLines(node, random.fork('lines'));
+  const lines = createEngineLines(node, random.fork('lines'), options.programs);
   const eventEveryMs = options.meanQuietMs ?? random.between(30, 120) * 1_000;
   const aliveEveryMs = options.aliveEveryMs ?? ALIVE_EVERY_MS;
   const written = createEngineExport(world, {
@@ -301,5 +305,6 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     },
     settle: written.settle,
     running: () => processes.size,
+    connections: lines.connections,
   };
 }

@@ -14,6 +14,7 @@ import { createSimulatedEngine, type SimulatedEngine } from './engine.ts';
 import { beginLife, type Life } from './life.ts';
 import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
+import { createNodeSockets, type NodeSockets } from './node-sockets.ts';
 import { worldTransport } from './transport.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,7 @@ export type NodeTampering = {
   readonly ports?: (ports: NodePorts, node: string) => NodePorts;
   readonly intervals?: (intervals: Intervals) => Intervals;
   readonly spoolEventsMax?: (eventsMax: number) => number;
+  readonly binariesMax?: (binariesMax: number) => number;
 };
 
 export type NodeHost = {
@@ -37,6 +39,7 @@ export type NodeHost = {
   readonly clock: ReturnType<typeof createHostClock>;
   readonly disk: SimulatedDisk;
   readonly engine: SimulatedEngine;
+  readonly sockets: NodeSockets;
   isUp(): boolean;
   incarnation(): number;
   start(): void;
@@ -66,6 +69,10 @@ export type NodeHostOptions = {
   readonly offsetMs: number;
   /** Mean time between events when nothing special happens. */
   readonly quietMs: number;
+  /** Programs with habits; with any there are sockets, too. */
+  readonly programs: number;
+  /** Programs whose habits are known at once. */
+  readonly binariesMax: number;
   readonly tampering: NodeTampering;
 };
 
@@ -82,7 +89,9 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     disk,
     clock,
     meanQuietMs: options.quietMs,
+    programs: options.programs,
   });
+  const sockets = createNodeSockets(random.fork('sockets'), options.programs > 0);
   let incarnation = 0;
   let life: Life | null = null;
   let run: NodeRun | null = null;
@@ -133,7 +142,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       keyWork: worldKeyWork(own, drawn.fork('keys')),
       engine: engine.launcherFor(own),
       telemetry: {
-        sockets: async () => ({ connections: [], listening_services: [] }),
+        sockets: async () => sockets.look(),
         resources: async () => ({ cpu_percent: 1, memory_bytes: 1, load_1m: 0, uptime_seconds: 1 }),
         processes: async () => [{ pid: 1, command: 'init' }],
       },
@@ -152,6 +161,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       system: SYSTEM,
       ports: tampering.ports?.(ports, name) ?? ports,
       spoolEventsMax: tampering.spoolEventsMax?.(eventsMax) ?? eventsMax,
+      binariesMax: tampering.binariesMax?.(options.binariesMax) ?? options.binariesMax,
       async readToken() {
         const given = token;
         token = null;
@@ -196,6 +206,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     clock,
     disk,
     engine,
+    sockets,
     isUp: () => life?.isAlive() === true,
     incarnation: () => incarnation,
     start,

@@ -193,6 +193,22 @@ export type Observation =
       readonly fingerprint: string | null;
       readonly batch: Omit<BatchSeen, 'sensor'>;
     }
+  /** Flows in a heartbeat that the Console took; each is named as its row is. */
+  | {
+      readonly kind: 'flows.taken';
+      readonly console: string;
+      readonly fingerprint: string | null;
+      readonly flows: readonly { readonly name: string; readonly connections: number }[];
+    }
+  /** Habits that a Console was told, by the hash of the whole; `answer` is what it said of them. */
+  | {
+      readonly kind: 'habits.told';
+      readonly console: string;
+      readonly fingerprint: string | null;
+      readonly hash: string;
+      readonly isDelta: boolean;
+      readonly answer: 'stored' | 'unchanged' | 'need_full';
+    }
   /** A heartbeat that the Console took; `beforeMs` is when its request was read, by that Console's clock. */
   | {
       readonly kind: 'heartbeat.taken';

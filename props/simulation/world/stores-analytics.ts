@@ -15,7 +15,7 @@ import {
   type TelemetryRowsInMemory,
 } from '../../../storage/memory/telemetry-rows.ts';
 import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
-import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
+import type { BaselineStore, StoredBaseline } from '../../../storage/ports/baseline-store.ts';
 import {
   type EventBatch,
   type EventSink,
@@ -51,6 +51,10 @@ export type SimulatedAnalytics = {
   /** What is durable, for checkers: every batch as often as it was stored. */
   readonly rows: Pick<EventRows, 'batches' | 'calls'>;
   readonly coverage: TelemetryRowsInMemory['coverage'];
+  readonly flow: TelemetryRowsInMemory['flow'];
+  readonly flows: TelemetryRowsInMemory['flows'];
+  /** Every program of a sensor whose habits are stored. */
+  baselines(sensorId: string): readonly StoredBaseline[];
   /** The sums that whoever asks for the whole fleet is shown. */
   coverageOfFleet(): readonly SensorCoverage[];
   portsFor(
@@ -157,6 +161,10 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
     },
     rows,
     coverage: telemetryRows.coverage,
+    flow: telemetryRows.flow,
+    flows: telemetryRows.flows,
+    baselines: (sensorId) =>
+      baselineRows.baselinesOf({ sensorId, limit: WHOLE.limit, afterBinary: null }),
     coverageOfFleet: () => telemetryRows.calls.coverageOfFleet(WHOLE),
     portsFor,
   };

@@ -11,7 +11,7 @@ import { auditCalls } from '../../../storage/memory/audit-log.ts';
 import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/registry-state.ts';
-import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
+import { type Calls, portOf } from '../../../storage/memory/unsafe-port-of.ts';
 import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit-chain.ts';
 import type { Logger } from '../../../storage/ports/logger.ts';
 import {
@@ -66,6 +66,8 @@ export type SimulatedRelational = {
   auditEntries(): readonly AuditEntry[];
   auditRows(): readonly AuditRow[];
   auditCheckpoints(): readonly AuditCheckpoint[];
+  /** What is stored of a section of a node's inventory; null when it never was. */
+  readonly section: Calls<InventoryStore>['get'];
   /** Rows that are not sealed yet. */
   auditTail(): number;
   breakSealerLock(): void;
@@ -167,6 +169,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     auditEntries: auditRows,
     auditRows,
     auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
+    section: sections.get,
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
     portsFor,
