@@ -8,6 +8,7 @@ import { NODE_BUGS } from './node-bugs.ts';
 import { PICTURE_BUGS } from './picture-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
+import { TELLING_BUGS } from './telling-bugs.ts';
 import { TRUST_BUGS } from './trust-bugs.ts';
 
 export const PLANTED: readonly PlantedBug[] = [
@@ -20,4 +21,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...AUDIT_BUGS,
   ...ACCESS_BUGS,
   ...LEDGER_BUGS,
+  ...TELLING_BUGS,
 ];

@@ -12,15 +12,31 @@ export const LONG_LIVES: Intervals = DEFAULT_INTERVALS;
 /** A renewal every two minutes or so; a replaced certificate is accepted for 20 s. */
 export const SHORT_LIVES: Intervals = shortLives();
 
+/** Habits that are learned, saved and told within a minute. */
+export const QUICK_HABITS: Intervals = quickHabits();
+
+function quickHabits(): Intervals {
+  return resolved({
+    BASELINE_WARM_UP_MS: 60_000,
+    BASELINE_SAVE_INTERVAL_MS: 20_000,
+    BASELINE_TELL_INTERVAL_MS: 20_000,
+    INVENTORY_INTERVAL_MS: 20_000,
+  });
+}
+
 function shortLives(): Intervals {
-  const resolved = resolveIntervals({
+  return resolved({
     CLIENT_CERTIFICATE_TTL_MS: 240_000,
     RENEWAL_RECOMMENDED_MS: 120_000,
     RENEWAL_DUE_MS: 60_000,
     PREVIOUS_CERTIFICATE_OVERLAP_MS: 20_000,
   });
-  if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
-  return resolved.intervals;
+}
+
+function resolved(changed: Partial<Intervals>): Intervals {
+  const result = resolveIntervals(changed);
+  if (!result.ok) throw new Error(result.mistakes.join('; '));
+  return result.intervals;
 }
 
 export const CALM: PlantedBug['options'] = {

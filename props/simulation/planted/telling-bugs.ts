@@ -1,0 +1,106 @@
+// Mistakes with what nodes tell beside events: habits of programs, flows, sockets.
+import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
+import type { FlowRow } from '../../../storage/ports/telemetry-store.ts';
+import type { ConsoleTampering } from '../world/console-host.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { CALM, QUICK_HABITS } from './settings.ts';
+
+/** More programs than are known at once. */
+const HABITUAL = {
+  ...{ ...CALM, hours: 0.15, quietMs: 1_000, programs: 40, binariesMax: 8 },
+  intervals: QUICK_HABITS,
+} as const;
+const MANY = 512;
+
+function changeHabits(
+  change: (input: Parameters<BaselineStore['put']>[0]) => Parameters<BaselineStore['put']>[0],
+): ConsoleTampering {
+  return {
+    analytics: (ports) => ({
+      ...ports,
+      baselines: { ...ports.baselines, put: (input) => ports.baselines.put(change(input)) },
+    }),
+  };
+}
+
+function changeFlows(change: (rows: readonly FlowRow[]) => readonly FlowRow[]): ConsoleTampering {
+  return {
+    analytics: (ports) => ({
+      ...ports,
+      telemetry: {
+        ...ports.telemetry,
+        insert: (rows) => ports.telemetry.insert({ ...rows, flows: change(rows.flows) }),
+      },
+    }),
+  };
+}
+
+export const TELLING_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'forgotten-habits-stay',
+    mistake: 'Programs that a node has forgotten stay among the habits that are stored.',
+    foundBy: 'habits',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    console: () => changeHabits((input) => ({ ...input, forgotten: [] })),
+  },
+  {
+    name: 'habit-is-lost',
+    mistake: 'Of habits that are written together the last is left out.',
+    foundBy: 'habits',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    console: () => changeHabits((input) => ({ ...input, baselines: input.baselines.slice(0, -1) })),
+  },
+  {
+    name: 'habits-without-bound',
+    mistake: 'A node knows the habits of every program it ever saw.',
+    foundBy: 'habits',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    node: () => ({ binariesMax: () => MANY }),
+  },
+  {
+    name: 'flow-counts-again',
+    mistake: 'A flow that is told again is stored as another one.',
+    foundBy: 'flows',
+    options: { ...HABITUAL, hours: 0.08, kinds: ['network.reset', 'network.cut'] },
+    pinnedSeed: '1',
+    console: () =>
+      changeFlows((rows) =>
+        rows.flatMap((row) => [row, { ...row, firstSeenAtMs: row.reportedAtMs }]),
+      ),
+  },
+  {
+    name: 'flow-is-lost',
+    mistake: 'Of the flows of one write the last is left out.',
+    foundBy: 'flows',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    console: () => changeFlows((rows) => rows.slice(0, -1)),
+  },
+  {
+    name: 'sockets-are-not-written',
+    mistake: 'Every third write of connections is confirmed and not made.',
+    foundBy: 'node-sockets',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    console() {
+      let writes = 0;
+      return {
+        relational: (ports) => ({
+          ...ports,
+          inventory: {
+            ...ports.inventory,
+            async put(input) {
+              if (input.section === 'connections') writes += 1;
+              if (input.section !== 'connections' || writes % 3 !== 0) {
+                await ports.inventory.put(input);
+              }
+            },
+          },
+        }),
+      };
+    },
+  },
+];
