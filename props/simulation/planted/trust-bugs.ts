@@ -216,7 +216,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     mistake: 'A replaced certificate may ask for a new one.',
     foundBy: 'certificate-window',
     options: { ...REPLAYED, faultsPerHour: 400 },
-    pinnedSeed: '3',
+    pinnedSeed: '1',
     console: (_world, stores) => renewForPrevious(stores),
   },
   {
