@@ -3,17 +3,12 @@ import { filesLike, textOf } from './files.ts';
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 60;
-// Files that are over the limit by necessity. The number may only fall.
-const EXEMPT: Readonly<Record<string, number>> = {
-  // One self-contained file: it is unpacked away from anything it could import. decision: D18
-  'sensor/engine/procfs/procfs-engine.ts': 697,
-};
 
 describe('lengths', () => {
   it('should keep every source file within its limit', () => {
     const long = filesLike(/\.(ts|tsx|js|cjs|sql|c)$/)
       .map((path) => ({ path, lines: textOf(path).split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (EXEMPT[path] ?? LINES_MAX));
+      .filter(({ lines }) => lines > LINES_MAX);
     expect(long).toEqual([]);
   });
 

@@ -77,14 +77,14 @@ async function stop(): Promise<void> {
 }
 
 /** A Sensor's engine with what it needs, looking for another build ten times a second. */
-async function start(): Promise<void> {
+async function start(wish: 'ebpf' | 'procfs' = 'ebpf'): Promise<void> {
   const intervals = {
     ...DEFAULT_INTERVALS,
     ...{ ENGINE_UPGRADE_LOOK_MS: 100, ENGINE_START_TIMEOUT_MS: 4_000 },
     ...{ ENGINE_RESTART_BACKOFF_MIN_MS: 50, ENGINE_RESTART_BACKOFF_MAX_MS: 100 },
   };
   const carried = pathToFileURL(`${path.join(directory, 'carried')}/`);
-  const launcher = createEngineLauncher(state, 'ebpf', { carried });
+  const launcher = createEngineLauncher(state, wish, { carried });
   const engine = {
     ...launcher,
     look: async () => {
@@ -231,5 +231,25 @@ describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Senso
     await more('back', 20);
     expect(programs()).toHaveLength(1);
     expect(programs()[0]).not.toContain('/next/');
+  });
+
+  it('should give way to another build of the engine that Node runs, too', async () => {
+    await start('procfs');
+    expect(facts.engine.kind).toBe('procfs');
+    const [before] = programs();
+    const entry = path.join(directory, 'carried', 'procfs', 'procfs-engine.ts');
+    const text = readFileSync(entry, 'utf8').replace("VERSION = '1.7.0'", "VERSION = '1.7.0-b'");
+    writeFileSync(entry, text);
+    await met(() => facts.engine.version === '1.7.0-b');
+    await met(() => programs().length === 1);
+    expect(programs()).not.toEqual([before]);
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0 });
+    const laidOut = path.join(state, 'engine', 'v1.7.0', 'procfs-engine.ts');
+    await met(() => readFileSync(laidOut, 'utf8') === text);
+    writeFileSync(entry, 'throw new Error("no engine");');
+    await met(() => refusal() !== undefined);
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0, version: '1.7.0-b' });
+    await stop();
+    expect(programs()).toEqual([]);
   });
 });

@@ -1,9 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readKernel } from './kernel.ts';
-import { engineFiles, PROCFS_ENGINE_FILE, unpackEngine } from './unpack.ts';
+import {
+  engineDirectory,
+  engineFiles,
+  PROCFS_ENGINE_FILE,
+  settleEngine,
+  unpackEngine,
+} from './unpack.ts';
 
 let stateDir = '';
 beforeEach(() => {
@@ -18,7 +24,7 @@ describe('unpack engine', () => {
     expect(first).toEqual({
       ok: true,
       directory: path.join(stateDir, 'engine', 'v1.7.0'),
-      written: [PROCFS_ENGINE_FILE, 'manifest.json'],
+      written: [...files.map(({ name }) => name), 'manifest.json'],
     });
     expect(await unpackEngine({ stateDir, files })).toMatchObject({ ok: true, written: [] });
   });
@@ -31,8 +37,39 @@ describe('unpack engine', () => {
     expect(await unpackEngine({ stateDir, files })).toMatchObject({
       written: [PROCFS_ENGINE_FILE],
     });
-    expect(readFileSync(place)).toEqual(files[0]?.content);
+    const entry = files.find(({ name }) => name === PROCFS_ENGINE_FILE);
+    expect(readFileSync(place)).toEqual(entry?.content);
     expect(statSync(place).mode & 0o777).toBe(0o600);
+  });
+
+  it('should bring all an engine imports, and nothing else', async () => {
+    const files = await engineFiles();
+    const names = files.map(({ name }) => name);
+    const imported = files.flatMap(({ content }) =>
+      [
+        ...Buffer.from(content)
+          .toString()
+          .matchAll(/from '([^']+)'/g),
+      ].map(([, from]) => from ?? ''),
+    );
+    const own = imported.filter((from) => !from.startsWith('node:'));
+    expect([...new Set(own)].sort()).toEqual(
+      names.filter((name) => name !== PROCFS_ENGINE_FILE).map((name) => `./${name}`),
+    );
+  });
+
+  it('should lay a newer build out beside and move it into place, over files that are in use', async () => {
+    const before = [{ name: 'one', content: Buffer.from('before') }];
+    const after = [{ name: 'one', content: Buffer.from('after') }];
+    const first = await unpackEngine({ stateDir, files: before });
+    const place = path.join(first.ok ? first.directory : '', 'one');
+    const inode = statSync(place).ino;
+    await unpackEngine({ stateDir, files: after, place: 'beside' });
+    expect(readFileSync(place, 'utf8')).toBe('before');
+    await settleEngine(stateDir, ['one']);
+    expect(readFileSync(place, 'utf8')).toBe('after');
+    expect(statSync(place).ino).not.toBe(inode);
+    expect(existsSync(engineDirectory(stateDir, 'beside'))).toBe(false);
   });
 
   it('should answer with a reason when the directory cannot be made', async () => {

@@ -119,10 +119,20 @@ function parseLine(line: string): Told {
 export async function until(file: string, met: (lines: Told[]) => boolean): Promise<Told[]> {
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
-    const lines = existsSync(file) ? linesOf(file) : [];
+    const lines = linesNow(file);
     if (met(lines)) return lines;
     if (Date.now() > deadline) throw new Error(`never met: ${JSON.stringify(lines.slice(-20))}`);
     await wait(20);
+  }
+}
+
+/** None while a file of it is being renamed. */
+function linesNow(file: string): Told[] {
+  try {
+    return linesOf(file);
+  } catch (error) {
+    if (Object(error).code === 'ENOENT') return [];
+    throw error;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -134,7 +135,13 @@ describe('procfs engine, polling', () => {
       const sleeper = spawn('sleep', [`31.${n}`]);
       const deadline = Date.now() + 5_000;
       const all = () =>
-        readdirSync(directory).map((name) => readFileSync(path.join(directory, name), 'utf8'));
+        readdirSync(directory).map((name) => {
+          try {
+            return readFileSync(path.join(directory, name), 'utf8');
+          } catch {
+            return ''; // it was renamed meanwhile
+          }
+        });
       while (!all().some((text) => text.includes(`"31.${n}"`)) && Date.now() < deadline)
         await wait(10);
       sleeper.kill();
@@ -280,4 +287,40 @@ describe.skipIf(!canTrace)('procfs engine, tracefs', () => {
     expect(line.process_exec.process.binary).toBe(place);
     expect(readFileSync(file, 'utf8')).not.toContain('"binary":"forged');
   });
+});
+
+describe.skipIf(!canTrace)('procfs engine, beside another', () => {
+  it('should see at once, write when it may, and tell what the one before did not', async () => {
+    // Each by a name of its own, which the trace tells: arguments are gone with so short a life.
+    const names = Array.from({ length: 400 }, (_, at) => path.join(directory, `short-${at}`));
+    for (const name of names) symlinkSync('/bin/true', name);
+    const first = await start();
+    const list = path.join(directory, 'list');
+    writeFileSync(list, `${names.join('\n')}\n`);
+    const loop = 'while read one; do "$one"; sleep 0.005; done <"$1"';
+    const load = spawn('/bin/sh', ['-c', loop, 'load', list], { stdio: 'ignore' });
+    const loaded = once(load, 'exit');
+    await lineWith(first.file, '"process_exec"', '/short-50"');
+    const { child, hello } = await start('--beside');
+    expect(hello).toEqual({ attached: 3 });
+    const words: Record<string, unknown>[] = [];
+    createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
+    const last: Record<string, unknown>[] = [];
+    createInterface(first.child.stdout).on('line', (line) => last.push(JSON.parse(line)));
+    const ended = once(first.child, 'close');
+    first.child.stdin.end();
+    await ended;
+    child.stdin.write(`take over after ${last.at(-1)?.['told_until']}\n`);
+    await loaded;
+    await lineWith(first.file, '"process_exec"', '/short-399"');
+    const told = readFileSync(first.file, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{"process_exec"'))
+      .map((line) => JSON.parse(line).process_exec.process)
+      .filter(({ flags }) => !String(flags).includes('procFS'))
+      .map(({ binary }) => /\/short-(\d+)$/.exec(String(binary))?.[1])
+      .filter((number) => number !== undefined);
+    expect(told).toEqual(names.map((_, at) => String(at)));
+    expect(words[0]).toMatchObject({ engine: 'procfs', mode: 'tracefs' });
+  }, 30_000);
 });

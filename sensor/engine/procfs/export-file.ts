@@ -1,0 +1,102 @@
+// The export file: whole lines only, lumberjack's rotation, mode 600.
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { exportFile, maxBackups, maxBytes, nodeName } from './engine-options.ts';
+import { isoTime, monotonicUs } from './wall-clock.ts';
+
+export type Line = Record<string, unknown>;
+/** Lines so far; those that were lost, here or before they became lines. */
+export const counts = { lost: 0, written: 0 };
+let lostTold = 0;
+let toldUntilUs = -1;
+let exportFd = -1;
+let exportBytes = 0;
+let outbox: string[] = [];
+
+export function openExport(): void {
+  fs.mkdirSync(path.dirname(exportFile), { recursive: true, mode: 0o700 });
+  exportFd = fs.openSync(exportFile, 'a+', 0o600);
+  exportBytes = fs.fstatSync(exportFd).size;
+  const last = Buffer.alloc(1);
+  if (exportBytes === 0) return;
+  fs.readSync(exportFd, last, 0, 1, exportBytes - 1);
+  if (last[0] !== 0x0a) exportBytes += fs.writeSync(exportFd, '\n'); // ends a line torn by a crash
+}
+
+const { dir: exportDir, name: exportName, ext: exportExt } = path.parse(exportFile);
+function backupName(ms: number): string {
+  return `${exportName}-${new Date(ms).toISOString().slice(0, 23).replaceAll(':', '-')}${exportExt}`;
+}
+function backupTime(file: string): number {
+  const time = file.slice(exportName.length + 1, -exportExt.length || undefined);
+  const ms = Date.parse(time.replace(/T(\d\d)-(\d\d)-(.*)$/, 'T$1:$2:$3Z'));
+  return Number.isFinite(ms) && backupName(ms) === file ? ms : Number.NaN;
+}
+function backupTimes(): number[] {
+  const times = fs.readdirSync(exportDir).map(backupTime).filter(Number.isFinite);
+  return times.sort((one, other) => one - other);
+}
+
+/** What fails leaves the open file as it is; the next lines try again. */
+function rotate(): void {
+  // After every name there is, also when the clock was set back: readers take the names in their order.
+  const at = Math.max(Date.now(), (backupTimes().at(-1) ?? 0) + 1);
+  const full = exportFd;
+  if (fs.existsSync(exportFile)) fs.renameSync(exportFile, path.join(exportDir, backupName(at)));
+  openExport();
+  fs.closeSync(full);
+  for (const ms of backupTimes().slice(0, -maxBackups))
+    fs.rmSync(path.join(exportDir, backupName(ms)), { force: true });
+}
+
+let isTorn = false; // a write that failed left the first part of a line
+export function flush(): void {
+  if (outbox.length === 0) return;
+  const lines = outbox;
+  outbox = [];
+  const lead = isTorn ? '\n' : '';
+  const bytes = Buffer.from(lead + lines.join(''));
+  let done = 0;
+  try {
+    if (exportBytes > 0 && exportBytes + bytes.length > maxBytes) rotate();
+    while (done < bytes.length) {
+      const step = fs.writeSync(exportFd, bytes, done);
+      exportBytes += step;
+      done += step;
+    }
+    isTorn = false;
+    counts.written += lines.length;
+  } catch (error) {
+    if (done > 0) isTorn = bytes[done - 1] !== 0x0a;
+    // A line that lacks its end alone is whole as soon as the next write begins.
+    const whole = bytes.toString('latin1', lead.length, done + 1).split('\n').length - 1;
+    counts.written += whole;
+    counts.lost += lines.length - whole; // a full disk loses lines, not the engine
+    process.stderr.write(
+      `${JSON.stringify({ error: 'export_write_failed', reason: String(error) })}\n`,
+    );
+  }
+}
+
+/** What happened up to then was told by the engine before this one. */
+export function skipUntil(us: number): void {
+  toldUntilUs = us;
+}
+
+export function emit(key: string, body: Line, us: number): void {
+  if (us <= toldUntilUs) return;
+  outbox.push(`${JSON.stringify({ [key]: body, node_name: nodeName, time: isoTime(us) })}\n`);
+  if (outbox.length >= 512) flush();
+}
+
+/** Writes what waits, then what was lost; a line of losses that the disk refuses is no event, and is told again. */
+export function tellLost(): void {
+  flush();
+  if (counts.lost === lostTold) return;
+  const all = counts.lost;
+  const dropped = String(all - lostTold);
+  emit('rate_limit_info', { number_of_dropped_process_events: dropped }, monotonicUs());
+  flush();
+  if (counts.lost === all) lostTold = all;
+  else counts.lost = all;
+}
