@@ -79,7 +79,9 @@ export const heartbeatRequest = {
     state: 'running',
     restarts: 0,
     disabled_hooks: [{ hook: 'tcp_connect', reason: 'no BTF' }],
-    loaded_policies: [{ name: 'default', state: 'enabled' }],
+    loaded_policies: [
+      { name: 'default', state: 'monitoring', acted: 0, would_have_acted: 3, reason: 'unsigned' },
+    ],
   },
   trust: {
     state: 'trusted',
@@ -101,6 +103,7 @@ export const heartbeatRequest = {
     },
   ],
   listening_services: [{ protocol: 'tcp', ip: '0.0.0.0', port: 22 }],
+  section_hashes: { connections: 'a'.repeat(64), listening_services: 'b'.repeat(64) },
   flows: [
     {
       ...{ protocol: 'tcp', direction: 'outbound', remote_ip: '192.0.2.7', port: 443 },

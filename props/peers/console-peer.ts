@@ -41,6 +41,9 @@ export type ConsolePeer = {
   /** Decides what happens to each request. */
   rule: PeerRule;
   takesStreams: boolean;
+  intervalSeconds: number;
+  /** Whether it says that it has what a heartbeat names of sockets. */
+  keepsSections: boolean;
   acknowledges: boolean;
   lifetimeMs: number;
   sockets(): readonly WebSocket[];
@@ -76,6 +79,8 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     refusesBatch: () => null,
     rule: () => 'serve',
     takesStreams: true,
+    intervalSeconds: 15,
+    keepsSections: false,
     acknowledges: true,
     lifetimeMs: 720 * 3_600_000,
     sockets: () => [...streams.clients],
@@ -161,7 +166,8 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
       trust_health: 'healthy',
       certificate: { renewal_state: 'trusted', renew_now: false, expires_at: server_time },
       is_contained: false,
-      settings: { heartbeat_interval_seconds: 15 },
+      settings: { heartbeat_interval_seconds: peer.intervalSeconds },
+      ...(peer.keepsSections ? { stored_sections: json['section_hashes'] } : {}),
     };
   }
 

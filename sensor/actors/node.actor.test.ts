@@ -167,6 +167,33 @@ describe('node', () => {
     expect(peer.requests.map(({ path }) => path)).not.toContain('/sensors/inventory');
   }, 30_000);
 
+  it('should leave out lists of sockets that the Console has, until they change or it has them no more', async () => {
+    let services: { protocol: string; ip: string; port: number }[] = [];
+    const ports = joinPorts(stateDir);
+    const sockets = async () => ({ connections: [], listening_services: services });
+    peer.intervalSeconds = 0.05;
+    await start(TOKEN, { ...ports, telemetry: { ...ports.telemetry, sockets } });
+    const lists = () =>
+      peer.requests
+        .filter(({ path }) => path === '/sensors/heartbeat')
+        .map(({ json }) => json['listening_services']);
+    const next = async (what: string, isIt: (list: unknown) => boolean) => {
+      const from = lists().length;
+      await peer.until(what, () => lists().slice(from).some(isIt));
+    };
+    await next('an empty list', (list) => Array.isArray(list) && list.length === 0);
+    // It names nothing as stored: what a Console of before does.
+    await next('the list again', (list) => Array.isArray(list));
+    peer.keepsSections = true;
+    await next('no list', (list) => list === undefined);
+    services = [{ protocol: 'tcp', ip: '::', port: 1 }];
+    const isNew = (list: unknown) => JSON.stringify(list)?.includes('"port":1') === true;
+    await next('the new list', isNew);
+    await next('no list', (list) => list === undefined);
+    peer.keepsSections = false;
+    await next('the whole list', isNew);
+  });
+
   it('should tell nobody of a stream whose opening ends after the stop', async () => {
     const ports = joinPorts(stateDir);
     const opening = Promise.withResolvers<void>();
