@@ -1,5 +1,5 @@
 // The effects of the engine machine: its processes, the look for a newer build of it, and what the Sensor tells of it.
-import { fromPromise } from 'xstate';
+import { type EventFromLogic, fromPromise } from 'xstate';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import {
   type EngineBuild,
@@ -20,7 +20,7 @@ export function startEngine(
 ) {
   const { config, logger, facts, clock } = parts;
   const launcher = parts.ports.engine;
-  const runs = createEngineRuns(parts, exportFile, policies, (news) => actor.send(news));
+  const runs = createEngineRuns(parts, exportFile, policies, send);
   let build: EngineBuild | null = null;
 
   const actor = startActor(
@@ -81,13 +81,18 @@ export function startEngine(
     if (!isSame || lacks(facts.engine) !== lacks(before)) onChange();
   };
 
+  // What an engine says, or a look finds, may come when the watch is over.
+  function send(news: EventFromLogic<typeof engineMachine>): void {
+    if (actor.getSnapshot().status === 'active') actor.send(news);
+  }
+
   let timer = 0;
   async function look(): Promise<void> {
     const found = await launcher.look();
     if (found.state === 'newer') {
       build = found.running;
-      actor.send({ type: 'engine.newer', build: found.build });
-    } else if (found.state === 'current') actor.send({ type: 'engine.current' });
+      send({ type: 'engine.newer', build: found.build });
+    } else if (found.state === 'current') send({ type: 'engine.current' });
   }
   function arm(): void {
     if (actor.getSnapshot().status !== 'active') return;
