@@ -1,6 +1,7 @@
 // The promises of the telemetry store: an hour counts once, with its highest counts, and adds up over state directories.
 // invariant: I19; decision: D48
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
 import type {
@@ -125,6 +126,42 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
       );
       expect(own).toEqual([[], [], [[25, 3]], [[7, 3]]]);
       expect(await hoursOf(former.sensorId)).toEqual([[HOUR, 10, 3]]);
+    });
+
+    it('always adds up over the fleet to what nodes have settled, under whatever identities', async () => {
+      const telling = fc.record({
+        node: fc.nat(2),
+        hour: fc.nat(1),
+        more: fc.nat(5),
+        isNewIdentity: fc.boolean(),
+        isToldTwice: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(telling, { minLength: 1, maxLength: 12 }), async (tellings) => {
+          const rows = Array.from({ length: 3 }, () => row());
+          const settled = new Map<string, number>();
+          const coverage: CoverageRow[] = [];
+          const ids = new Set<string>();
+          for (const [at, told] of tellings.entries()) {
+            const one = rows[told.node] ?? row();
+            if (told.isNewIdentity) rows[told.node] = { ...one, sensorId: randomUUID() };
+            const own = rows[told.node] ?? one;
+            const key = `${told.node} ${told.hour}`;
+            const seen = (settled.get(key) ?? 0) + told.more;
+            settled.set(key, seen);
+            const hourMs = HOUR - told.hour * HOUR_MS;
+            const next = { ...own, seen, hourMs, reportedAtMs: NOW_MS + at };
+            coverage.push(next, ...(told.isToldTwice ? [next] : []));
+            ids.add(own.sensorId);
+          }
+          await store().insert({ ...NO_ROWS, coverage: coverage.toReversed() });
+          const all = await store().coverageOfFleet({ ...ALL, limit: 10_000, afterSensorId: null });
+          const own = all.filter(({ sensorId }) => ids.has(sensorId));
+          const wanted = [...settled.values()].reduce((sum, seen) => sum + seen, 0);
+          expect(own.reduce((sum, { seen }) => sum + seen, 0)).toBe(wanted);
+        }),
+        { numRuns: 15 },
+      );
     });
 
     it('should hold counts of 53 bits and hours that no clock can mean', async () => {
