@@ -75,7 +75,6 @@ const EXCHANGE_ANSWERS =
 const LAUNCHER =
   'the port of the engine answers a start that fails with a run that has ended; it never rejects';
 const NO_MEMORY = 'a simulated process holds no memory of its own that could grow';
-const NO_UPGRADE = 'nobody replaces the engine a simulated Sensor carries';
 const ONE_ENGINE = 'a simulated host has one engine, so that no lesser one can take over';
 const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
 const NOTHING_UNDER_WAY =
@@ -123,8 +122,7 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'engine.lost stop.requested 0', reason: NO_TIME },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
   { place: 'engine.attending.running engine.alive 0', reason: NO_MEMORY },
-  { place: 'engine.attending.upgrading/*', reason: NO_UPGRADE },
-  { place: 'engine.attending.running engine.newer 0', reason: NO_UPGRADE },
+  { place: 'engine.attending.upgrading.attaching engine.alive 0', reason: NO_MEMORY },
   { place: 'engine.backing_off always 0', reason: ONE_ENGINE },
   { place: 'renewal.trying error:tryCertificate 0', reason: CLIENT_ANSWERS },
   { place: 'node.awaiting_reenrollment sensor.revoked 0', reason: NOTHING_UNDER_WAY },

@@ -7,6 +7,7 @@ import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
 import { endedSession } from './ended-session.ts';
+import { engineWatch } from './engine-watch.ts';
 import { flows } from './flows.ts';
 import { habits } from './habits.ts';
 import { healthRule } from './health-rule.ts';
@@ -50,4 +51,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   trustDomains,
   auditChain,
   endedSession,
+  engineWatch,
 ];

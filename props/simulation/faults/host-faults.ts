@@ -1,6 +1,7 @@
 // Accidents of hosts: processes end, power goes, clocks jump, disks refuse, engines fail.
 
 import type { DiskFault } from '../world/disk-faults.ts';
+import { BUILD_KINDS } from '../world/engine-builds.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
@@ -94,6 +95,15 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
         node.stop();
         fleet.world.scheduler.after(RESTART_AFTER_MS, node.start);
       };
+    }),
+    'engine.upgrade': onNode((node) => {
+      node.engine.replaceBuild('good');
+      return overAtOnce;
+    }),
+    'engine.bad_upgrade': onNode((node, { severity }) => {
+      const broken = BUILD_KINDS.filter((how) => how !== 'good');
+      node.engine.replaceBuild(broken[Math.floor(severity * broken.length)] ?? 'ends');
+      return () => node.engine.replaceBuild('good');
     }),
     'engine.unkillable': onNode((node) => {
       node.engine.setUnkillable(true);

@@ -54,6 +54,8 @@ export const FAULT_KINDS = [
   'operator.revoke_at_reenrollment',
   'relational.late_answers',
   'console.stop_while_sealing',
+  'engine.upgrade',
+  'engine.bad_upgrade',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

@@ -2,6 +2,7 @@
 import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
+import { ENGINE_BUGS } from './engine-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
@@ -22,4 +23,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...ACCESS_BUGS,
   ...LEDGER_BUGS,
   ...TELLING_BUGS,
+  ...ENGINE_BUGS,
 ];

@@ -9,9 +9,12 @@ import type {
 } from '../../../sensor/engine/engine-launcher.ts';
 import { type HostClock, WORLD_BEGINS_MS } from './clocks.ts';
 import type { SimulatedDisk } from './disk.ts';
-import { createEngineExport, type EngineOutput } from './engine-export.ts';
+import { type BuildKind, createBuilds, type SimulatedBuild } from './engine-builds.ts';
+import { createEngineExport } from './engine-export.ts';
 import { createEngineLines, type EngineLine } from './engine-lines.ts';
+import type { EngineProcess } from './engine-process.ts';
 import { beginLife, type Life } from './life.ts';
+import type { EngineStep } from './observation.ts';
 import type { World } from './world.ts';
 
 export type SimulatedEngine = {
@@ -30,11 +33,13 @@ export type SimulatedEngine = {
   setRefusal(on: boolean): void;
   /** As a hang, and not even a kill ends a process (it waits for a device) until it is off again. */
   setUnkillable(on: boolean): void;
+  /** A package manager puts another build of the engine in the place of the one the Sensor carries. */
+  replaceBuild(how: BuildKind): void;
   /** Somebody removes what was unpacked. */
   removeFiles(): void;
   /** No events of its own accord; it goes on saying that it is alive. */
   setQuiet(on: boolean): void;
-  /** Hang, refusal and quiet off. */
+  /** Hang, refusal and quiet off, and the build that is carried a good one. */
   heal(): void;
   /** Tells the lines that are not on the disk any more. A power loss and a wipe do it by themselves. */
   settle(): void;
@@ -59,24 +64,14 @@ export type SimulatedEngineOptions = {
   readonly aliveEveryMs?: number;
 };
 
-type Process = {
-  readonly life: Life;
-  readonly launch: EngineLaunch;
-  output: EngineOutput | null;
-  isInputEnded: boolean;
-  isKilled: boolean;
-  lost: number;
-  lostTold: number;
-  written: number;
-  end(how: string): void;
-};
-
 // Rarer than the product's engine says it, for the sake of long runs; three of them still fit into the silence that
 // counts as a hang.
 const ALIVE_EVERY_MS = 10_000;
 const BURST_CHANCE = 0.05;
 const FLOOD_PARTS = 10;
 const BACKUPS_MAX = 5;
+const LOCK_STEP_MS = 20;
+const LOCK_PATIENCE_MS = 8_000;
 const STATE_DIR = '/var/lib/service-sensor';
 const ENGINE_FILE = 'engine/v1.7.0/procfs-engine.ts';
 
@@ -103,7 +98,10 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     rotateBytes: options.rotateBytes ?? random.between(64, 256) * 1_024,
     backupsMax: options.backupsMax ?? BACKUPS_MAX,
   });
-  const processes = new Set<Process>();
+  const processes = new Set<EngineProcess>();
+  const builds = createBuilds(node);
+  // What upgrades draw changes nothing for a run without any.
+  const drawn = world.random.fork(`engine/${node}/upgrades`);
   const switches = { hangs: false, refuses: false, quiet: false, isUnkillable: false };
   let incarnation = 0;
 
@@ -111,7 +109,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     return Array.from({ length: count }, () => lines.event(wallNow()));
   }
 
-  function write(one: Process, batch: readonly EngineLine[]): void {
+  function write(one: EngineProcess, batch: readonly EngineLine[]): void {
     if (one.output === null) return;
     if (one.lost > one.lostTold) {
       const told = one.output.write([lines.loss(wallNow(), one.lost - one.lostTold)]);
@@ -122,11 +120,11 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     one.written += batch.length - lost;
   }
 
-  function say(one: Process, word: object): void {
+  function say(one: EngineProcess, word: object): void {
     one.launch.onLine(JSON.stringify(word));
   }
 
-  function writeOn(one: Process): void {
+  function writeOn(one: EngineProcess): void {
     one.life.after(random.exponential(eventEveryMs), () => {
       if (!switches.hangs && !switches.quiet) {
         write(one, some(random.chance(BURST_CHANCE) ? random.between(5, 40) : 1));
@@ -135,7 +133,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     });
   }
 
-  function sayAlive(one: Process): void {
+  function sayAlive(one: EngineProcess): void {
     one.life.after(aliveEveryMs, () => {
       const { written: count, lost } = one;
       const alive = new Date(wallNow()).toISOString();
@@ -144,7 +142,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     });
   }
 
-  function begin(one: Process): void {
+  function begin(one: EngineProcess): void {
     if (switches.hangs) return;
     try {
       one.output = written.open(one.launch.exportFile);
@@ -162,19 +160,86 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   }
 
   /** Ends some time after its input, unless it hangs. */
-  function noticeEnd(one: Process): void {
+  function noticeEnd(one: EngineProcess): void {
     one.isInputEnded = true;
     one.life.after(random.between(5, 300), () => {
       if (!switches.hangs) one.end('it ended with 0');
     });
   }
 
-  function kill(one: Process): void {
+  function kill(one: EngineProcess): void {
     one.isKilled = true;
     if (!switches.isUnkillable) one.end('it ended with SIGKILL');
   }
 
-  function launch(sensor: Life, asked: EngineLaunch): EngineRun {
+  function observe(one: EngineProcess, step: EngineStep): void {
+    if (!builds.areSeveral()) return;
+    const { life, sensor, own } = one;
+    const [process, build] = [life.incarnation, own.build.sum];
+    world.observe({
+      ...{ kind: 'engine.step', node, process, build, step },
+      sensor: sensor.incarnation,
+    });
+  }
+
+  /** Ends of its own accord, as this build does. */
+  function fail(one: EngineProcess): void {
+    // Alone it is no upgrade that failed: the Sensor knows no other build.
+    if (one.isNext && !one.isInputEnded && one.sensor.isAlive()) observe(one, 'failed');
+    one.end('it ended with 9');
+  }
+
+  /** As soon as nobody else writes the export. */
+  function whenAlone(one: EngineProcess, run: () => void, waitedMs = 0): void {
+    const isAlone = [...processes].every((other) => other === one || other.output === null);
+    if (isAlone && !switches.hangs) run();
+    else if (waitedMs >= LOCK_PATIENCE_MS) one.end('it ended with 3');
+    else {
+      const next = waitedMs + (isAlone ? 0 : LOCK_STEP_MS);
+      one.life.after(LOCK_STEP_MS, () => whenAlone(one, run, next));
+    }
+  }
+
+  function attach(one: EngineProcess): void {
+    if (switches.hangs) {
+      one.resume = () => attach(one);
+      return;
+    }
+    one.resume = () => undefined;
+    observe(one, 'attached');
+    say(one, { attached: 3 });
+    if (one.own.how === 'dies') whenAlone(one, () => fail(one));
+    if (one.own.how !== 'good') return;
+    whenAlone(one, () => {
+      one.isNext = false;
+      observe(one, 'took over');
+      begin(one);
+    });
+  }
+
+  /** What a process does first. */
+  function beginLater(one: EngineProcess): void {
+    const { how } = one.own;
+    const endsAtOnce = how === 'ends' || (how === 'dies' && !one.isNext);
+    if (switches.refuses) one.life.after(random.between(0, 50), () => one.end('it ended with 1'));
+    else if (endsAtOnce) one.life.after(drawn.between(0, 50), () => fail(one));
+    else if (one.isNext && how !== 'mute') {
+      one.resume = () => undefined;
+      one.life.after(drawn.between(20, 900), () => attach(one));
+    } else if (how === 'good') one.life.after(random.between(20, 900), () => begin(one));
+    else one.resume = () => undefined;
+  }
+
+  function askToEnd(one: EngineProcess): void {
+    if ([...processes].some(({ isNext }) => isNext)) observe(one, 'asked');
+  }
+
+  function launch(
+    sensor: Life,
+    asked: EngineLaunch,
+    own: SimulatedBuild = builds.carried(),
+    isBeside = false,
+  ): EngineRun {
     incarnation += 1;
     const life = beginLife(scheduler, { host: `${node}/engine`, incarnation });
     let resolveGone: (how: string) => void = () => undefined;
@@ -184,8 +249,9 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     const hear = (line: string): void => (sensor.isAlive() ? asked.onLine(line) : undefined);
     const hearError = (line: string): void =>
       sensor.isAlive() ? asked.onErrorLine(line) : undefined;
-    const one: Process = {
-      life,
+    const one: EngineProcess = {
+      ...{ life, own, sensor, isNext: isBeside },
+      resume: () => begin(one),
       launch: { ...asked, onLine: hear, onErrorLine: hearError },
       output: null,
       isInputEnded: false,
@@ -195,21 +261,28 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       written: 0,
       end(how) {
         if (!life.isAlive()) return;
+        if (one.isNext) observe(one, 'ended');
         life.end();
         processes.delete(one);
         if (sensor.isAlive()) resolveGone(how);
       },
     };
     processes.add(one);
-    if (switches.refuses) life.after(random.between(0, 50), () => one.end('it ended with 1'));
-    else life.after(random.between(20, 900), () => begin(one));
+    observe(one, isBeside ? 'beside' : 'started');
+    beginLater(one);
     sensor.onEnd(() => noticeEnd(one));
     return {
       gone,
       hasEnded: () => !life.isAlive(),
       memoryBytes: async () => null,
-      endInput: () => noticeEnd(one),
-      kill: () => kill(one),
+      endInput: () => {
+        askToEnd(one);
+        noticeEnd(one);
+      },
+      kill: () => {
+        askToEnd(one);
+        kill(one);
+      },
     };
   }
 
@@ -223,7 +296,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   }
 
   /** One process is enough to fail for what an operator or an accident does to the engine. */
-  function each(run: (one: Process) => void): void {
+  function each(run: (one: EngineProcess) => void): void {
     if (!switches.hangs) for (const one of [...processes]) run(one);
   }
 
@@ -232,7 +305,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     if (on) return;
     for (const one of [...processes]) {
       if (one.isInputEnded) noticeEnd(one);
-      else if (one.output === null) begin(one);
+      else if (one.output === null) one.resume();
     }
   }
 
@@ -242,7 +315,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     setHang(on);
   }
 
-  function writeGarbage(one: Process): void {
+  function writeGarbage(one: EngineProcess): void {
     const { output } = one;
     if (output === null) return;
     const kind = random.pick(['text', 'json', 'long', 'half', 'bytes'] as const);
@@ -267,21 +340,26 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   });
 
   return {
-    launcherFor: (life, stateDir = STATE_DIR) => ({
-      unpack: () =>
-        life.call('engine.unpack', () => unpack(stateDir), disk.faults.delayMs(stateDir)),
-      fallBack: () => undefined,
-      launch: (asked) => launch(life, asked),
-      isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
-      passedOver: () => [],
-      look: async () => ({ state: 'current' }),
-      prepareNext: () => Promise.reject(new Error('nothing is newer')),
-      acceptNext: async () => undefined,
-      refuseNext: () => undefined,
-    }),
+    launcherFor(life, stateDir = STATE_DIR) {
+      const { choose, ...part } = builds.partFor(life, (asked, own, isBeside) =>
+        launch(life, asked, own, isBeside),
+      );
+      const place = (): boolean => {
+        choose();
+        return unpack(stateDir);
+      };
+      return {
+        ...part,
+        unpack: () => life.call('engine.unpack', place, disk.faults.delayMs(stateDir)),
+        fallBack: () => undefined,
+        isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
+        passedOver: () => [],
+      };
+    },
     crash: (code) => endAll(`it ended with ${code}`),
     setHang,
     setUnkillable,
+    replaceBuild: builds.replace,
     removeFiles: () => disk.remove(path.join(STATE_DIR, ENGINE_FILE)),
     flood: (count) =>
       each((one) => {
@@ -301,6 +379,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     heal() {
       switches.refuses = false;
       switches.quiet = false;
+      builds.heal();
       setUnkillable(false);
     },
     settle: written.settle,

@@ -13,6 +13,19 @@ export type BatchSeen = {
   readonly events: readonly string[];
 };
 
+/** What a process of an engine did, or what was done to it. */
+export type EngineStep =
+  /** Alone, or beside one that runs. */
+  | 'started'
+  | 'beside'
+  | 'attached'
+  | 'took over'
+  /** It was told to end: by its input, or by force. */
+  | 'asked'
+  /** Its build is broken, and it ended by itself. */
+  | 'failed'
+  | 'ended';
+
 export type Observation =
   /** Processes and hosts. `node` and `console` are host names. */
   | { readonly kind: 'process.started'; readonly host: string; readonly incarnation: number }
@@ -37,6 +50,15 @@ export type Observation =
   | { readonly kind: 'healed' }
   /** The engine. An event is durable nowhere yet when it is written. */
   | { readonly kind: 'engine.wrote'; readonly node: string; readonly events: readonly string[] }
+  /** Told of hosts whose engine was replaced by another build. `sensor` is the life of the Sensor that started it. */
+  | {
+      readonly kind: 'engine.step';
+      readonly node: string;
+      readonly process: number;
+      readonly build: string;
+      readonly sensor: number;
+      readonly step: EngineStep;
+    }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
