@@ -75,6 +75,8 @@ const EXCHANGE_ANSWERS =
 const LAUNCHER =
   'the port of the engine answers a start that fails with a run that has ended; it never rejects';
 const NO_MEMORY = 'a simulated process holds no memory of its own that could grow';
+const DEADLINE_FIRST =
+  'the deadline of the newer build is as long as the silence that counts as a hang, and began before it';
 const ONE_ENGINE = 'a simulated host has one engine, so that no lesser one can take over';
 const CLIENT_ANSWERS = 'a request is answered with a value whatever happens; it never rejects';
 const NOTHING_UNDER_WAY =
@@ -123,6 +125,10 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
   { place: 'engine.attending.running engine.alive 0', reason: NO_MEMORY },
   { place: 'engine.attending.upgrading.attaching engine.alive 0', reason: NO_MEMORY },
+  {
+    place: 'engine.attending.upgrading.attaching after:hangTimeoutMs 0',
+    reason: DEADLINE_FIRST,
+  },
   { place: 'engine.backing_off always 0', reason: ONE_ENGINE },
   { place: 'renewal.trying error:tryCertificate 0', reason: CLIENT_ANSWERS },
   { place: 'node.awaiting_reenrollment sensor.revoked 0', reason: NOTHING_UNDER_WAY },
