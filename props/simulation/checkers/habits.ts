@@ -1,7 +1,7 @@
 // What a node has learned of its programs, and what the Console holds of it. The Console's rows are named by the hash that
 // the Sensor gave the whole, which it works out from all it has and not from the delta it sends, so that equal hashes mean
 // that delta coding, lost answers, repeats and restarts lost nothing. Where habits are told every few seconds the calm at
-// the end is long enough to ask more: the rows are what the node's own file holds. However many programs there are, a node
+// the end is long enough to ask more: the last ones have arrived, and the rows are what the node's own file holds. However many programs there are, a node
 // knows no more than its bound. decision: D47; invariant: I10
 import { createHash } from 'node:crypto';
 import { BASELINE_VALUES_MAX } from '../../../machines/pipeline-limits.ts';
@@ -18,6 +18,8 @@ import { stateOf, statusOf } from './node-files.ts';
 /** Files are read at every so many probes: a quarter of an hour. */
 const PROBES_PER_LOOK = 45;
 const UNNAMED = '';
+
+const NOTHING = hashOf([]);
 
 export const habits: CheckerKind = {
   name: 'habits',
@@ -55,17 +57,18 @@ export const habits: CheckerKind = {
       if (state === null || state.trust_state === 'trust_revoked' || !node.isUp()) return;
       if (statusOf(node)?.state !== 'running') return;
       const rows = analytics.baselines(state.sensor_id).map(({ storedAtMs: _, ...row }) => row);
-      const hash = hashOf(rows);
-      const named = told.get(state.sensor_id);
-      if (named === undefined ? rows.length > 0 : named !== hash) {
-        report(`${node.name} told habits ${named ?? 'of nothing'}, and the Console has ${hash}`);
-      }
       if (isTellingOver) judgeFile(node, rows);
-      // Without a name when an attempt nobody waited for any more came late: whatever is told next is then asked for whole.
-      const section = relational.section(state.sensor_id, 'baselines');
-      if (section?.hash === UNNAMED) return;
-      if (named !== undefined && (section?.hash ?? hashOf([])) !== named) {
-        report(`${node.name} told habits ${named}, and its inventory has ${section?.hash}`);
+      // Without a name after an attempt that broke off, or that came late and nobody waited for: what is told next is asked
+      // for whole.
+      const section = relational.section(state.sensor_id, 'baselines')?.hash ?? NOTHING;
+      if (section === UNNAMED) return;
+      const hash = hashOf(rows);
+      if (hash !== section) {
+        report(`${node.name} is known by habits ${section}, and the Console has ${hash}`);
+      }
+      const named = told.get(state.sensor_id) ?? NOTHING;
+      if (isTellingOver && named !== section) {
+        report(`${node.name} told habits ${named}, and the Console names ${section}`);
       }
     }
 

@@ -53,6 +53,26 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
     console: () => changeHabits((input) => ({ ...input, baselines: input.baselines.slice(0, -1) })),
   },
   {
+    name: 'delta-on-a-poor-base',
+    mistake: 'A change of habits is put on what is stored of them, but for one program.',
+    foundBy: 'habits',
+    options: { ...HABITUAL, binariesMax: MANY },
+    pinnedSeed: '1',
+    console: () => ({
+      relational: (ports) => ({
+        ...ports,
+        inventory: {
+          ...ports.inventory,
+          async get(sensorId, section) {
+            const stored = await ports.inventory.get(sensorId, section);
+            if (stored === null || section !== 'baselines') return stored;
+            return { ...stored, items: stored.items.slice(1) };
+          },
+        },
+      }),
+    }),
+  },
+  {
     name: 'habits-without-bound',
     mistake: 'A node knows the habits of every program it ever saw.',
     foundBy: 'habits',
