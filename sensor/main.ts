@@ -39,6 +39,8 @@ export function joinPorts(
 export async function runSensor(
   config: SensorConfig,
   readToken: () => Promise<string | null>,
+  /** The configuration as it is now; null while it has mistakes. */
+  rereadConfig: () => Promise<SensorConfig | null>,
 ): Promise<number> {
   const logger = createLogger(config.logLevel);
   const clock = createWheelClock({
@@ -58,7 +60,9 @@ export async function runSensor(
       ...joinPorts(
         config.stateDir,
         config.engine,
-        createTetragon(config.stateDir, config.tetragon),
+        createTetragon(config.stateDir, config.tetragon, {
+          read: async () => (await rereadConfig())?.tetragon ?? null,
+        }),
       ),
       context: createNodeContext(config.kubernetes, {
         tell: (reason) => {

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 /** A Sensor that has just begun: it knows nothing but what the one before wrote down. */
 const sensor = async (): Promise<Tetragon> =>
-  createTetragon(stateDir, await peer.settings(), peer.host);
+  createTetragon(stateDir, await peer.settings(), { host: peer.host });
 
 async function start(tetragon: Tetragon) {
   const reason = (await tetragon.whyNot()) ?? (await tetragon.prepare());

@@ -39,7 +39,7 @@ export function describeTetragonLoss(what: string, signal: 'SIGKILL' | 'SIGSTOP'
   describe.skipIf(!isRoot)('a Sensor with Tetragon', () => {
     it(`should deliver what it writes and start it again when it ${what}`, async () => {
       const { peer, stateDir } = sensor;
-      const tetragon = createTetragon(stateDir, await bundle.settings(), bundle.host);
+      const tetragon = createTetragon(stateDir, await bundle.settings(), { host: bundle.host });
       await sensor.start({ engine: createEngineLauncher(stateDir, 'auto', { tetragon }) });
       await peer.until('a running engine', isRunning(0));
       expect(engineOf()).toMatchObject({ kind: 'tetragon', version: '1.7.0' });

@@ -52,7 +52,7 @@ afterEach(async () => {
 
 const exportFile = () => path.join(stateDir, 'engine', 'export', 'events.log');
 const tetragonOf = async (one: PeerBundle = peer): Promise<Tetragon> =>
-  createTetragon(stateDir, await one.settings(), one.host);
+  createTetragon(stateDir, await one.settings(), { host: one.host });
 
 async function start(tetragon: Tetragon): Promise<EngineRun> {
   const reason = (await tetragon.whyNot()) ?? (await tetragon.prepare());
@@ -169,7 +169,7 @@ describe.skipIf(!isRoot)('tetragon', () => {
     free.close();
     await once(free, 'close');
     const settings = { ...(await peer.settings()), metricsAddress };
-    await start(createTetragon(stateDir, settings, peer.host));
+    await start(createTetragon(stateDir, settings, { host: peer.host }));
     expect((await hello())['disabled_hooks']).toEqual([]);
     expect(await lineThat((line) => line['alive'] === true)).toEqual({
       ...{ alive: true, lost: 12, untold: { kernel_lost: 7, engine_lost: 5 } },
@@ -327,7 +327,7 @@ describe.skipIf(!isRoot)('tetragon', () => {
     const tetragon = createTetragon(
       stateDir,
       { ...(await peer.settings()), ...settings },
-      peer.host,
+      { host: peer.host },
     );
     expect(await tetragon.whyNot()).toMatch(reason);
     expect(existsSync(path.join(stateDir, 'engine'))).toBe(false);
@@ -338,7 +338,9 @@ describe.skipIf(!isRoot)('tetragon', () => {
     ['kprobes', /kprobes/],
   ] as const)('should say why not when the kernel has no %s', async (place, reason) => {
     const host = { ...peer.host, [place]: '/nowhere' };
-    expect(await createTetragon(stateDir, await peer.settings(), host).whyNot()).toMatch(reason);
+    expect(await createTetragon(stateDir, await peer.settings(), { host }).whyNot()).toMatch(
+      reason,
+    );
   });
 
   it('should be preferred when it works, and passed over once it was given up', async () => {
@@ -369,7 +371,7 @@ describe.skipIf(!isRoot)('tetragon', () => {
 
   it('should be what is insisted on, or nothing', async () => {
     const host = { ...peer.host, kprobes: '/nowhere' };
-    const tetragon = createTetragon(stateDir, await peer.settings(), host);
+    const tetragon = createTetragon(stateDir, await peer.settings(), { host });
     await expect(createEngineLauncher(stateDir, 'tetragon', { tetragon }).unpack()).rejects.toThrow(
       'engine/tetragon: this kernel has no kprobes',
     );

@@ -37,7 +37,11 @@ async function main(): Promise<number> {
   withTrust(program.command('run').description('collect and forward until stopped')).action(
     act(async (flags, config) => {
       const { runSensor } = await import('../main.ts');
-      return runSensor(config, () => readToken(tokenFileOf(flags), process.env));
+      const reread = async () => {
+        const loaded = await loadConfig(process.env, settingsOf(flags));
+        return loaded.ok ? loaded.config : null;
+      };
+      return runSensor(config, () => readToken(tokenFileOf(flags), process.env), reread);
     }),
   );
   program

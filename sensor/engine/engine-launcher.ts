@@ -89,10 +89,17 @@ export function createEngineLauncher(
         : launchProcess(chosen ?? 'procfs', directory, asked),
     passedOver: () => passedOver,
     isPreemptRt: async () => (await readKernel()).preemptRt,
-    look: upgrades.look,
-    prepareNext: upgrades.prepare,
-    acceptNext: upgrades.accept,
-    refuseNext: upgrades.refuse,
+    look: () => (chosen === 'tetragon' ? tetragon.look() : upgrades.look()),
+    prepareNext: (build) =>
+      chosen === 'tetragon' ? tetragon.prepareNext(build) : upgrades.prepare(build),
+    async acceptNext() {
+      if (chosen === 'tetragon') tetragon.acceptNext();
+      else await upgrades.accept();
+    },
+    refuseNext(build) {
+      if (chosen === 'tetragon') tetragon.refuseNext(build);
+      else upgrades.refuse(build);
+    },
   };
 }
 

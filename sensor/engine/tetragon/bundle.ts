@@ -47,10 +47,13 @@ export async function placeBundle(options: {
   readonly pin: string;
   /** Ours alone; what earlier bundles left there is removed. */
   readonly directory: string;
+  /** The pin of another one that stays there. */
+  readonly keep?: string;
 }): Promise<BundleResult> {
   const { bundle, pin, directory } = options;
   if (!PIN.test(pin)) return { ok: false, reason: 'the pinned SHA-256 must be 64 hex digits' };
-  const place = path.join(directory, pin.slice(0, 16));
+  const place = placeIn(directory, pin);
+  const stays = [pin, options.keep ?? pin].map((one) => path.basename(placeIn(directory, one)));
   const arriving = `${place}.new`;
   try {
     const there = await readManifest(place);
@@ -63,7 +66,7 @@ export async function placeBundle(options: {
       await rename(arriving, place);
     }
     for (const name of await readdir(directory)) {
-      const isOurs = /^[0-9a-f]{16}(\.new)?$/.test(name) && name !== path.basename(place);
+      const isOurs = /^[0-9a-f]{16}(\.new)?$/.test(name) && !stays.includes(name);
       if (isOurs) await rm(path.join(directory, name), { recursive: true, force: true });
     }
     const sums = (await readManifest(place)) ?? {};
@@ -72,6 +75,20 @@ export async function placeBundle(options: {
     await rm(arriving, { recursive: true, force: true }).catch(() => undefined);
     return { ok: false, reason: `the bundle: ${reasonOf(error)}` };
   }
+}
+
+/** A bundle that was put in place before; undefined when it is not there whole any more. */
+export async function findPlaced(
+  directory: string,
+  pin: string,
+): Promise<PlacedBundle | undefined> {
+  const place = placeIn(directory, pin);
+  const sums = await readManifest(place);
+  return sums !== undefined && (await isIntact(place, sums)) ? layoutOf(place, sums) : undefined;
+}
+
+function placeIn(directory: string, pin: string): string {
+  return path.join(directory, pin.slice(0, 16));
 }
 
 async function copyInto(target: string, bundle: string, pin: string): Promise<Sums> {

@@ -3,20 +3,18 @@
 import { access, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../../machines/limits.ts';
+import type { EngineBuild } from '../../../machines/sensor/engine.rules.ts';
 import { UNIX_SOCKET_PATH_MAX_BYTES } from '../../../machines/sensor/tetragon-limits.ts';
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
-import { type PlacedBundle, pinOf, placeBundle } from './bundle.ts';
+import type { EngineLook, NextEngine } from '../engine-upgrades.ts';
+import type { PlacedBundle } from './bundle.ts';
+import { createBundles, type ReadSettings, type TetragonSettings } from './bundles.ts';
 import { bpfDirOf } from './flags.ts';
 import { createLastWords } from './last-word.ts';
 import { kernelLosses, LOSS_MAP } from './losses.ts';
 import { findNeighbour, makeWay } from './neighbour.ts';
 
-/** What an operator says of the bundle. */
-export type TetragonSettings = {
-  readonly bundle: string | null;
-  readonly sha256: string | null;
-  readonly metricsAddress: string | null;
-};
+export type { TetragonSettings } from './bundles.ts';
 /** Where the machine keeps what Tetragon needs. */
 export type HostPlaces = {
   readonly pidFile: string;
@@ -33,6 +31,12 @@ export type Tetragon = {
   readonly launch: (options: EngineLaunch) => EngineRun;
   /** Ends what a killed Sensor left of it: its process and its programs in the kernel. Never rejects. */
   readonly clearAway: () => Promise<void>;
+  /** Whether another bundle is pinned by now, and lies there. Never rejects. */
+  readonly look: () => Promise<EngineLook>;
+  /** Puts it in place; two cannot run beside each other, so that the next one is launched when this one is gone. */
+  readonly prepareNext: (build: EngineBuild) => Promise<NextEngine>;
+  readonly acceptNext: () => void;
+  readonly refuseNext: (build: EngineBuild) => void;
 };
 
 export const NO_TETRAGON: TetragonSettings = { bundle: null, sha256: null, metricsAddress: null };
@@ -47,8 +51,9 @@ const HOST: HostPlaces = {
 export function createTetragon(
   stateDir: string,
   settings: TetragonSettings,
-  host: HostPlaces = HOST,
+  more: { readonly host?: HostPlaces; readonly read?: ReadSettings } = {},
 ): Tetragon {
+  const { host = HOST } = more;
   const own = path.join(stateDir, 'engine', 'tetragon');
   const socket = path.join(stateDir, 'run', 'tetragon.sock');
   const pinned = path.join(host.bpfFileSystem, bpfDirOf(stateDir));
@@ -59,11 +64,11 @@ export function createTetragon(
     lostBefore = 0;
     words.begin();
   };
+  const bundles = createBundles(path.join(own, 'bundles'), settings, more.read);
   let placed: PlacedBundle | undefined;
 
   async function whyNot(): Promise<string | undefined> {
-    const { bundle, sha256 } = settings;
-    if (bundle === null) return 'no bundle is named (tetragon: bundle: in sensor.yaml)';
+    if (bundles.settings().bundle === null) return await bundles.whyNot();
     if (process.platform !== 'linux') return 'it runs on Linux only';
     if (process.getuid?.() !== 0) return 'it needs root';
     if (Buffer.byteLength(socket) > UNIX_SOCKET_PATH_MAX_BYTES) {
@@ -75,12 +80,7 @@ export function createTetragon(
     if (neighbour.whose === 'foreign') {
       return `another Tetragon runs on this node (process ${neighbour.pid}, ${host.pidFile}); two cannot`;
     }
-    const found = await pinOf(bundle).catch((error: unknown) => error);
-    if (typeof found !== 'string') return `the bundle cannot be read: ${String(found)}`;
-    if (sha256 === null) {
-      return `no SHA-256 is pinned (tetragon: sha256:); that of the bundle is ${found}`;
-    }
-    return found === sha256 ? undefined : `the bundle's SHA-256 is ${found}, another one is pinned`;
+    return await bundles.whyNot();
   }
 
   /** By the map that is pinned now, whoever pinned it. */
@@ -90,33 +90,42 @@ export function createTetragon(
   }
 
   async function prepare(): Promise<string | undefined> {
-    const { bundle, sha256 } = settings;
-    if (bundle === null || sha256 === null) return 'no bundle is pinned';
     try {
-      const directory = path.join(own, 'bundles');
-      const result = await placeBundle({ bundle, pin: sha256, directory });
+      const result = await bundles.place();
       if (!result.ok) return result.reason;
       placed = result.bundle;
       await mkdir(path.join(own, 'policies'), { recursive: true, mode: 0o700 });
       await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
-      const neighbour = await findNeighbour(host.pidFile, socket);
-      if (neighbour.whose === 'ours') await words.stretch(() => lossesInKernel(result.bundle));
-      await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
-      await rm(socket, { force: true });
+      await clearWay(result.bundle);
       return undefined;
     } catch (error) {
       return String(error);
     }
   }
 
+  async function clearWay(bundle: PlacedBundle): Promise<void> {
+    const neighbour = await findNeighbour(host.pidFile, socket);
+    if (neighbour.whose === 'ours') await words.stretch(() => lossesInKernel(bundle));
+    await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
+    await rm(socket, { force: true });
+  }
+
   function launch(options: EngineLaunch): EngineRun {
-    const bundle = placed;
-    if (bundle === undefined) throw new Error('Tetragon is launched before it was prepared');
+    if (placed === undefined) throw new Error('Tetragon is launched before it was prepared');
+    return launchBundle(placed, options, async () => undefined);
+  }
+
+  function launchBundle(
+    bundle: PlacedBundle,
+    options: EngineLaunch,
+    makeReady: () => Promise<void>,
+  ): EngineRun {
     let run: EngineRun | undefined;
     let isEnding = false;
     let isGone = false;
     const begin = async (): Promise<string> => {
       const { runTetragon } = await import('./run.ts');
+      await makeReady();
       if (isEnding) return 'stopped';
       // Read before the next one pins a map of its own; kept over starts that fail, which move the old one away.
       const before = await words.recall();
@@ -133,7 +142,7 @@ export function createTetragon(
         stateDir,
         startDir: path.join(own, 'policies'),
         pinned,
-        metricsAddress: settings.metricsAddress,
+        metricsAddress: bundles.settings().metricsAddress,
       });
       if (isEnding) run.endInput();
       return await run.gone;
@@ -166,7 +175,22 @@ export function createTetragon(
     }
   }
 
-  return { whyNot, prepare, launch, clearAway };
+  async function prepareNext(build: EngineBuild): Promise<NextEngine> {
+    const bundle = await bundles.prepare(build);
+    const makeReady = () => clearWay(bundle);
+    return { isBeside: false, launch: (options) => launchBundle(bundle, options, makeReady) };
+  }
+
+  return {
+    whyNot,
+    prepare,
+    launch,
+    clearAway,
+    look: bundles.look,
+    prepareNext,
+    acceptNext: bundles.accept,
+    refuseNext: bundles.refuse,
+  };
 }
 
 function isThere(file: string): Promise<boolean> {
