@@ -1,8 +1,9 @@
 // What a node has learned of its programs, and what the Console holds of it. The Console's rows are named by the hash that
 // the Sensor gave the whole, which it works out from all it has and not from the delta it sends, so that equal hashes mean
 // that delta coding, lost answers, repeats and restarts lost nothing. Where habits are told every few seconds the calm at
-// the end is long enough to ask more: the last ones have arrived, and the rows are what the node's own file holds. However many programs there are, a node
-// knows no more than its bound. decision: D47; invariant: I10
+// the end is long enough to ask more: the last ones have arrived, and the rows are what the node's own file holds. However
+// many programs there are, a node knows no more than its bound; and a deed is judged only by what was seen for as long as
+// the warm-up. decision: D47; invariant: I10
 import { createHash } from 'node:crypto';
 import { BASELINE_VALUES_MAX } from '../../../machines/pipeline-limits.ts';
 import type { Baseline } from '../../../machines/wire/baseline.ts';
@@ -87,6 +88,21 @@ export const habits: CheckerKind = {
       }
     }
 
+    /** Nobody is judged by what was seen for less than the warm-up: the program itself, or the one that started it. */
+    function judgeScores(): void {
+      for (const { sensorId, events } of analytics.rows.batches()) {
+        const name = relational.state.sensors.get(sensorId)?.nodeName;
+        const engine = fleet.nodes.find((node) => node.name === name)?.engine;
+        for (const { anomaly_score: score, process, parent } of events) {
+          if (score === undefined || engine === undefined) continue;
+          const known = [process, parent].map((one) => engine.knownForMs(one?.binary ?? ''));
+          if (Math.max(...known) >= intervals.BASELINE_WARM_UP_MS) continue;
+          report(`${name} gave ${process?.binary} a score of ${score}, known for ${known} ms`);
+          return;
+        }
+      }
+    }
+
     return {
       observe(seen) {
         if (seen.kind !== 'habits.told' || seen.answer === 'need_full') return;
@@ -98,6 +114,7 @@ export const habits: CheckerKind = {
         if (probes % PROBES_PER_LOOK === 0) for (const node of fleet.nodes) judgeBound(node);
       },
       finish() {
+        judgeScores();
         for (const node of fleet.nodes) {
           judgeBound(node);
           judgeRows(node);

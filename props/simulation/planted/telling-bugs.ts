@@ -3,7 +3,7 @@ import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
 import type { FlowRow } from '../../../storage/ports/telemetry-store.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
-import { CALM, QUICK_HABITS } from './settings.ts';
+import { CALM, LONG_LIVES, QUICK_HABITS } from './settings.ts';
 
 /** More programs than are known at once. */
 const HABITUAL = {
@@ -71,6 +71,17 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
         },
       }),
     }),
+  },
+  {
+    name: 'judged-too-soon',
+    mistake: 'A node judges programs by the habits of a second.',
+    foundBy: 'habits',
+    options: {
+      ...{ ...HABITUAL, kinds: ['engine.flood'], faultsPerHour: 40 },
+      intervals: LONG_LIVES,
+    },
+    pinnedSeed: '1',
+    node: () => ({ intervals: (own) => ({ ...own, BASELINE_WARM_UP_MS: 1_000 }) }),
   },
   {
     name: 'habits-without-bound',

@@ -28,6 +28,8 @@ export function createEngineLines(node: string, random: Random, programs = 0) {
   // Of its own, so that lines without such programs are drawn as they always were.
   const habits = random.fork('programs');
   const connections = new Map<string, number>();
+  const firstMs = new Map<string, number>();
+  let latestMs = 0;
 
   /** Some run often and others hardly ever; -1 for a program of the usual few. */
   function programOf(): number {
@@ -103,11 +105,17 @@ export function createEngineLines(node: string, random: Random, programs = 0) {
       const key = nextKey();
       const time = timeOf(wallMs, count);
       const program = programOf();
-      const [kind, body] = bodyOf(processOf(key, time, program), program);
+      const process = processOf(key, time, program);
+      const binary = String(process['binary']);
+      if (!firstMs.has(binary)) firstMs.set(binary, wallMs);
+      latestMs = Math.max(latestMs, wallMs);
+      const [kind, body] = bodyOf(process, program);
       return lineOf(key, kind, body, time);
     },
     /** Connections in the lines so far, by direction and program. */
     connections: (): ReadonlyMap<string, number> => connections,
+    /** For how long a program is known at most, by the times in the lines. */
+    knownForMs: (binary: string): number => latestMs - (firstMs.get(binary) ?? latestMs),
     /** What tells that events were dropped. */
     loss(wallMs: number, dropped: number): EngineLine {
       const key = nextKey();

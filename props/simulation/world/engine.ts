@@ -47,6 +47,8 @@ export type SimulatedEngine = {
   running(): number;
   /** Connections in the lines that were made, by direction and program; not all of them need have been written. */
   connections(): ReadonlyMap<string, number>;
+  /** For how long a program is known at most, by the times in the lines. */
+  knownForMs(binary: string): number;
 };
 
 export type SimulatedEngineOptions = {
@@ -385,5 +387,6 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     settle: written.settle,
     running: () => processes.size,
     connections: lines.connections,
+    knownForMs: lines.knownForMs,
   };
 }
