@@ -1,0 +1,181 @@
+// The engine's actor with engines that only speak: who is asked to end, and when, while one follows another.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import type { EngineLaunch, EngineLauncher, EngineRun } from '../engine/engine-launcher.ts';
+import { startEngine } from './engine.actor.ts';
+import { emptyFacts } from './facts.ts';
+
+type Engine = {
+  readonly name: string;
+  readonly deeds: string[];
+  say(word: object): void;
+  end(how: string): void;
+};
+const HELLO = { engine: 'ebpf', version: '1.7.0', mode: 'ring', disabled_hooks: [] };
+const build = (sum: string) => ({ sum, name: `ebpf (${sum})` });
+
+let facts = emptyFacts();
+let engines: Engine[] = [];
+let carried = 'a';
+let isBeside = true;
+let broken: string | null = null;
+let told: string[] = [];
+let actor: ReturnType<typeof startEngine>;
+let clock = createWheelClock();
+
+/** Runs until it is told to end, and notes what it is told. */
+function launch(name: string, { onLine }: EngineLaunch): EngineRun {
+  let hasEnded = false;
+  const { promise: gone, resolve } = Promise.withResolvers<string>();
+  const engine: Engine = {
+    name,
+    deeds: [],
+    say: (word) => onLine(JSON.stringify(word)),
+    end(how) {
+      hasEnded = true;
+      resolve(how);
+    },
+  };
+  engines.push(engine);
+  return {
+    gone,
+    hasEnded: () => hasEnded,
+    memoryBytes: async () => 1,
+    endInput() {
+      engine.deeds.push('asked');
+      engine.say({ told_until: 42 });
+      engine.end('it ended with 0');
+    },
+    kill: () => engine.end('it ended with SIGKILL'),
+    takeOver: (until) => engine.deeds.push(`take over after ${until}`),
+    readPolicies: () => engine.deeds.push('policies'),
+  };
+}
+
+function makeLauncher(): EngineLauncher {
+  let running = carried;
+  let next = carried;
+  return {
+    unpack: async () => false,
+    fallBack: () => undefined,
+    launch: (asked) => launch(running, asked),
+    passedOver: () => [],
+    isPreemptRt: async () => false,
+    look: async () =>
+      running === carried
+        ? { state: 'current' }
+        : { state: 'newer', build: build(carried), running: build(running) },
+    async prepareNext({ sum }) {
+      if (broken !== null) throw new Error(broken);
+      next = sum;
+      return { isBeside, launch: (asked) => launch(sum, asked) };
+    },
+    async acceptNext() {
+      running = next;
+      told.push(`accepted ${next}`);
+    },
+    refuseNext: ({ sum }) => void told.push(`refused ${sum}`),
+  };
+}
+
+async function met(what: () => boolean): Promise<void> {
+  while (!what()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+const engine = (at: number): Engine => {
+  const found = engines[at];
+  if (found === undefined) throw new Error(`engine ${at} was not started`);
+  return found;
+};
+const refusal = () =>
+  facts.engine.disabled_hooks.find(({ hook }) => hook === 'engine/upgrade')?.reason;
+
+beforeEach(async () => {
+  facts = emptyFacts();
+  [engines, told, carried, isBeside, broken] = [[], [], 'a', true, null];
+  clock = createWheelClock();
+  const parts = {
+    config: { nodeName: 'n1', intervals: { ...DEFAULT_INTERVALS, ENGINE_UPGRADE_LOOK_MS: 20 } },
+    ...{ logger: silentLogger, clock, facts, seed: 1, monotonicNow: () => 0 },
+    onCrash: (_: string, error: unknown) => {
+      throw error;
+    },
+    ports: { engine: makeLauncher() },
+  };
+  const policies = {
+    file: 'f',
+    useEngine: () => undefined,
+    hear: () => undefined,
+    loaded: () => [],
+  };
+  actor = startEngine(parts as never, 'events.log', policies as never, () => undefined);
+  await met(() => engines.length === 1);
+  engine(0).say(HELLO);
+  await met(() => facts.engine.state === 'running');
+});
+afterEach(async () => {
+  await stop();
+  clock.stop();
+});
+async function stop(): Promise<void> {
+  if (actor.getSnapshot().status === 'done') return;
+  actor.send({ type: 'stop.requested' });
+  await met(() => actor.getSnapshot().status === 'done');
+}
+
+describe('engine actor, when another build is carried', () => {
+  it('should ask the one that runs to end only when the other is attached, and then tell it so', async () => {
+    carried = 'b';
+    await met(() => engines.length === 2);
+    engine(1).say({ alive: 1 });
+    expect(engine(0).deeds).toEqual([]);
+    engine(1).say({ attached: 3 });
+    await met(() => engine(1).deeds.includes('take over after 42'));
+    expect(engine(0).deeds).toEqual(['asked']);
+    engine(1).say({ ...HELLO, version: '1.7.1' });
+    await met(() => told.includes('accepted b'));
+    expect(engine(1).deeds).toEqual(['take over after 42', 'policies']);
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0, version: '1.7.1' });
+    await stop();
+    expect(engine(1).deeds.at(-1)).toBe('asked');
+  });
+
+  it('should start the other when the one before is gone, where two cannot run', async () => {
+    isBeside = false;
+    carried = 'b';
+    await met(() => engines.length === 2);
+    expect(engine(0).deeds).toEqual(['asked']);
+    engine(1).say(HELLO);
+    await met(() => told.includes('accepted b'));
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0 });
+  });
+
+  it('should go on with the one that runs when the other ends, and say why', async () => {
+    carried = 'b';
+    await met(() => engines.length === 2);
+    engine(1).end('it ended with 3');
+    await met(() => refusal() !== undefined);
+    expect(refusal()).toBe('ebpf (b) did not take over: it ended with 3');
+    expect([told, engine(0).deeds]).toEqual([['refused b'], []]);
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0 });
+    carried = 'a';
+    await met(() => refusal() === undefined);
+    expect(engines).toHaveLength(2);
+  });
+
+  it('should not start what cannot be prepared', async () => {
+    broken = 'the kernel does not take it';
+    carried = 'b';
+    await met(() => refusal() !== undefined);
+    expect(refusal()).toMatch(/the kernel does not take it$/);
+    expect(engines).toHaveLength(1);
+  });
+
+  it('should end both when it is stopped meanwhile', async () => {
+    carried = 'b';
+    await met(() => engines.length === 2);
+    await stop();
+    expect([engine(0).deeds, engine(1).deeds]).toEqual([['asked'], ['asked']]);
+  });
+});
