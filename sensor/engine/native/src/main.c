@@ -278,6 +278,12 @@ static void bound_resources(void)
 	setrlimit(RLIMIT_CORE, &none);
 }
 
+static void only_know(struct process *process, u64 time)
+{
+	(void)process;
+	(void)time;
+}
+
 /* Sees first, then waits for the one before to let go: nothing happens unseen between the two. */
 static int start(void)
 {
@@ -294,8 +300,11 @@ static int start(void)
 	began = boot_ns();
 	/* In force before the engine before takes its own away. */
 	policies_reload();
-	if (is_beside)
+	if (is_beside) {
+		/* Who ends before this one takes over can be asked nothing then. */
+		procfs_adopt_all(began, only_know, began);
 		say_attached();
+	}
 	error = handover_take(began, is_beside);
 	if (error)
 		return refuse("export_in_use", strerror(-error));
