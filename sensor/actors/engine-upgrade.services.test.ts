@@ -32,6 +32,13 @@ const DEADLINE_MS = 60_000;
 const CARRIED = fileURLToPath(new URL('../engine/', import.meta.url));
 const PROGRAM = 'ebpf-engine-x86_64';
 
+// Whatever else runs on this machine is told, too.
+const MARKS = {
+  swap: `swap${process.pid}`,
+  stay: `stay${process.pid}`,
+  back: `back${process.pid}`,
+};
+
 let directory = '';
 let state = '';
 let facts = emptyFacts();
@@ -174,18 +181,18 @@ async function expectEachOnce(mark: string): Promise<void> {
 describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Sensor', () => {
   it('should give way to another build without a gap and without telling twice', async () => {
     await start();
-    await begin('swap');
+    await begin(MARKS.swap);
     const laidOut = path.join(state, 'engine', 'v1.7.0', 'ebpf-engine');
     const other = anotherBuild();
     replaceProgram(other);
     await met(() => programs().some((line) => line.includes('/next/')));
     await met(() => readFileSync(laidOut).equals(other));
-    await more('swap', 50);
+    await more(MARKS.swap, 50);
     expect(programs()).toHaveLength(1);
     expect(programs()[0]).toContain('/next/ebpf-engine');
     expect(facts.engine).toMatchObject({ state: 'running', restarts: 0, kind: 'ebpf' });
     expect(refusal()).toBeUndefined();
-    await expectEachOnce('swap');
+    await expectEachOnce(MARKS.swap);
   });
 
   it('should wait while the program and its sum do not fit', async () => {
@@ -207,28 +214,28 @@ describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Senso
     ['never says that it is attached', script('exec sleep 60'), /did not take over in time/],
   ])('should go on as before when the other build %s', async (_, content, reason) => {
     await start();
-    await begin('stay');
+    await begin(MARKS.stay);
     const [before] = programs();
     replaceProgram(content);
     await met(() => reason.test(refusal() ?? ''));
-    await more('stay', 50);
+    await more(MARKS.stay, 50);
     expect(programs()).toEqual([before]);
     expect(facts.engine).toMatchObject({ state: 'running', restarts: 0 });
     // What it is replaced by is tried again.
     replaceProgram(anotherBuild());
     await met(() => programs().some((line) => line.includes('/next/')));
     await met(() => refusal() === undefined);
-    await more('stay', 50);
-    await expectEachOnce('stay');
+    await more(MARKS.stay, 50);
+    await expectEachOnce(MARKS.stay);
   });
 
   it('should start what ran before when the other build dies after the swap', async () => {
     await start();
-    await begin('back');
+    await begin(MARKS.back);
     replaceProgram(script(`echo '{"attached":1}'\nsleep 1\nexit 5`));
     await met(() => facts.engine.restarts === 1 && facts.engine.state === 'running');
     expect(refusal()).toMatch(/it ended with 5/);
-    await more('back', 20);
+    await more(MARKS.back, 20);
     expect(programs()).toHaveLength(1);
     expect(programs()[0]).not.toContain('/next/');
   });
