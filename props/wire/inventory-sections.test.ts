@@ -41,6 +41,7 @@ const baseline = (binary: string): Baseline => {
 function joined() {
   const writes: string[] = [];
   const asks: string[] = [];
+  const texts: string[] = [];
   const node = { connections: [] as Connection[], habits: [] as Baseline[] };
   const store = portOf<InventoryStore>('inventory', inventoryCalls(), async (_, effect) =>
     effect(),
@@ -74,6 +75,7 @@ function joined() {
     habits: { items: () => node.habits },
     client: {
       async post(_path: string, text: string) {
+        texts.push(text);
         const request = read(text);
         if (!request.ok) throw new Error(JSON.stringify(request));
         asks.push(...Object.keys(request.value.sections));
@@ -94,6 +96,8 @@ function joined() {
   startInventory(parts as unknown as Parts);
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
+    inventoryOf: inventory,
+    texts,
     node,
     writes,
     asks,
@@ -179,5 +183,27 @@ describe('habits', () => {
     own.node.habits = [];
     await own.inventory();
     expect([...own.rows.keys()]).toEqual([]);
+  });
+
+  it('should come back when a request of earlier ones came once more', async () => {
+    const own = joined();
+    own.node.habits = [baseline('/bin/a')];
+    await own.inventory();
+    const earlier = read(own.texts.find((text) => text.includes('/bin/a')) ?? '');
+    own.node.habits = [baseline('/bin/b')];
+    await own.inventory();
+    if (!earlier.ok) throw new Error('nothing was told');
+    await own.inventoryOf.receive(SENSOR, earlier.value, 1);
+    expect([...own.rows.keys()]).toEqual(['/bin/a']);
+    await own.inventory();
+    expect([...own.rows.keys()]).toEqual(['/bin/a']);
+    // Drawn up anew, as every hour.
+    own.node.habits = [...own.node.habits];
+    await own.inventory();
+    expect([...own.rows.keys()]).toEqual(['/bin/b']);
+    const writes = own.writes.length;
+    own.node.habits = [...own.node.habits];
+    await own.inventory();
+    expect(own.writes.length).toBe(writes);
   });
 });

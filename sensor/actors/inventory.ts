@@ -2,6 +2,7 @@
 // base, whole when it asks. One at a time; a failed one is sent again at the next turn.
 import { hash } from 'node:crypto';
 import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
+import type { Baseline } from '../../machines/wire/baseline.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
 import { distinctItems, sectionText } from '../../machines/wire/inventory-text.ts';
@@ -11,13 +12,20 @@ import type { Parts } from './parts.ts';
 
 const readAnswer = parserOfValue(InventoryResponse);
 type Name = 'processes' | 'connections' | 'listening_services' | 'baselines';
-type Held = { readonly hash: string; readonly items: ReadonlyMap<string, InventoryItem> };
+type Held = {
+  readonly hash: string;
+  readonly items: ReadonlyMap<string, InventoryItem>;
+  /** Told even when nothing changed. */
+  readonly isDue?: boolean;
+};
 
 export type Inventory = { send(isFull: boolean): void; stop(): void };
 
 /** Starts the sender; every interval and on demand. */
 export function startInventory(parts: Parts): Inventory {
   const known = new Map<Name, Held>();
+  /** The habits that were told last, as they were drawn up then. */
+  let toldHabits: readonly Baseline[] | null = null;
   let isRunning = false;
   let isStopped = false;
   let timer = 0;
@@ -29,8 +37,7 @@ export function startInventory(parts: Parts): Inventory {
       const now = await readSections(parts.ports.telemetry);
       if (await exchange(now)) await exchange(now);
       // Alone, so that neither is too long for the other's sake.
-      const learned = habitsOf(parts);
-      if (await exchange(learned)) await exchange(learned);
+      await tellHabits();
     } catch (error) {
       parts.logger.debug({ reason: String(error) }, 'the inventory could not be read');
     } finally {
@@ -38,10 +45,24 @@ export function startInventory(parts: Parts): Inventory {
     }
   }
 
+  // Whenever they are drawn up anew, also when they are as they were. A request that came once more or late may have put
+  // earlier habits in the place of the last ones, and nothing else would tell: a change of nothing asks whether the
+  // Console holds what it is put on. None are told, too: a node that was set up anew under its identity knows nothing of
+  // what it told before.
+  async function tellHabits(): Promise<void> {
+    const items = parts.habits.items();
+    const held = { ...heldOf(items), isDue: items !== toldHabits };
+    const learned = new Map<Name, Held>([['baselines', held]]);
+    if (await exchange(learned)) await exchange(learned);
+    if (known.get('baselines') === held) toldHabits = items;
+  }
+
   // True when the Console asked for whole sections, so that a second exchange is worth it. Reading the sections takes its
   // time, and in it forwarding may have been stopped: a Sensor that was revoked sends nothing more.
   async function exchange(now: ReadonlyMap<Name, Held>): Promise<boolean> {
-    const changed = [...now].filter(([name, held]) => known.get(name)?.hash !== held.hash);
+    const changed = [...now].filter(
+      ([name, held]) => held.isDue === true || known.get(name)?.hash !== held.hash,
+    );
     if (changed.length === 0 || isStopped) return false;
     const sections = Object.fromEntries(
       changed.map(([name, held]) => [name, sectionOf(held, known.get(name))]),
@@ -98,11 +119,6 @@ async function readSections(telemetry: Telemetry): Promise<ReadonlyMap<Name, Hel
     ['connections', heldOf(sockets.connections)],
     ['listening_services', heldOf(sockets.listening_services)],
   ]);
-}
-
-// None are told, too: a node that was set up anew under its identity knows nothing of what it told before.
-function habitsOf({ habits }: Parts): ReadonlyMap<Name, Held> {
-  return new Map([['baselines', heldOf(habits.items())]]);
 }
 
 function heldOf(items: readonly InventoryItem[]): Held {
