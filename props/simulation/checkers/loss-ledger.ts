@@ -33,6 +33,8 @@ export const lossLedger: CheckerKind = {
     const stored = new Set<string>();
     /** Set up anew once: what its sums held before stands in no file any more. */
     const wiped = new Set<string>();
+    /** Confirmations are not synced: what was told of them may be ahead of the disk, also when no look saw it go back. */
+    const lostPower = new Set<string>();
     const ownOf = (name: string): Own =>
       ensure(nodes, name, () => ({ ripe: null, young: [], wentBack: false, removed: [] }));
 
@@ -103,7 +105,7 @@ export const lossLedger: CheckerKind = {
 
     function judgeExcess(node: NodeHost, own: Own, sensorId: string): void {
       const held = spoolOf(node);
-      if (own.wentBack || held === null || held.damaged > 0) return;
+      if (own.wentBack || lostPower.has(node.name) || held === null || held.damaged > 0) return;
       const told = toldOf(sensorId, held.streamId);
       const now: Counts = held.spool.ledger.total;
       for (const name of NAMES) {
@@ -117,7 +119,8 @@ export const lossLedger: CheckerKind = {
     /** What the fleet's sums hold of a node, under whatever identities, is no more than it settled. */
     function judgeSums(node: NodeHost, own: Own): void {
       const held = spoolOf(node);
-      if (own.wentBack || wiped.has(node.name) || held === null || held.damaged > 0) return;
+      const isUnsure = own.wentBack || wiped.has(node.name) || lostPower.has(node.name);
+      if (isUnsure || held === null || held.damaged > 0) return;
       const { sensors } = fleet.stores.relational.state;
       const sums = fleet.stores.analytics
         .coverageOfFleet()
@@ -156,6 +159,7 @@ export const lossLedger: CheckerKind = {
           const own = ownOf(seen.node);
           own.removed.push(...seen.removed.map((key) => ({ key, atMs })));
         }
+        if (seen.kind === 'process.ended' && seen.how === 'power_lost') lostPower.add(seen.host);
         if (seen.kind === 'node.wiped') {
           nodes.delete(seen.node);
           wiped.add(seen.node);
