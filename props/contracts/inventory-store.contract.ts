@@ -30,6 +30,14 @@ export function inventoryStoreContract(harness: Harness<InventoryStore>): void {
       expect(await port().get(`${one.sensorId}\0`, 'packages')).toBeNull();
     });
 
+    it('should tell the hashes of the sensors that are asked about, and of no other', async () => {
+      const [one, other, third] = [place(), place(), place()];
+      for (const at of [one, other]) await port().put({ ...at, hash: 'h', items: [], nowMs: 1 });
+      const asked = [one.sensorId, third.sensorId, `${other.sensorId}\0`];
+      expect(await port().hashesOf(asked)).toEqual([{ ...one, hash: 'h' }]);
+      expect(await port().hashesOf([])).toEqual([]);
+    });
+
     it('should be one writer whole when many write one section at once', async () => {
       const at = place();
       const writers = Array.from({ length: 20 }, (_, n) => n);
@@ -47,6 +55,7 @@ export function inventoryStoreContract(harness: Harness<InventoryStore>): void {
       const at = place();
       await expectAwayAndBack(harness, [
         () => port().loadHashes(),
+        () => port().hashesOf([at.sensorId]),
         () => port().get(at.sensorId, at.section),
         () => port().put({ ...at, hash: 'h', items: [], nowMs: 1 }),
       ]);

@@ -41,6 +41,10 @@ export function inventoryCalls(): Calls<InventoryStore> {
   return {
     loadHashes: () =>
       [...sections.values()].map(({ sensorId, section, hash }) => ({ sensorId, section, hash })),
+    hashesOf: (sensorIds) =>
+      [...sections.values()]
+        .filter(({ sensorId }) => sensorIds.includes(sensorId))
+        .map(({ sensorId, section, hash }) => ({ sensorId, section, hash })),
     get,
     put,
   };

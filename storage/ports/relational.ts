@@ -62,15 +62,16 @@ export type ApiKeys = {
 };
 
 /** Stored inventory sections; a write replaces the section of one sensor whole. */
+export type StoredHash = {
+  readonly sensorId: string;
+  readonly section: InventorySectionName;
+  readonly hash: string;
+};
 export type InventoryStore = {
   /** Hashes of all sections of all sensors, for the gateway's suppression map. */
-  loadHashes(): Promise<
-    readonly {
-      readonly sensorId: string;
-      readonly section: InventorySectionName;
-      readonly hash: string;
-    }[]
-  >;
+  loadHashes(): Promise<readonly StoredHash[]>;
+  /** The same, of these sensors. */
+  hashesOf(sensorIds: readonly string[]): Promise<readonly StoredHash[]>;
   get(
     sensorId: string,
     section: InventorySectionName,

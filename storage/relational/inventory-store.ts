@@ -1,22 +1,21 @@
 // The latest inventory sections, each replaced whole.
 import type { Kysely } from 'kysely';
-import type { InventoryStore } from '../ports/relational.ts';
+import type { InventorySectionName } from '../../machines/wire/inventory.ts';
+import type { InventoryStore, StoredHash } from '../ports/relational.ts';
 import { storableText } from '../ports/stored-text.ts';
 import type { Database } from './tables.ts';
 import { orUnavailable } from './unavailable.ts';
 
 /** Makes the inventory store. */
 export function createInventoryStore(db: Kysely<Database>): InventoryStore {
+  const hashes = db.selectFrom('inventory_sections').select(['sensor_id', 'section', 'hash']);
   return {
-    async loadHashes() {
-      const rows = await orUnavailable(() =>
-        db.selectFrom('inventory_sections').select(['sensor_id', 'section', 'hash']).execute(),
-      );
-      return rows.map((row) => ({
-        sensorId: row.sensor_id,
-        section: row.section,
-        hash: row.hash,
-      }));
+    loadHashes: async () => (await orUnavailable(() => hashes.execute())).map(hashOf),
+    async hashesOf(sensorIds) {
+      const ids = sensorIds.map(storableText);
+      if (ids.length === 0) return [];
+      const asked = hashes.where('sensor_id', 'in', ids);
+      return (await orUnavailable(() => asked.execute())).map(hashOf);
     },
     async get(sensorId, section) {
       const row = await orUnavailable(() =>
@@ -45,4 +44,12 @@ export function createInventoryStore(db: Kysely<Database>): InventoryStore {
       );
     },
   };
+}
+
+function hashOf(row: {
+  readonly sensor_id: string;
+  readonly section: InventorySectionName;
+  readonly hash: string;
+}): StoredHash {
+  return { sensorId: row.sensor_id, section: row.section, hash: row.hash };
 }

@@ -17,6 +17,7 @@ import type { InventoryStore } from '../../../storage/ports/relational.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { orUnavailable, storeUnavailable } from '../../trust/outage.ts';
 import { storeBaselines } from './inventory-baselines.ts';
+import { createInventoryLook } from './inventory-look.ts';
 import { applyDelta, contentOf, type Endpoint } from './inventory-section.ts';
 import { createLanes } from './lane.ts';
 
@@ -67,6 +68,11 @@ export function createInventory(deps: {
     hashes.set(sensorId, own);
     own.set(section, hash);
   }
+
+  const look = createInventoryLook(store, {
+    known,
+    doubt: (sensorId, section) => remember(sensorId, section, UNSURE),
+  });
 
   type Content = { readonly hash: string; readonly items: readonly InventoryItem[] };
   async function put(
@@ -152,6 +158,7 @@ export function createInventory(deps: {
       return running === null ? storeUnavailable() : await running;
     },
     observe(sensorId, section, { items, hash: named }, nowMs) {
+      look.served(sensorId, nowMs);
       if (items === undefined) return;
       if (items.length === 0 && known(sensorId, section) === undefined) return;
       const key = `${sensorId} ${section}`;

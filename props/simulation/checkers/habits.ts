@@ -88,13 +88,18 @@ export const habits: CheckerKind = {
       }
     }
 
-    /** Nobody is judged by what was seen for less than the warm-up: the program itself, or the one that started it. */
+    /**
+     * Nobody is judged by what was seen for less than the warm-up: the program itself, or the one that started it. A clock
+     * that jumps takes a program's age with it.
+     */
     function judgeScores(): void {
       for (const { sensorId, events } of analytics.rows.batches()) {
         const name = relational.state.sensors.get(sensorId)?.nodeName;
-        const engine = fleet.nodes.find((node) => node.name === name)?.engine;
+        const node = fleet.nodes.find((one) => one.name === name);
+        if (node === undefined || Number.isFinite(node.clock.jumpedAtMs())) continue;
+        const { engine } = node;
         for (const { anomaly_score: score, process, parent } of events) {
-          if (score === undefined || engine === undefined) continue;
+          if (score === undefined) continue;
           const known = [process, parent].map((one) => engine.knownForMs(one?.binary ?? ''));
           if (Math.max(...known) >= intervals.BASELINE_WARM_UP_MS) continue;
           report(`${name} gave ${process?.binary} a score of ${score}, known for ${known} ms`);
