@@ -37,6 +37,7 @@ export const habits: CheckerKind = {
         intervals.HEARTBEAT_INTERVAL_MS <
       TOLD_WITHIN_MS;
     let probes = 0;
+    let hasJumped = false;
 
     function savedBy({ disk }: NodeHost): ReadonlyMap<string, Profile> | null {
       const text = disk.read(`${STATE_DIR}/${STATE_FILES.baselines}`)?.toString() ?? '';
@@ -95,11 +96,9 @@ export const habits: CheckerKind = {
     function judgeScores(): void {
       for (const { sensorId, events } of analytics.rows.batches()) {
         const name = relational.state.sensors.get(sensorId)?.nodeName;
-        const node = fleet.nodes.find((one) => one.name === name);
-        if (node === undefined || Number.isFinite(node.clock.jumpedAtMs())) continue;
-        const { engine } = node;
+        const engine = fleet.nodes.find((one) => one.name === name)?.engine;
         for (const { anomaly_score: score, process, parent } of events) {
-          if (score === undefined) continue;
+          if (score === undefined || engine === undefined) continue;
           const known = [process, parent].map((one) => engine.knownForMs(one?.binary ?? ''));
           if (Math.max(...known) >= intervals.BASELINE_WARM_UP_MS) continue;
           report(`${name} gave ${process?.binary} a score of ${score}, known for ${known} ms`);
@@ -110,6 +109,7 @@ export const habits: CheckerKind = {
 
     return {
       observe(seen) {
+        if (seen.kind === 'fault' && seen.fault === 'node.clock_jump') hasJumped = true;
         if (seen.kind !== 'habits.told' || seen.answer === 'need_full') return;
         const sensorId = relational.state.certificates.get(seen.fingerprint ?? '')?.sensorId;
         if (sensorId !== undefined) told.set(sensorId, seen.hash);
@@ -119,7 +119,7 @@ export const habits: CheckerKind = {
         if (probes % PROBES_PER_LOOK === 0) for (const node of fleet.nodes) judgeBound(node);
       },
       finish() {
-        judgeScores();
+        if (!hasJumped) judgeScores();
         for (const node of fleet.nodes) {
           judgeBound(node);
           judgeRows(node);

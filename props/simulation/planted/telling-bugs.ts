@@ -112,7 +112,7 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sockets-are-not-written',
-    mistake: 'Every third write of connections is confirmed and not made.',
+    mistake: 'Of the writes of connections each Console makes the first, and confirms all.',
     foundBy: 'node-sockets',
     options: HABITUAL,
     pinnedSeed: '1',
@@ -125,7 +125,7 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
             ...ports.inventory,
             async put(input) {
               if (input.section === 'connections') writes += 1;
-              if (input.section !== 'connections' || writes % 3 !== 0) {
+              if (input.section !== 'connections' || writes === 1) {
                 await ports.inventory.put(input);
               }
             },
