@@ -15,7 +15,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXPORT_HEAD_BYTES, EXPORT_LINE_MAX_BYTES } from '../../machines/limits.ts';
 import { diskExport } from './export-files.ts';
 import { createExportReader, type ExportBatch } from './export-reader.ts';
-import { watchExport } from './watch-export.ts';
 
 let directory = '';
 let live = '';
@@ -277,19 +276,5 @@ describe('export reader', () => {
       }),
       { numRuns: 40 },
     );
-  });
-});
-
-describe('watch export', () => {
-  it('should tell of growth and of a file that appears', async () => {
-    for (const text of [line(1), line(2)]) {
-      await new Promise<void>((resolve) => {
-        const close = watchExport(live, () => {
-          close();
-          resolve();
-        });
-        append(text);
-      });
-    }
   });
 });
