@@ -31,6 +31,7 @@ export function startCollector(
   parts: CollectorParts,
   exportFile: string,
   sensorId: () => string,
+  onSpooled: () => void = () => undefined,
 ): Collector {
   const { spool, facts, logger, clock, config, ports } = parts;
   let reader: ExportReader | null = null;
@@ -103,6 +104,7 @@ export function startCollector(
     if (facts.engine.kind === 'tetragon') {
       pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
     }
+    if (events.length > 0) onSpooled();
     return lines.length >= STREAM_FRAME_EVENTS_MAX;
   }
 

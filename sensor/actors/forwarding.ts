@@ -14,6 +14,8 @@ export type Forwarding = {
   onClockJump(): void;
   /** Something changed that the Console should know soon. */
   report(): void;
+  /** Events are in the spool: a stream that rests takes them at once. */
+  spooled(): void;
   stop(goodbye: string): void;
 };
 
@@ -62,6 +64,7 @@ export function startForwarding(
       tellRenewal({ type: 'clock.jumped' });
     },
     report,
+    spooled: stream.wake,
     stop(goodbye) {
       isStopped = true;
       stream.close(goodbye);

@@ -173,7 +173,7 @@ export function runNode(options: NodeOptions): NodeRun {
     // In force from the engine's first moment.
     policies ??= await startPolicies(own, () => forwarding?.report());
     engine ??= startEngine(own, exportFile, policies, () => forwarding?.report());
-    collector ??= startCollector(own, exportFile, sensorId);
+    collector ??= startCollector(own, exportFile, sensorId, () => forwarding?.spooled());
   }
 
   async function stopCollecting(): Promise<void> {

@@ -49,6 +49,30 @@ describe('quiet clock', () => {
     expect(clock.size()).toBe(0);
   });
 
+  it('should run what slept over its time as soon as it is woken and there is something, and once', () => {
+    const { clock, advance } = makeClock();
+    let isQuiet = true;
+    let runs = 0;
+    const quiet = createQuietClock(clock, { delayMs: 500, isQuiet: () => isQuiet });
+    quiet.setTimeout(() => {
+      runs += 1;
+    }, 500);
+    isQuiet = false;
+    quiet.wake();
+    expect(runs).toBe(0);
+    isQuiet = true;
+    advance(700);
+    quiet.wake();
+    expect(runs).toBe(0);
+    isQuiet = false;
+    quiet.wake();
+    quiet.wake();
+    expect(runs).toBe(1);
+    advance(2_000);
+    expect(runs).toBe(1);
+    expect(clock.size()).toBe(0);
+  });
+
   it('should run a timer of another delay in its time', () => {
     const { clock, advance } = makeClock();
     let runs = 0;

@@ -152,8 +152,9 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
     spool.depth() === 0 &&
     actor.getSnapshot().matches({ open: { delivery: 'resting' } });
 
+  const clock = createQuietClock(parts.clock, { delayMs: tickMs, isQuiet });
   const actor = startActor(
-    { ...parts, clock: createQuietClock(parts.clock, { delayMs: tickMs, isQuiet }) },
+    { ...parts, clock },
     streamMachine.provide({
       actors: {
         openSocket: fromPromise<OpenOutcome, undefined>(openAndTell),
@@ -196,6 +197,8 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
 
   return {
     actor,
+    /** Events are in the spool. */
+    wake: clock.wake,
     close(reason: string): void {
       attempt += 1;
       actor.stop();
