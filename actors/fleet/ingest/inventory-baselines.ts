@@ -8,7 +8,10 @@ import type { InventoryItem } from '../../../machines/wire/inventory.ts';
 import { stableTextOf } from '../../../machines/wire/inventory-text.ts';
 import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
 
-/** Writes the difference to what is stored. Throws EventStoreUnavailable. */
+/**
+ * Writes the difference to what is stored. Answers the time of the section: not before any row's, also of one that is
+ * forgotten, since the next rows have to be later than all of them. Throws EventStoreUnavailable.
+ */
 export async function storeBaselines(
   store: Pick<BaselineStore, 'put' | 'baselinesOf'>,
   input: {
@@ -19,7 +22,7 @@ export async function storeBaselines(
     readonly keptAtMs: number | null;
     readonly nowMs: number;
   },
-): Promise<void> {
+): Promise<number> {
   const { sensorId } = input;
   const items = input.items as readonly Baseline[];
   const before = await store.baselinesOf({
@@ -29,11 +32,12 @@ export async function storeBaselines(
   const baselines = items.filter((one) => !known.has(textOf(one)));
   const kept = new Set(items.map(({ binary }) => binary.toWellFormed()));
   const forgotten = before.map(({ binary }) => binary).filter((binary) => !kept.has(binary));
-  if (baselines.length + forgotten.length === 0) return;
   // The newest row of a program counts; a clock that was ahead when the one before was written must not keep it.
   const latestMs = before.reduce((ms, one) => Math.max(ms, one.storedAtMs), input.keptAtMs ?? 0);
   const nowMs = Math.max(input.nowMs, latestMs + 1);
+  if (baselines.length + forgotten.length === 0) return Math.max(input.nowMs, latestMs);
   await store.put({ sensorId, baselines, forgotten, nowMs });
+  return nowMs;
 }
 
 /** What a row holds of a baseline. */

@@ -81,9 +81,9 @@ export function createInventory(deps: {
     content: Content,
     nowMs: number,
   ): Promise<void> {
-    if (section === 'baselines') await putBaselines(sensorId, content, nowMs);
+    const atMs = section === 'baselines' ? await putBaselines(sensorId, content, nowMs) : nowMs;
     try {
-      await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs });
+      await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs: atMs });
     } catch (error) {
       // It may have been written all the same: neither what was known before nor this one is sure.
       remember(sensorId, section, UNSURE);
@@ -93,12 +93,18 @@ export function createInventory(deps: {
   }
 
   // Two stores take them. Until both have, the section has no name, so that whatever is told next is written whole.
-  async function putBaselines(sensorId: string, { items }: Content, nowMs: number): Promise<void> {
+  async function putBaselines(
+    sensorId: string,
+    { items }: Content,
+    nowMs: number,
+  ): Promise<number> {
     const section = 'baselines';
     const keptAtMs = (await store.get(sensorId, section))?.storedAtMs ?? null;
     remember(sensorId, section, UNSURE);
-    await store.put({ sensorId, section, hash: UNSURE, items, nowMs });
-    await storeBaselines(deps.baselines, { sensorId, items, keptAtMs, nowMs });
+    // An attempt that ends here must not make the section look older than its rows.
+    const unsureMs = keptAtMs === null ? nowMs : Math.max(nowMs, keptAtMs + 1);
+    await store.put({ sensorId, section, hash: UNSURE, items, nowMs: unsureMs });
+    return await storeBaselines(deps.baselines, { sensorId, items, keptAtMs, nowMs });
   }
 
   /** Habits are told seldom, so the store is asked: another Console may have written since. */
