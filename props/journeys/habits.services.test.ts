@@ -16,6 +16,7 @@ import {
   onlySensor,
   startConsole,
   startSensor,
+  status,
   stop,
 } from './fleet.ts';
 import { eventually, type Home, makeHome, removeHome, startProgram } from './programs.ts';
@@ -123,7 +124,11 @@ it.skipIf(isSkipped('habits', missingForEngine()))(
 
     expect(await stop(first)).toBe(0);
     const again = startSensor(at);
-    await onlySensor(at, isHealthy);
+    // What the Console knows of the engine may still be what the one before said.
+    await eventually('the engine of the Sensor runs again', async () => {
+      const { live } = await status(at);
+      return live?.pid === again.pid && live.engine?.state === 'running' ? live : null;
+    });
     run('latecomer');
     await judged(at, id, path('latecomer'));
     expect(await stop(again)).toBe(0);
