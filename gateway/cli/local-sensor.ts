@@ -5,12 +5,10 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../actors/runtime/logger.ts';
+import sensorProcess from '../../actors/runtime/sensor-process.json' with { type: 'json' };
 import { LOCAL_SENSOR_RESTART_MS, STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'sensor', 'cli', 'service-sensor.js');
-/** A small young generation and one arena of the C library's heap: the Sensor lives long and holds little. */
-const NODE_FLAGS = ['--max-semi-space-size=1'];
-const SENSOR_ENV = { MALLOC_ARENA_MAX: '1' };
 /** The Sensor ended because it was refused for good: starting it again would be refused again. */
 const EXIT_REFUSED = 6;
 
@@ -52,7 +50,7 @@ export async function startLocalSensor(options: LocalSensorOptions): Promise<Loc
     child = spawn(
       process.execPath,
       [
-        ...NODE_FLAGS,
+        ...sensorProcess.flags,
         PROGRAM,
         'run',
         '--url',
@@ -65,7 +63,7 @@ export async function startLocalSensor(options: LocalSensorOptions): Promise<Loc
         stdio: ['ignore', 'inherit', 'inherit'],
         env: {
           ...options.env,
-          ...SENSOR_ENV,
+          ...sensorProcess.env,
           SERVICE_SENSOR_STATE_DIR: stateDir,
           // Quick start is for people: the Sensor speaks up only when something is wrong.
           SERVICE_LOG_LEVEL: options.env['SERVICE_LOG_LEVEL'] ?? 'warn',

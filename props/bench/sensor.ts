@@ -14,6 +14,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import sensorProcess from '../../actors/runtime/sensor-process.json' with { type: 'json' };
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { STREAM_TICK_MS } from '../../machines/limits.ts';
@@ -40,8 +41,6 @@ import { cpuSecondsOf, rssKibOf } from './process-stats.ts';
 const STEADY_SECONDS = Number(process.argv[2] ?? 60);
 const STORM_SECONDS = Number(process.argv[3] ?? 10);
 const SENSOR = 'sensor/cli/service-sensor.js';
-const NODE_FLAGS = ['--max-semi-space-size=1'];
-const SENSOR_ENV = { MALLOC_ARENA_MAX: '1' };
 /** Each program is two events: it began and it ended. */
 const STEADY_PROGRAMS = 50;
 const WARM_UP_SECONDS = 20;
@@ -77,10 +76,10 @@ async function live(): Promise<void> {
     const enrolled = await enroll(home, await createToken(home));
     if (enrolled.code !== 0) throw new Error(enrolled.output);
     // As its launcher starts it.
-    spawnSync(process.execPath, [...NODE_FLAGS, SENSOR, 'warm-up'], { cwd: ROOT });
-    const words = [...NODE_FLAGS, SENSOR, 'run'];
+    spawnSync(process.execPath, [...sensorProcess.flags, SENSOR, 'warm-up'], { cwd: ROOT });
+    const words = [...sensorProcess.flags, SENSOR, 'run'];
     const sensor = startCommand(process.execPath, words, {
-      env: { ...home.env, ...SENSOR_ENV },
+      env: { ...home.env, ...sensorProcess.env },
     });
     try {
       await onlySensor(home, isHealthy);

@@ -3,7 +3,7 @@
 import type { EngineKind } from '../engine/choice.ts';
 import { judgePolicy } from '../engine/policy/judge-policies.ts';
 import { readPolicyFiles } from '../engine/policy/policy-files.ts';
-import { createPolicySource } from '../engine/tetragon/compiled-policies.ts';
+import { readWanted } from '../engine/tetragon/compiled-policies.ts';
 import { diskFiles } from '../state-directory/file-port.ts';
 
 export type PolicyCheck = { readonly isGood: boolean; readonly text: string };
@@ -30,17 +30,15 @@ export async function checkPolicies(
 }
 
 async function byTetragon(stateDir: string): Promise<readonly PolicyCheck[]> {
-  const remarks: string[] = [];
-  const judged = await createPolicySource(stateDir, (remark) => remarks.push(remark))();
-  return judged.map((one) => {
-    if (!one.ok) return refused(one);
-    const { name } = one.policy;
-    const isUnsigned = remarks.some((remark) => remark.startsWith(`policy ${name} is not signed`));
-    return taken(name, [
-      ...(isUnsigned ? [UNSIGNED] : []),
-      'what it says is for Tetragon to judge',
-    ]);
-  });
+  const judged = await readWanted(diskFiles, stateDir);
+  return judged.map(({ wanted, isUnsigned }) =>
+    wanted.ok
+      ? taken(wanted.policy.name, [
+          ...(isUnsigned ? [UNSIGNED] : []),
+          'what it says is for Tetragon to judge',
+        ])
+      : refused(wanted),
+  );
 }
 
 function taken(name: string, remarks: readonly string[]): PolicyCheck {

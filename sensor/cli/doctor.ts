@@ -195,7 +195,7 @@ async function checkCluster(access: KubernetesAccess): Promise<Check> {
 /** A newer build of the engine that the running Sensor could not take. */
 async function checkUpgrade(stateDir: string): Promise<Check[]> {
   const reason = refusedUpgrade(await readLive(stateDir));
-  if (reason === '-') return [];
+  if (reason === null) return [];
   const fix = 'the one before runs on; install the program again, or restart to insist on it';
   return [{ name: 'upgrade', isGood: false, text: `${reason} (${fix})` }];
 }

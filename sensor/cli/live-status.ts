@@ -18,16 +18,16 @@ export async function readLive(stateDir: string): Promise<Live | null> {
   return runs ? live : null;
 }
 
-/** The better engines that do not run on this node, each with the reason. */
-export function passedOver(live: Live | null): string {
+/** The better engines that do not run on this node, each with the reason; null when there are none. */
+export function passedOver(live: Live | null): string | null {
   const told = engineHooks(live).filter(({ kind }) => kind !== UPGRADE);
-  if (told.length === 0) return '-';
+  if (told.length === 0) return null;
   return told.map(({ kind, reason }) => `${kind}: ${reason}`).join('; ');
 }
 
-/** The newer build of the engine that did not take over, and why. */
-export function refusedUpgrade(live: Live | null): string {
-  return engineHooks(live).find(({ kind }) => kind === UPGRADE)?.reason ?? '-';
+/** The newer build of the engine that did not take over, and why; null when there is none. */
+export function refusedUpgrade(live: Live | null): string | null {
+  return engineHooks(live).find(({ kind }) => kind === UPGRADE)?.reason ?? null;
 }
 
 function engineHooks(live: Live | null): { readonly kind: string; readonly reason: string }[] {

@@ -3,7 +3,7 @@
 // process. Compiled code is kept under node_modules, so that no TypeScript is stripped when `run` starts: that, a small
 // young generation and one arena of the C library's heap save a third of the memory it would hold for good. decision: D1
 import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import * as module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SELF = fileURLToPath(import.meta.url);
 const BUNDLED = join(ROOT, 'node_modules', '.bin', 'node');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'service-sensor');
-const NODE_FLAGS = ['--max-semi-space-size=1'];
-const ENV = { MALLOC_ARENA_MAX: '1' };
 const WARM_UP = 'warm-up';
 const FLUSH_AFTER_MS = 5_000;
 
 const isBundled = existsSync(BUNDLED) && realpathSync(BUNDLED) === realpathSync(process.execPath);
 if (!isBundled) {
   ensureInstalled();
-  run([...NODE_FLAGS, SELF, ...process.argv.slice(2)], { env: ENV });
+  const { flags, env } = JSON.parse(
+    readFileSync(new URL('../../actors/runtime/sensor-process.json', import.meta.url), 'utf8'),
+  );
+  run([...flags, SELF, ...process.argv.slice(2)], { env });
 } else if (process.argv[2] === WARM_UP) {
   module.enableCompileCache(CACHE);
   process.argv[2] = 'version';

@@ -1,4 +1,5 @@
-// The reference baseline store: of a program the row of the latest time counts, as in the real store; scores are read out of the events, as the real store's view does.
+// The reference baseline store: of a program the row of the latest time counts, as in the real store; scores are read out
+// of the events, as the real store's view does.
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import type { AnomalyScore, BaselineStore, StoredBaseline } from '../ports/baseline-store.ts';
 import { storedEventOf } from '../ports/stored-event.ts';

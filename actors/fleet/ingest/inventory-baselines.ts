@@ -35,8 +35,9 @@ export async function storeBaselines(
   // The newest row of a program counts; a clock that was ahead when the one before was written must not keep it.
   const latestMs = before.reduce((ms, one) => Math.max(ms, one.storedAtMs), input.keptAtMs ?? 0);
   const nowMs = Math.max(input.nowMs, latestMs + 1);
-  if (baselines.length + forgotten.length === 0) return Math.max(input.nowMs, latestMs);
-  await store.put({ sensorId, baselines, forgotten, nowMs });
+  if (baselines.length + forgotten.length > 0) {
+    await store.put({ sensorId, baselines, forgotten, nowMs });
+  }
   return nowMs;
 }
 

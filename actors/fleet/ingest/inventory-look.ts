@@ -1,12 +1,13 @@
 // What a Console remembers of stored inventories may be old: another Console writes the same rows when a node moves between
 // them. So the rows of the sensors that talk to this one are looked at again from time to time, many at once, and what is
 // not as remembered is remembered as unsure, which brings the section whole. decision: D49; invariant: I10
-import { INVENTORY_LOOK_MS, INVENTORY_LOOK_SENSORS_MAX } from '../../../machines/limits.ts';
+import {
+  INVENTORY_LOOK_GATHER_MS,
+  INVENTORY_LOOK_MS,
+  INVENTORY_LOOK_SENSORS_MAX,
+} from '../../../machines/limits.ts';
 import { INVENTORY_SECTIONS, type InventorySectionName } from '../../../machines/wire/inventory.ts';
 import type { InventoryStore } from '../../../storage/ports/relational.ts';
-
-/** A batch is gathered for so long at least. */
-const GATHER_MS = 1_000;
 
 export type InventoryMemory = {
   readonly known: (sensorId: string, section: InventorySectionName) => string | undefined;
@@ -28,22 +29,15 @@ export function createInventoryLook(
   let isLooking = false;
 
   async function look(ids: readonly string[]): Promise<void> {
-    const before = new Map<string, string | undefined>();
-    const remembered = (id: string, section: InventorySectionName): string | undefined => {
-      const key = `${id} ${section}`;
-      if (!before.has(key)) before.set(key, memory.known(id, section));
-      return before.get(key);
-    };
-    for (const id of ids) for (const section of INVENTORY_SECTIONS) remembered(id, section);
+    const before = ids.flatMap((id) =>
+      INVENTORY_SECTIONS.map((section) => ({ id, section, hash: memory.known(id, section) })),
+    );
     const rows = await store.hashesOf(ids);
     const stored = new Map(rows.map((row) => [`${row.sensorId} ${row.section}`, row.hash]));
-    for (const id of ids) {
-      for (const section of INVENTORY_SECTIONS) {
-        const was = remembered(id, section);
-        // What was written meanwhile is younger than the answer.
-        if (memory.known(id, section) !== was) continue;
-        if (stored.get(`${id} ${section}`) !== was) memory.doubt(id, section);
-      }
+    for (const { id, section, hash } of before) {
+      // What was written meanwhile is younger than the answer.
+      const isYounger = memory.known(id, section) !== hash;
+      if (!isYounger && stored.get(`${id} ${section}`) !== hash) memory.doubt(id, section);
     }
   }
 
@@ -55,7 +49,7 @@ export function createInventoryLook(
         if (due.size === 0) gatheredSinceMs = nowMs;
         due.add(sensorId);
       }
-      const isRipe = due.size > 0 && Math.abs(nowMs - gatheredSinceMs) >= GATHER_MS;
+      const isRipe = due.size > 0 && Math.abs(nowMs - gatheredSinceMs) >= INVENTORY_LOOK_GATHER_MS;
       if (isLooking || !isRipe) return;
       isLooking = true;
       const ids = [...due].slice(0, INVENTORY_LOOK_SENSORS_MAX);

@@ -58,8 +58,8 @@ export function createInventory(deps: {
   const { store, platform, logger } = deps;
   const hashes = new Map<string, Map<InventorySectionName, string>>();
   const lanes = createLanes();
-  /** Hashes that are on their way to the store, by sensor and section: not written twice, not named as stored. */
-  const onTheirWay = new Map<string, string>();
+  /** Sections that are on their way to the store, by sensor: not written twice, not named as stored. */
+  const onTheirWay = new Set<string>();
 
   const known = (sensorId: string, section: InventorySectionName) =>
     hashes.get(sensorId)?.get(section);
@@ -168,14 +168,12 @@ export function createInventory(deps: {
       if (items === undefined) return;
       if (items.length === 0 && known(sensorId, section) === undefined) return;
       const key = `${sensorId} ${section}`;
-      const before = onTheirWay.get(key);
       // A Sensor that does not name its lists gets the name that its inventory has for them.
       const content = named === undefined ? contentOf(items) : { hash: named, items };
-      const { hash } = content;
       // One write of a section at a time: what changed meanwhile is not named as stored and comes again.
-      if (before !== undefined || known(sensorId, section) === hash) return;
+      if (onTheirWay.has(key) || known(sensorId, section) === content.hash) return;
       if (onTheirWay.size >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
-      onTheirWay.set(key, hash);
+      onTheirWay.add(key);
       const running = lanes.run(sensorId, () => put(sensorId, section, content, nowMs));
       void (running ?? Promise.reject(new Error('the lane is full')))
         .catch((error: unknown) => {

@@ -10,27 +10,52 @@ import { rememberVerdicts } from '../policy/signature.ts';
 import type { WantedPolicy } from './policy-keeper.ts';
 import { readPolicy } from './policy-text.ts';
 
+export type JudgedPolicy = { readonly wanted: WantedPolicy; readonly isUnsigned: boolean };
+
+/** Reads the policies once, each with whether it lacks a signature beside a key. Never rejects. */
+export async function readWanted(
+  files: Files,
+  stateDir: string,
+  bounds: PolicyBounds = boundsOf(),
+): Promise<readonly JudgedPolicy[]> {
+  const found = await readPolicyFiles(files, stateDir, bounds);
+  return found.map((one) => ({
+    wanted: wantedOf(one),
+    isUnsigned: one.ok && one.isUnsigned,
+  }));
+}
+
 /** Reads the policies anew at every call; `tell` hears once of each that is unsigned beside a key. Never rejects. */
 export function createPolicySource(
   stateDir: string,
   tell: (problem: string) => void,
   files: Files = diskFiles,
 ): () => Promise<readonly WantedPolicy[]> {
-  const bounds: PolicyBounds = {
-    policiesMax: TETRAGON_POLICIES_MAX,
-    bytesMax: TETRAGON_POLICY_MAX_BYTES,
-    whyNotGenuine: rememberVerdicts(TETRAGON_POLICIES_MAX),
-  };
+  const bounds = boundsOf();
   let told = new Set<string>();
   return async () => {
-    const found = await readPolicyFiles(files, stateDir, bounds);
-    const unsigned = found.flatMap((one) => (one.ok && one.isUnsigned ? [one.name] : []));
+    const judged = await readWanted(files, stateDir, bounds);
+    const unsigned = judged
+      .filter(({ isUnsigned }) => isUnsigned)
+      .map(({ wanted }) => nameOf(wanted));
     for (const name of unsigned) {
       if (!told.has(name)) tell(`policy ${name} is not signed, although this node has a key`);
     }
     told = new Set(unsigned);
-    return found.map(wantedOf);
+    return judged.map(({ wanted }) => wanted);
   };
+}
+
+function boundsOf(): PolicyBounds {
+  return {
+    policiesMax: TETRAGON_POLICIES_MAX,
+    bytesMax: TETRAGON_POLICY_MAX_BYTES,
+    whyNotGenuine: rememberVerdicts(TETRAGON_POLICIES_MAX),
+  };
+}
+
+function nameOf(wanted: WantedPolicy): string {
+  return wanted.ok ? wanted.policy.name : wanted.name;
 }
 
 function wantedOf(found: FoundPolicy): WantedPolicy {
