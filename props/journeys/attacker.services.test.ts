@@ -24,7 +24,7 @@ import { eventually, type Home, makeHome, ROOT, removeHome } from './programs.ts
 
 const TIMEOUT_MS = 180_000;
 const SEEN_WITHIN_MS = 1_000;
-const ROUNDS_MAX = 3;
+const ROUNDS = 3;
 // So many times as many that want to run as can.
 const CROWD = 2;
 const RESOLVER = '127.9.9.9';
@@ -85,14 +85,12 @@ it.skipIf(isSkipped('attacker', missingForEbpf()))(
     const port = await startServer();
     await startResolver();
     const late: number[] = [];
-    // Whatever else runs on the machine may slow one round down; what is told is whole in every round.
-    while (late.length < ROUNDS_MAX && !late.some((ms) => ms < SEEN_WITHIN_MS)) {
-      late.push(await attack(at, port));
-    }
+    for (let round = 0; round < ROUNDS; round += 1) late.push(await attack(at, port));
     process.stderr.write(`attacker: the slowest event was listed after ${late.join(', ')} ms\n`);
     const isCrowded = (loadavg()[0] ?? 0) > CROWD * cpus().length;
     if (isCrowded) process.stderr.write('attacker: too much else runs here to judge the time\n');
-    else expect(Math.min(...late)).toBeLessThan(SEEN_WITHIN_MS);
+    // Whatever else runs on the machine may slow one round down; what is told is whole in every round.
+    else expect(late.toSorted((a, b) => a - b)[1]).toBeLessThan(SEEN_WITHIN_MS);
     expect(await stop(sensor)).toBe(0);
     expect(await stop(running)).toBe(0);
   },

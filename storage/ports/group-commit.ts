@@ -1,5 +1,7 @@
-// Group commit across sensors: items wait at most one interval or until the group is full, then go out in one write;
-// while that write runs the next group gathers. Pure coordination: the write and the timers are handed in.
+// Group commit across sensors: what arrives after a rest goes out at once, whatever follows within one interval of the
+// last write's beginning goes out together at its end or as soon as the group is full; while a write runs the next group
+// gathers. So nothing waits where little happens, and a busy store sees no more writes. Pure coordination: the write and
+// the timers are handed in.
 // decision: D5; invariant: I1, I10
 import type { Timers } from './clock.ts';
 
@@ -34,25 +36,25 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let waiting: Waiting<Item>[] = [];
   let waitingRows = 0;
   let rowsInFlight = 0;
+  // Set from the beginning of a write until its interval is over.
   let timer: unknown = null;
-  let isDue = false;
+  let isDue = true;
   let isWriting = false;
   let isClosed = false;
   let idle: (() => void)[] = [];
 
-  function arm(): void {
-    if (timer !== null || isDue || waiting.length === 0) return;
+  function disarm(): void {
+    if (timer !== null) options.timers.clearTimeout(timer);
+    timer = null;
+  }
+
+  function rest(): void {
+    disarm();
     timer = options.timers.setTimeout(() => {
       timer = null;
       isDue = true;
       advance();
     }, options.intervalMs);
-  }
-
-  function disarm(): void {
-    if (timer !== null) options.timers.clearTimeout(timer);
-    timer = null;
-    isDue = false;
   }
 
   function takeGroup(): Waiting<Item>[] {
@@ -76,20 +78,17 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   function advance(): void {
     if (isWriting) return;
     if (waiting.length === 0) {
-      disarm();
+      if (isClosed) disarm();
       for (const done of idle) done();
       idle = [];
       return;
     }
-    if (!isDue && !isClosed && waitingRows < options.rowsMax) {
-      arm();
-      return;
-    }
-    disarm();
+    if (!isDue && !isClosed && waitingRows < options.rowsMax) return;
     const group = takeGroup();
     // What did not fit has waited its interval already.
     isDue = waiting.length > 0;
     isWriting = true;
+    rest();
     void write(group);
   }
 
