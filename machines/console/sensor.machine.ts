@@ -84,8 +84,10 @@ export const sensorMachine = setup({
     planFreshnessCheck: assign({
       freshnessCheckAtMs: ({ context }) => context.nowMs + untilStaleMs(context),
     }),
+    // A sign of life ahead of the time that was counted proves the count wrong: the clock was, and nobody noticed.
     noteFreshnessCheck: assign({
-      nowMs: ({ context }) => Math.max(context.nowMs, context.freshnessCheckAtMs),
+      nowMs: ({ context }) =>
+        Math.max(context.nowMs, context.freshnessCheckAtMs, lastSeenMs(context)),
     }),
     // A jump of the wall clock is not silence: the last sign of life moves with it.
     moveLastSeen: assign(({ context }, params: { atMs: number; byMs: number }) => ({

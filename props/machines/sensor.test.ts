@@ -18,6 +18,7 @@ import { describeMachineLaws } from './laws.ts';
 
 const HOUR_MS = 3_600_000;
 const START_MS = 1_800_000_000_000;
+const DAY_MS = 24 * HOUR_MS;
 const windows = {
   recommendedMs: DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS,
   dueMs: DEFAULT_INTERVALS.RENEWAL_DUE_MS,
@@ -189,6 +190,18 @@ describe('sensor: freshness', () => {
     expect(held.value.freshness).toBe('fresh');
     const closed = step(held, { type: 'stream.closed', atMs: START_MS + 200_000, reason: 'lost' });
     expect(step(closed, fired).value.freshness).toBe('stale');
+  });
+
+  it('is stale after two windows of silence at most, whatever a clock said that was wrong and right again unnoticed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -DAY_MS, max: DAY_MS }), fc.boolean(), (byMs, isHeartbeat) => {
+        const atMs = START_MS + byMs;
+        const open = step(begin(), { type: 'stream.opened', atMs: START_MS });
+        const closed = step(open, { type: 'stream.closed', atMs, reason: 'lost' });
+        const last = isHeartbeat ? step(begin(), { ...sampleHeartbeat, atMs }) : closed;
+        expect(step(step(last, fired), fired).value.freshness).toBe('stale');
+      }),
+    );
   });
 
   it('is not moved by a jump of the wall clock', () => {
