@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SELF = fileURLToPath(import.meta.url);
 const BUNDLED = join(ROOT, 'node_modules', '.bin', 'node');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'service-sensor');
+const JOINED = join(CACHE, 'joined');
 const WARM_UP = 'warm-up';
 const FLUSH_AFTER_MS = 5_000;
 
@@ -25,15 +26,21 @@ if (!isBundled) {
   run([...flags, SELF, ...process.argv.slice(2)], { env });
 } else if (process.argv[2] === WARM_UP) {
   module.enableCompileCache(CACHE);
+  const { joinModules, useJoinedModules } = await import('./joined-modules.ts');
+  // One who may not write here runs without.
+  await joinModules(JOINED).catch(() => undefined);
+  useJoinedModules(JOINED);
   process.argv[2] = 'version';
   await import('../main.ts');
   await import('./service-sensor.ts');
 } else {
   // The very first start fills the cache in a process of its own, which then gives all of its memory back.
-  if (process.argv[2] === 'run' && !existsSync(CACHE)) {
+  if (process.argv[2] === 'run' && !existsSync(JOINED)) {
     spawnSync(process.execPath, [...process.execArgv, SELF, WARM_UP], { stdio: 'ignore' });
   }
   module.enableCompileCache(CACHE);
+  const { useJoinedModules } = await import('./joined-modules.ts');
+  useJoinedModules(JOINED);
   // What a new version compiled is kept early, because a program that is killed writes nothing at its end.
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref();
   await import('./service-sensor.ts');

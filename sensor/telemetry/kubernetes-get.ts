@@ -1,12 +1,15 @@
 // One bounded request to the API server or a kubelet. Both are judged by the CA they are given and by their name, and the
 // token leaves only over a connection that passed. Why one does not answer is said so that an operator knows what to mend.
-import { request as requestPlain } from 'node:http';
+
 import { request } from 'node:https';
 import {
   KUBERNETES_ANSWER_MAX_BYTES,
   KUBERNETES_TIMEOUT_MS,
 } from '../../machines/pipeline-limits.ts';
 import { troubleOf } from '../transport/trouble.ts';
+
+// An import of this module would read all its exports, and with one of them load Node's own fetch: 3 MB for good.
+const { request: requestPlain } = process.getBuiltinModule('node:http');
 
 export type KubernetesPeer = {
   readonly url: URL;

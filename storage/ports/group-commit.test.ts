@@ -19,7 +19,7 @@ function setUp(rowsMax = 10) {
         return timer;
       },
       clearTimeout(timer) {
-        const at = due.findIndex((one) => one === timer);
+        const at = due.indexOf(timer as (typeof due)[number]);
         if (at >= 0) due.splice(at, 1);
       },
     },
