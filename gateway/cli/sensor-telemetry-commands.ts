@@ -175,20 +175,24 @@ const BASELINES: View<StoredBaseline> = {
     { head: 'SINCE', read: (one) => one.learned_since },
   ],
 };
+const HOLDER = ['pid', 'binary', 'network_namespace'];
 const CONNECTIONS: View<Item> = {
   name: (one) => String(one['remote_ip']),
   empty: 'No open connections.',
-  columns: ['protocol', 'local_ip', 'local_port', 'remote_ip', 'remote_port', 'state'].map(field),
+  columns: [
+    ...['protocol', 'local_ip', 'local_port', 'remote_ip', 'remote_port', 'state'],
+    ...HOLDER,
+  ].map(field),
 };
 const SERVICES: View<Item> = {
   name: (one) => String(one['port']),
   empty: 'Nothing listens.',
-  columns: ['protocol', 'ip', 'port'].map(field),
+  columns: ['protocol', 'ip', 'port', ...HOLDER].map(field),
 };
 
 function field(name: string): Column<Item> {
   return {
-    head: name.toUpperCase().replace('_', '-'),
+    head: name.toUpperCase().replaceAll('_', '-'),
     read: (one) => String(one[name] ?? '-'),
   };
 }

@@ -30,6 +30,8 @@ export const ENGINE_STATES = [
   'stopped',
 ] as const;
 
+/** Inode of the network namespace; absent: the Sensor's own. */
+const NetworkNamespace = Type.Optional(Text(32));
 const Connection = Type.Object({
   protocol: Text(8),
   local_ip: Text(64),
@@ -39,6 +41,7 @@ const Connection = Type.Object({
   state: Text(32),
   pid: Type.Optional(Count),
   binary: Type.Optional(Text(4_096)),
+  network_namespace: NetworkNamespace,
 });
 const ListeningService = Type.Object({
   protocol: Text(8),
@@ -46,6 +49,7 @@ const ListeningService = Type.Object({
   port: Count,
   pid: Type.Optional(Count),
   binary: Type.Optional(Text(4_096)),
+  network_namespace: NetworkNamespace,
 });
 
 const SectionHashes = Type.Partial(

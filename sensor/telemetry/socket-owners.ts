@@ -4,6 +4,8 @@
 // that two whole rounds did not find (of another user, of the kernel) is not looked for any more. invariant: I10
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pidsOf } from './network-namespaces.ts';
+import { orNothing } from './or-nothing.ts';
 
 export type Owner = { readonly pid: number; readonly binary?: string };
 export type SocketOwners = {
@@ -24,7 +26,7 @@ export function createSocketOwners(proc = '/proc', looksMax: number = LOOKS_MAX)
   const owners = new Map<string, Owner>();
   /** Sockets nobody was found for, with the number of the round in which they were first missed. */
   const missed = new Map<string, number>();
-  /** Processes that this round has not looked at yet. */
+  /** Processes that this round has not looked at yet, the youngest last. */
   let round: number[] = [];
   let rounds = 0;
 
@@ -102,26 +104,4 @@ function ownerOf(proc: string, pid: number): Owner {
 
 function binaryOf(proc: string, pid: number): string | undefined {
   return orNothing(() => readlinkSync(`${proc}/${pid}/exe`))?.slice(0, BINARY_MAX_CHARS);
-}
-
-/** The youngest last, which is where a round begins. */
-function pidsOf(proc: string): number[] {
-  const names = orNothing(() => readdirSync(proc)) ?? [];
-  return names
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
-}
-
-// A vanished or forbidden entry is an everyday answer here, and the stack of an error is what makes it dear.
-function orNothing<Value>(read: () => Value): Value | undefined {
-  const depth = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
-  try {
-    return read();
-  } catch {
-    return undefined;
-  } finally {
-    Error.stackTraceLimit = depth;
-  }
 }

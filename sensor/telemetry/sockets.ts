@@ -1,7 +1,9 @@
-// Active TCP connections and listening services, as /proc/net shows them, with the program that holds each.
+// Active TCP connections and listening services, as the tables of every network namespace show them (the Sensor's own first),
+// with the program that holds each.
 import { readFile } from 'node:fs/promises';
 import { REPORTED_SOCKETS_MAX } from '../../machines/limits.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import { createNetworkNamespaces } from './network-namespaces.ts';
 import { createSocketOwners, type Owner } from './socket-owners.ts';
 
 /** What the node has now: both lists whole. */
@@ -17,6 +19,8 @@ type Row = {
   readonly remote: Place;
   readonly state: string;
   readonly inode: string;
+  /** Absent: the Sensor's own. */
+  readonly networkNamespace?: string;
 };
 type Place = { readonly ip: string; readonly port: number };
 
@@ -33,14 +37,25 @@ const NO_INODE = '0';
 const ROW =
   /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]{2})(?: +\S+ +\S+ +\S+ +\d+ +\d+ +(\d+))?/gm;
 
-/** A reader of both tables, each read once a look. It never rejects: an absent table is an empty one. */
+/** A reader of all tables, each read once a look. It never rejects: an absent table is an empty one. */
 export function createSocketReader(proc = '/proc'): () => Promise<Sockets> {
   const owners = createSocketOwners(proc);
-  return async () => {
+  const namespaces = createNetworkNamespaces(proc);
+
+  async function rowsOf(folder: string): Promise<readonly Row[]> {
     const texts = await Promise.all(
-      ['tcp', 'tcp6'].map((name) => readFile(`${proc}/net/${name}`, 'latin1').catch(() => '')),
+      ['tcp', 'tcp6'].map((name) => readFile(`${folder}/${name}`, 'latin1').catch(() => '')),
     );
-    const rows = texts.flatMap(parseTable);
+    return texts.flatMap(parseTable);
+  }
+
+  return async () => {
+    const rows = [...(await rowsOf(`${proc}/net`))];
+    for (const { id, pid } of namespaces()) {
+      for (const row of await rowsOf(`${proc}/${pid}/net`)) {
+        rows.push({ ...row, networkNamespace: id });
+      }
+    }
     const inodes = rows.map(({ inode }) => inode).filter((inode) => inode !== NO_INODE);
     return socketsOf(rows, await owners.find(inodes));
   };
@@ -77,11 +92,12 @@ export function parseTable(text: string): readonly Row[] {
 export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owner>): Sockets {
   const connections: Connection[] = [];
   const services: Service[] = [];
-  for (const { local, remote, state, inode } of rows) {
-    const owner = owners.get(inode);
+  for (const { local, remote, state, inode, networkNamespace } of rows) {
+    const within = networkNamespace === undefined ? {} : { network_namespace: networkNamespace };
+    const about = { ...owners.get(inode), ...within };
     if (state === LISTEN) {
       if (services.length >= REPORTED_SOCKETS_MAX) continue;
-      services.push({ protocol: 'tcp', ip: local.ip, port: local.port, ...owner });
+      services.push({ protocol: 'tcp', ip: local.ip, port: local.port, ...about });
     } else if (connections.length < REPORTED_SOCKETS_MAX) {
       connections.push({
         protocol: 'tcp',
@@ -90,7 +106,7 @@ export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owne
         remote_ip: remote.ip,
         remote_port: remote.port,
         state: STATES[state] ?? state,
-        ...owner,
+        ...about,
       });
     }
   }

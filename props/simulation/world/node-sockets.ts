@@ -54,6 +54,8 @@ function connectionOf(n: number): Connection {
   };
 }
 
+/** The first is a container's. */
 function serviceOf(n: number): Service {
-  return { protocol: 'tcp', ip: '0.0.0.0', port: 8_000 + n };
+  const within = n === 0 ? { network_namespace: '4026532001' } : {};
+  return { protocol: 'tcp', ip: '0.0.0.0', port: 8_000 + n, ...within };
 }
