@@ -39,7 +39,7 @@ export const DELIVERY_BUGS: readonly PlantedBug[] = [
     name: 'ack-before-commit',
     mistake: 'A batch is confirmed when it is queued, before its group is committed.',
     foundBy: 'acknowledged-is-durable',
-    options: BUSY,
+    options: { ...BUSY, hours: 0.1, kinds: ['analytics.slow'], faultsPerHour: 60 },
     pinnedSeed: '1',
     console: () =>
       tamperSink((sink) => ({

@@ -203,7 +203,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     mistake: 'A replaced certificate is refused after half of its overlap.',
     foundBy: 'certificate-window',
     options: REPLAYED,
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console: () => ({
       intervals: (intervals) => ({
         ...intervals,

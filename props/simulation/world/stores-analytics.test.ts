@@ -36,7 +36,7 @@ describe('the simulated event store', () => {
     const { sink } = begin('console-1');
     stores.analytics.faults.silentAfter = 1;
     const answer = follow(world, sink.append(batch()));
-    await pass(2 * SINK_INSERT_TIMEOUT_MS);
+    await pass(1.5 * SINK_INSERT_TIMEOUT_MS);
     stores.heal();
     await pass(2 * SINK_INSERT_TIMEOUT_MS);
     expect(answer.value).toEqual({ ok: true });
