@@ -2,7 +2,8 @@
 // time, from the specification's words. What the rule is about (dates, errors, silence) is taken from the actor; that
 // the actor's facts of identity (that it is there, its dates, its revocation) are those of the registry is judged on
 // every Console when the fleet is well again: before, an answer of the database may be on its way. Heartbeats and
-// streams are known only to the Console that hears them, so those facts are compared nowhere.
+// streams are known only to the Console that hears them, so those facts are compared nowhere. Of an identity that changed
+// within a second before that, the word may still be on its way.
 // Excuse: within a second of the edge of a window the timer of the trust state may still be on its way, and a clock
 // that jumped is noticed within a second. decision: D14
 import { CLOCK_CHECK_INTERVAL_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
@@ -22,6 +23,8 @@ type Windows = Pick<
   FleetView['intervals'],
   'RENEWAL_DUE_MS' | 'RENEWAL_RECOMMENDED_MS' | 'STALENESS_WINDOW_MS' | 'TRUST_ERROR_WINDOW_MS'
 >;
+/** To the other Consoles, which look an identity up once they are told of its change. */
+const TOLD_WITHIN_MS = 1_000;
 const EDGE_MS = CLOCK_CHECK_INTERVAL_MS + 2 * WHEEL_TICK_MS;
 
 /** The rule: the worst that holds, and the trust state that goes with the dates. */
@@ -44,6 +47,8 @@ export const healthRule: CheckerKind = {
   make(fleet, report) {
     const { sensors, certificates } = fleet.stores.relational.state;
     const offsets = new Map<string, number>();
+    /** When an identity changed last. */
+    const changedAtMs = new Map<string, number>();
 
     // A check of silence that was armed while the clock was wrong for a moment comes up to two windows late.
     const unsureMs = 2 * fleet.intervals.STALENESS_WINDOW_MS + EDGE_MS;
@@ -94,6 +99,8 @@ export const healthRule: CheckerKind = {
 
     function compareFacts(host: ConsoleHost, console: RunningConsole): void {
       for (const row of sensors.values()) {
+        const agoMs = fleet.world.scheduler.now() - (changedAtMs.get(row.sensorId) ?? 0);
+        if (agoMs < TOLD_WITHIN_MS) continue;
         const view = console.fleet.directory.ask(row.sensorId);
         if (view === 'absent') {
           report(`${host.name} has no actor for ${row.sensorId}`);
@@ -115,6 +122,14 @@ export const healthRule: CheckerKind = {
 
     return {
       probe: lookAtAll,
+      observe(observation, atMs) {
+        const { kind } = observation;
+        const isChange =
+          kind === 'sensor.enrolled' ||
+          kind === 'certificate.activated' ||
+          kind === 'sensor.revoked';
+        if (isChange) changedAtMs.set(observation.sensor, atMs);
+      },
       finish() {
         for (const host of fleet.consoles) {
           const console = host.running();
