@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { SPOOL_COPY_CHUNK_BYTES } from '../../machines/limits.ts';
 import type { SpoolState } from '../../machines/sensor/spool.rules.ts';
 import type { Files, OpenFile } from '../state-directory/file-port.ts';
-import type { EventIndex } from './event-index.ts';
+import type { EventIndex, LinePlace } from './event-index.ts';
 import { decodeLine, encodeHeader, type JournalHeader } from './journal.ts';
 import { createReplay, type RecoveredJournal } from './recovery.ts';
 
@@ -17,8 +17,8 @@ export type JournalFile = {
   /** Adds text at the end and answers where it begins; durable after `sync`. */
   append(text: string): Promise<number>;
   sync(): Promise<void>;
-  /** The event at a place, as JSON text; null when the line cannot be read any more. */
-  read(at: number, bytes: number): Promise<string | null>;
+  /** The events at these places, as JSON text; null for a line that cannot be read any more. Neighbours are read at once. */
+  read(places: readonly LinePlace[]): Promise<readonly (string | null)[]>;
   close(): Promise<void>;
 };
 
@@ -130,11 +130,18 @@ function journalFile(open: OpenFile, initialBytes: number): JournalFile {
       return at;
     },
     sync: () => open.sync(),
-    async read(at, bytes) {
-      const line = Buffer.alloc(bytes);
-      const filled = await open.read(line, at);
-      const decoded = decodeLine(line.subarray(0, Math.max(0, filled - 1)));
-      return decoded.kind === 'event' ? decoded.json.toString() : null;
+    async read(places) {
+      const jsons: (string | null)[] = [];
+      for (const run of runsOf(places)) {
+        const from = run[0]?.at ?? 0;
+        const text = Buffer.alloc(run.reduce((sum, { bytes }) => sum + bytes, 0));
+        const filled = text.subarray(0, await open.read(text, from));
+        for (const { at, bytes } of run) {
+          const decoded = decodeLine(filled.subarray(at - from, at - from + bytes - 1));
+          jsons.push(decoded.kind === 'event' ? decoded.json.toString() : null);
+        }
+      }
+      return jsons;
     },
     close: () => open.close(),
   };
@@ -159,6 +166,22 @@ async function replay(open: OpenFile, size: number): Promise<RecoveredJournal> {
     carry = text.subarray(start);
   }
   return replaying.finish();
+}
+
+/** Places that follow each other without a gap, a chunk at most. */
+function* runsOf(places: readonly LinePlace[]): Generator<readonly LinePlace[]> {
+  let run: LinePlace[] = [];
+  let [end, bytes] = [-1, 0];
+  for (const place of places) {
+    if (run.length > 0 && (place.at !== end || bytes + place.bytes > SPOOL_COPY_CHUNK_BYTES)) {
+      yield run;
+      [run, bytes] = [[], 0];
+    }
+    run.push(place);
+    bytes += place.bytes;
+    end = place.at + place.bytes;
+  }
+  if (run.length > 0) yield run;
 }
 
 function* heldIndices(state: SpoolState): Generator<number> {

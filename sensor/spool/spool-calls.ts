@@ -176,12 +176,15 @@ export function createSpoolCalls(
   }
 
   async function linesOf(taken: SpoolClaim): Promise<readonly string[]> {
-    const lines: string[] = [];
+    const onDisk: number[] = [];
+    const inMemory: string[] = [];
     for (let index = taken.from; index < taken.to; index += 1) {
-      const json = recent.jsons[index - recent.from] ?? (await store.read(index));
-      if (json !== null) lines.push(json);
+      const json = recent.jsons[index - recent.from];
+      if (json === undefined) onDisk.push(index);
+      else inMemory.push(json);
     }
-    return lines;
+    // The last append is the newest: what is on the disk alone comes before it.
+    return onDisk.length === 0 ? inMemory : [...(await store.read(onDisk)), ...inMemory];
   }
 
   const { inTurn } = shell;

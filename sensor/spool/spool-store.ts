@@ -10,7 +10,8 @@ export type SpoolStore = {
   recover(): Promise<SpoolState>;
   /** Writes at the end and answers where it begins. Rejects when the disk refuses; `recover` comes next then. */
   write(text: string, isDurable: boolean): Promise<number>;
-  read(index: number): Promise<string | null>;
+  /** The events of these indices as JSON text, without those that cannot be read any more. */
+  read(indices: readonly number[]): Promise<readonly string[]>;
   index(): EventIndex;
   seal(cursor: unknown): void;
   /** Rewrites the journal when its dead part is large. Rejects when the disk refuses. */
@@ -86,10 +87,10 @@ export function createSpoolStore(options: {
       return recovered.spool;
     },
     write,
-    async read(at) {
-      const place = index.get(at);
-      if (place === null || file === null) return null;
-      return file.read(place.at, place.bytes);
+    async read(indices) {
+      const places = indices.map((at) => index.get(at)).filter((place) => place !== null);
+      const jsons = (await file?.read(places)) ?? [];
+      return jsons.filter((json) => json !== null);
     },
     index: () => index,
     seal(next) {

@@ -1,6 +1,6 @@
 // A full spool on the real disk while batches are under way.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -100,4 +100,24 @@ describe('a batch', () => {
       [1, false],
     ]);
   });
+
+  it('should come from the disk in order, without the lines that were damaged there', async () => {
+    for (let at = 0; at < 9; at += 3)
+      await spool.append(
+        [0, 1, 2].map((step) => event(at + step)),
+        at,
+      );
+    const path = join(folder, 'events.jsonl');
+    for (const at of [1, 4]) await damage(path, event(at).event_id);
+    const batch = await spool.claim('stream', WHOLE);
+    expect(batch?.events.map(({ event_id }) => Number(event_id))).toEqual([0, 2, 3, 5, 6, 7, 8]);
+  });
 });
+
+/** Changes one byte of the line that holds this text. */
+async function damage(path: string, text: string): Promise<void> {
+  const at = (await readFile(path)).indexOf(text);
+  const file = await open(path, 'r+');
+  await file.write('x', at);
+  await file.close();
+}
