@@ -1,6 +1,15 @@
 // The schema library is 700 modules, which hold 20 MB in a process for as long as it runs; as one file each of its two
 // entries holds 3. Joined once, when the Sensor warms up; without the files it runs from the modules. decision: D1
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,6 +31,9 @@ export async function joinModules(folder: string): Promise<void> {
       logLevel: 'silent',
       output: { dir: making, format: 'esm', entryFileNames: '[name].mjs' },
     });
+    // Power that fails after the rename must not leave empty files, which would keep every later start from coming up.
+    for (const name of readdirSync(making)) sync(join(making, name));
+    sync(making);
     renameSync(making, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });
@@ -40,4 +52,13 @@ export function useJoinedModules(folder: string): void {
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
   });
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
