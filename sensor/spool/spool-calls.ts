@@ -176,15 +176,14 @@ export function createSpoolCalls(
   }
 
   async function linesOf(taken: SpoolClaim): Promise<readonly string[]> {
-    const onDisk: number[] = [];
-    const inMemory: string[] = [];
-    for (let index = taken.from; index < taken.to; index += 1) {
-      const json = recent.jsons[index - recent.from];
-      if (json === undefined) onDisk.push(index);
-      else inMemory.push(json);
-    }
-    // The last append is the newest: what is on the disk alone comes before it.
-    return onDisk.length === 0 ? inMemory : [...(await store.read(onDisk)), ...inMemory];
+    const indices = Array.from({ length: taken.to - taken.from }, (_, step) => taken.from + step);
+    const onDisk = indices.filter((index) => recent.jsons[index - recent.from] === undefined);
+    const read = (onDisk.length === 0 ? [] : await store.read(onDisk)).values();
+    // An append that failed may have left lines behind the last one that did not, so each keeps its place.
+    const lines = indices.map(
+      (index) => recent.jsons[index - recent.from] ?? read.next().value ?? null,
+    );
+    return lines.filter((line) => line !== null);
   }
 
   const { inTurn } = shell;

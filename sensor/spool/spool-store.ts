@@ -10,8 +10,8 @@ export type SpoolStore = {
   recover(): Promise<SpoolState>;
   /** Writes at the end and answers where it begins. Rejects when the disk refuses; `recover` comes next then. */
   write(text: string, isDurable: boolean): Promise<number>;
-  /** The events of these indices as JSON text, without those that cannot be read any more. */
-  read(indices: readonly number[]): Promise<readonly string[]>;
+  /** The events of these indices as JSON text, in their order; null for one that cannot be read any more. */
+  read(indices: readonly number[]): Promise<readonly (string | null)[]>;
   index(): EventIndex;
   seal(cursor: unknown): void;
   /** Rewrites the journal when its dead part is large. Rejects when the disk refuses. */
@@ -88,9 +88,10 @@ export function createSpoolStore(options: {
     },
     write,
     async read(indices) {
-      const places = indices.map((at) => index.get(at)).filter((place) => place !== null);
-      const jsons = (await file?.read(places)) ?? [];
-      return jsons.filter((json) => json !== null);
+      const places = indices.map((at) => index.get(at));
+      const known = places.filter((place) => place !== null);
+      const jsons = ((await file?.read(known)) ?? []).values();
+      return places.map((place) => (place === null ? null : (jsons.next().value ?? null)));
     },
     index: () => index,
     seal(next) {
