@@ -1,14 +1,17 @@
 // While one engine follows another, somebody watches: none is asked to end for a newer build before that one said that it
 // is attached, so that a build which fails before leaves the node its engine and no event goes unseen; and a build that
 // failed is not started again by the same Sensor, so that what comes after a failure is what ran before. Excuse: when
-// everything is ended at once (the Sensor stops, or what runs is lost), both are asked at one moment. invariant: I10
+// everything is ended at once (the Sensor stops, or what runs is lost), both are asked at one moment; engines end with
+// a Sensor that is killed, without a word. invariant: I10
 import type { Observation } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
 
 type Seen = Extract<Observation, { kind: 'engine.step' }>;
-/** Processes that were started beside another and have not taken over. */
 type Own = {
+  /** The life of the Sensor that was seen last. */
+  sensor: number;
+  /** Processes that were started beside another and have not taken over. */
   readonly next: Map<number, { isAttached: boolean }>;
   /** Asked to end while these were not attached, at that moment. */
   asked: { readonly process: number; readonly next: number; readonly atMs: number }[];
@@ -22,7 +25,7 @@ export const engineWatch: CheckerKind = {
   make(_fleet, report) {
     const nodes = new Map<string, Own>();
     const ownOf = (node: string): Own =>
-      ensure(nodes, node, () => ({ next: new Map(), asked: [], failed: new Map() }));
+      ensure(nodes, node, () => ({ sensor: 0, next: new Map(), asked: [], failed: new Map() }));
 
     function judge(atMs: number): void {
       for (const [node, own] of nodes) {
@@ -38,6 +41,8 @@ export const engineWatch: CheckerKind = {
 
     function follow({ node, process, build, sensor, step }: Seen, atMs: number): void {
       const own = ownOf(node);
+      if (own.sensor !== sensor) own.next.clear();
+      own.sensor = sensor;
       const next = own.next.get(process);
       if ((step === 'started' || step === 'beside') && own.failed.get(build) === sensor) {
         report(`${node} started build ${build} again, which had failed`);
