@@ -86,7 +86,6 @@ const SPOOL_ANSWERS =
 const NO_REFUSAL =
   'the Console refuses a batch for other events under its number, or for its content: a journal keeps what has a number, and every event a Sensor makes fits';
 const ONE_ANSWER = 'the Console asks for a pause only as the answer to a batch that is in flight';
-const NO_TIME = 'reading the clock takes no time in which something else could come';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
 
 export const UNREACHABLE: readonly Unreachable[] = [
@@ -121,7 +120,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'second-factor/*', reason: NO_FACTOR },
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
-  { place: 'engine.lost stop.requested 0', reason: NO_TIME },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },
   { place: 'engine.attending.running engine.alive 0', reason: NO_MEMORY },
   { place: 'engine.attending.upgrading.attaching engine.alive 0', reason: NO_MEMORY },
