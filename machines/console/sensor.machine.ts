@@ -78,7 +78,7 @@ export const sensorMachine = setup({
       notAfterMs: (_, params: { notAfterMs: number }) => params.notAfterMs,
     }),
     noteWindows: assign({
-      windows: ({ context }, params: { dueMs: number }) => ({ ...context.windows, ...params }),
+      windows: ({ context }, { dueMs }: { dueMs: number }) => ({ ...context.windows, dueMs }),
     }),
     noteRevocation: assign({ revokedAtMs: (_, params: { atMs: number }) => params.atMs }),
     planFreshnessCheck: assign({

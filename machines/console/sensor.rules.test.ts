@@ -54,6 +54,7 @@ describe('sensor rules', () => {
     ['a heartbeat before a backward jump', 3_590_000, -3_600_000, 'moved'],
     ['an old heartbeat before a small backward jump', -CLOCK_CHECK_INTERVAL_MS, -2_000, 'moved'],
     ['a heartbeat between a backward jump and its notice', -500, -3_600_000, 'kept'],
+    ['a heartbeat at the notice of a backward jump', 0, -3_600_000, 'kept'],
   ])('should know %s', (_what, heardMs, byMs, expected) => {
     const heardAtMs = NOW_MS + heardMs;
     const moved = expected === 'moved' ? heardAtMs + byMs : heardAtMs;

@@ -161,6 +161,23 @@ describe('sensor: trust', () => {
     expect(due.value.trust).toBe('renewal_due');
     expect(due.context.nowMs).toBe(START_MS + (720 - 24) * HOUR_MS);
   });
+
+  it('is judged anew, by the time of the change, when an operator moves the window', () => {
+    const atMs = START_MS + (720 - 48) * HOUR_MS;
+    const before = step(begin(), timer('trust', 'trusted', 'untilRecommendedMs'));
+    const moved = step(before, { type: 'windows.changed', atMs, dueMs: 50 * HOUR_MS });
+    expect(moved.value.trust).toBe('renewal_due');
+    expect(moved.context.nowMs).toBe(atMs);
+    expect(moved.context.windows).toEqual({ ...windows, dueMs: 50 * HOUR_MS });
+    const back = step(moved, { type: 'windows.changed', atMs, dueMs: 24 * HOUR_MS });
+    expect(back.value.trust).toBe('renewal_recommended');
+  });
+
+  it('is judged anew, by the new time, when the clock jumped', () => {
+    const atMs = START_MS + (720 - 12) * HOUR_MS;
+    const jumped = step(begin(), { type: 'clock.jumped', atMs, byMs: 708 * HOUR_MS });
+    expect(jumped.value.trust).toBe('renewal_due');
+  });
 });
 
 describe('sensor: freshness', () => {
