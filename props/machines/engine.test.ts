@@ -9,6 +9,7 @@ import {
 } from '../../machines/limits.ts';
 import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { isGivenUp, withFailure } from '../../machines/sensor/engine.rules.ts';
+import { TETRAGON_MEMORY_MAX_BYTES } from '../../machines/sensor/tetragon-limits.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const INPUT = {
@@ -98,17 +99,21 @@ describe('engine: rules', () => {
     expect(snapshot.context.restarts).toBe(ENGINE_FALLBACK_FAILURES);
   });
 
-  it('always treats too much memory as a loss, and never less', () => {
+  it('always treats too much memory for its kind as a loss, and never less', () => {
+    const kinds = fc.constantFrom(
+      { kind: 'procfs', mostBytes: ENGINE_MEMORY_MAX_BYTES },
+      { kind: 'tetragon', mostBytes: TETRAGON_MEMORY_MAX_BYTES },
+    );
+    const share = fc.double({ min: 0, max: 2, noNaN: true });
     fc.assert(
-      fc.property(fc.nat(2 * ENGINE_MEMORY_MAX_BYTES), (memoryBytes) => {
+      fc.property(kinds, share, ({ kind, mostBytes }, times) => {
+        const memoryBytes = Math.round(mostBytes * times);
         const started = step(initialTransition(engineMachine, INPUT)[0], {
           type: 'xstate.done.actor.unpackEngine',
         });
-        const running = step(started, { type: 'engine.ready', hello });
+        const running = step(started, { type: 'engine.ready', hello: { ...hello, kind } });
         const next = step(running, { type: 'engine.alive', memoryBytes });
-        expect(next.value).toEqual(
-          memoryBytes > ENGINE_MEMORY_MAX_BYTES ? 'lost' : { attending: 'running' },
-        );
+        expect(next.value).toEqual(memoryBytes > mostBytes ? 'lost' : { attending: 'running' });
       }),
     );
   });
