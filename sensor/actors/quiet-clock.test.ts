@@ -30,47 +30,46 @@ function makeClock() {
   return { clock, advance };
 }
 
+/** A timer of the delay that is put off while it is quiet, which it is at first. */
+function makeSleeper() {
+  const { clock, advance } = makeClock();
+  const at = { isQuiet: true, runs: 0 };
+  const quiet = createQuietClock(clock, { delayMs: 500, isQuiet: () => at.isQuiet });
+  quiet.setTimeout(() => {
+    at.runs += 1;
+  }, 500);
+  return Object.assign(at, { clock, advance, quiet });
+}
+
 describe('quiet clock', () => {
   it('should put a timer of its delay off until there is something to do', () => {
-    const { clock, advance } = makeClock();
-    let isQuiet = true;
-    let runs = 0;
-    const quiet = createQuietClock(clock, { delayMs: 500, isQuiet: () => isQuiet });
-    quiet.setTimeout(() => {
-      runs += 1;
-    }, 500);
-    advance(1_700);
-    expect(runs).toBe(0);
-    isQuiet = false;
-    advance(1_990);
-    expect(runs).toBe(0);
-    advance(2_600);
-    expect(runs).toBe(1);
-    expect(clock.size()).toBe(0);
+    const at = makeSleeper();
+    at.advance(1_700);
+    expect(at.runs).toBe(0);
+    at.isQuiet = false;
+    at.advance(1_990);
+    expect(at.runs).toBe(0);
+    at.advance(2_600);
+    expect(at.runs).toBe(1);
+    expect(at.clock.size()).toBe(0);
   });
 
   it('should run what slept over its time as soon as it is woken and there is something, and once', () => {
-    const { clock, advance } = makeClock();
-    let isQuiet = true;
-    let runs = 0;
-    const quiet = createQuietClock(clock, { delayMs: 500, isQuiet: () => isQuiet });
-    quiet.setTimeout(() => {
-      runs += 1;
-    }, 500);
-    isQuiet = false;
-    quiet.wake();
-    expect(runs).toBe(0);
-    isQuiet = true;
-    advance(700);
-    quiet.wake();
-    expect(runs).toBe(0);
-    isQuiet = false;
-    quiet.wake();
-    quiet.wake();
-    expect(runs).toBe(1);
-    advance(2_000);
-    expect(runs).toBe(1);
-    expect(clock.size()).toBe(0);
+    const at = makeSleeper();
+    at.isQuiet = false;
+    at.quiet.wake();
+    expect(at.runs).toBe(0);
+    at.isQuiet = true;
+    at.advance(700);
+    at.quiet.wake();
+    expect(at.runs).toBe(0);
+    at.isQuiet = false;
+    at.quiet.wake();
+    at.quiet.wake();
+    expect(at.runs).toBe(1);
+    at.advance(2_000);
+    expect(at.runs).toBe(1);
+    expect(at.clock.size()).toBe(0);
   });
 
   it('should run a timer of another delay in its time', () => {

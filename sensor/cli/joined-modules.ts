@@ -1,19 +1,12 @@
-// The schema library is 700 modules, which hold 20 MB in a process for as long as it runs; as one file each of its two
-// entries holds 3. Joined once, when the Sensor warms up; without the files it runs from the modules. decision: D1
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+// The schema library is 700 modules, which hold 20 MB in a process for as long as it runs; joined, with a file for each of
+// its two entries, they hold 3. Joined once, when the Sensor warms up; without the files it runs from the modules. decision: D1
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+const FILE_MODE = 0o644;
 const ENTRIES = new Map([
   ['typebox', 'typebox'],
   ['typebox/compile', 'typebox-compile'],
@@ -22,9 +15,10 @@ const ENTRIES = new Map([
 /** Joins the modules behind each entry into files of this folder, which appears whole or not at all. */
 export async function joinModules(folder: string): Promise<void> {
   const { build } = await import('rolldown');
+  const { diskFiles } = await import('../state-directory/file-port.ts');
   const making = `${folder}.${process.pid}`;
   try {
-    mkdirSync(dirname(folder), { recursive: true });
+    await mkdir(dirname(folder), { recursive: true });
     await build({
       input: Object.fromEntries([...ENTRIES].map(([entry, name]) => [name, entry])),
       platform: 'node',
@@ -32,11 +26,14 @@ export async function joinModules(folder: string): Promise<void> {
       output: { dir: making, format: 'esm', entryFileNames: '[name].mjs' },
     });
     // Power that fails after the rename must not leave empty files, which would keep every later start from coming up.
-    for (const name of readdirSync(making)) sync(join(making, name));
-    sync(making);
-    renameSync(making, folder);
+    for (const name of await diskFiles.list(making)) {
+      const file = await diskFiles.open(join(making, name), 'append', FILE_MODE);
+      await file.sync().finally(() => file.close());
+    }
+    await diskFiles.syncDirectory(making);
+    await rename(making, folder);
   } finally {
-    rmSync(making, { recursive: true, force: true });
+    await rm(making, { recursive: true, force: true });
   }
 }
 
@@ -52,13 +49,4 @@ export function useJoinedModules(folder: string): void {
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
   });
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -14,9 +14,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SELF = fileURLToPath(import.meta.url);
 const BUNDLED = join(ROOT, 'node_modules', '.bin', 'node');
 const CACHE = join(ROOT, 'node_modules', '.cache', 'service-sensor');
-const JOINED = join(CACHE, 'joined');
 const WARM_UP = 'warm-up';
 const FLUSH_AFTER_MS = 5_000;
+
+// Another version of the library is joined anew.
+const joinedFolder = () => {
+  const about = join(ROOT, 'node_modules', 'typebox', 'package.json');
+  return join(CACHE, `joined-${JSON.parse(readFileSync(about, 'utf8')).version}`);
+};
 
 const isBundled = existsSync(BUNDLED) && realpathSync(BUNDLED) === realpathSync(process.execPath);
 if (!isBundled) {
@@ -29,19 +34,20 @@ if (!isBundled) {
   module.enableCompileCache(CACHE);
   const { joinModules, useJoinedModules } = await import('./joined-modules.ts');
   // One who may not write here runs without.
-  await joinModules(JOINED).catch(() => undefined);
-  useJoinedModules(JOINED);
+  await joinModules(joinedFolder()).catch(() => undefined);
+  useJoinedModules(joinedFolder());
   process.argv[2] = 'version';
   await import('../main.ts');
   await import('./service-sensor.ts');
 } else {
+  const joined = joinedFolder();
   // The very first start fills the cache in a process of its own, which then gives all of its memory back.
-  if (process.argv[2] === 'run' && !existsSync(JOINED)) {
+  if (process.argv[2] === 'run' && !existsSync(joined)) {
     spawnSync(process.execPath, [...process.execArgv, SELF, WARM_UP], { stdio: 'ignore' });
   }
   module.enableCompileCache(CACHE);
   const { useJoinedModules } = await import('./joined-modules.ts');
-  useJoinedModules(JOINED);
+  useJoinedModules(joined);
   // What a new version compiled is kept early, because a program that is killed writes nothing at its end.
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref();
   await import('./service-sensor.ts');

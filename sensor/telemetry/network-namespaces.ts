@@ -1,12 +1,12 @@
 // The network namespaces of the node besides the Sensor's own: each with a process that lives in it, through which its
 // sockets are read. A look has a bound and goes on where the last one ended; a namespace whose process ended is looked
 // for again from the beginning. invariant: I10
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import {
   NETWORK_NAMESPACE_LOOKS_MAX,
   NETWORK_NAMESPACES_MAX,
 } from '../../machines/pipeline-limits.ts';
-import { orNothing } from './or-nothing.ts';
+import { orNothing, pidsOf } from './proc-entries.ts';
 
 export type NetworkNamespace = { readonly id: string; readonly pid: number };
 const NAMESPACE = /^net:\[(\d+)\]$/;
@@ -38,13 +38,4 @@ export function createNetworkNamespaces(
     }
     return [...witnesses].map(([id, pid]) => ({ id, pid }));
   };
-}
-
-/** Ascending. */
-export function pidsOf(proc: string): number[] {
-  const names = orNothing(() => readdirSync(proc)) ?? [];
-  return names
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
 }

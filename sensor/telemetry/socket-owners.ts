@@ -4,8 +4,7 @@
 // that two whole rounds did not find (of another user, of the kernel) is not looked for any more. invariant: I10
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pidsOf } from './network-namespaces.ts';
-import { orNothing } from './or-nothing.ts';
+import { orNothing, pidsOf } from './proc-entries.ts';
 
 export type Owner = { readonly pid: number; readonly binary?: string };
 export type SocketOwners = {

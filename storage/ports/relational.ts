@@ -61,12 +61,13 @@ export type ApiKeys = {
   }): Promise<ApiKeyRow | null>;
 };
 
-/** Stored inventory sections; a write replaces the section of one sensor whole. */
+/** By which name a section of a sensor is stored. */
 export type StoredHash = {
   readonly sensorId: string;
   readonly section: InventorySectionName;
   readonly hash: string;
 };
+/** Stored inventory sections; a write replaces the section of one sensor whole. */
 export type InventoryStore = {
   /** Hashes of all sections of all sensors, for the gateway's suppression map. */
   loadHashes(): Promise<readonly StoredHash[]>;

@@ -24,7 +24,7 @@ type Windows = Pick<
   'RENEWAL_DUE_MS' | 'RENEWAL_RECOMMENDED_MS' | 'STALENESS_WINDOW_MS' | 'TRUST_ERROR_WINDOW_MS'
 >;
 /** To the other Consoles, which look an identity up once they are told of its change. */
-const TOLD_WITHIN_MS = 1_000;
+const HEARD_WITHIN_MS = 1_000;
 const EDGE_MS = CLOCK_CHECK_INTERVAL_MS + 2 * WHEEL_TICK_MS;
 
 /** The rule: the worst that holds, and the trust state that goes with the dates. */
@@ -100,7 +100,7 @@ export const healthRule: CheckerKind = {
     function compareFacts(host: ConsoleHost, console: RunningConsole): void {
       for (const row of sensors.values()) {
         const agoMs = fleet.world.scheduler.now() - (changedAtMs.get(row.sensorId) ?? 0);
-        if (agoMs < TOLD_WITHIN_MS) continue;
+        if (agoMs < HEARD_WITHIN_MS) continue;
         const view = console.fleet.directory.ask(row.sensorId);
         if (view === 'absent') {
           report(`${host.name} has no actor for ${row.sensorId}`);
