@@ -3,19 +3,22 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import {
   attachedOf,
+  hooked,
   launchEngine,
   linesOf,
   numbersOf,
+  prepareBusy,
   type Running,
   range,
   skipReason,
   startEngine,
   startLoad,
   stopEngine,
+  type Told,
   until,
 } from './engine-rig.ts';
 
@@ -36,6 +39,52 @@ async function start(): Promise<Running> {
   const running = await startEngine(directory);
   engines.push(running);
   return running;
+}
+
+const HANDOVERS = 8;
+const FILES = 1000;
+const WAIT = { timeout: 10_000, interval: 5 };
+const BUSY = /busy-\d+[ab]/;
+
+/** Engines one after the other, each beside the one before, and two busy programs around the moment of every handover. */
+async function handOverBusy(flags: readonly string[]): Promise<Running> {
+  let current = await startEngine(directory, ...flags);
+  engines.push(current);
+  for (let round = 0; round < HANDOVERS; round += 1) {
+    const next = launchEngine(directory, '--beside', ...flags);
+    const busy = await Promise.all(
+      ['a', 'b'].map((one) => prepareBusy(path.join(directory, `busy-${round}${one}`), FILES)),
+    );
+    const running = await next.hello;
+    engines.push(running);
+    const underWay = busy.map((one) => once(one.stdout, 'data'));
+    for (const one of busy) one.stdin.end('go');
+    await Promise.all(underWay);
+    current.child.stdin.end(); // Detaching takes it a while longer.
+    await vi.waitFor(() => expect(next.words.at(-1)).toHaveProperty('engine'), WAIT);
+    for (const one of busy) one.kill('SIGKILL');
+    current = running;
+  }
+  await Promise.all(engines.map((engine) => stopEngine(engine)));
+  return current;
+}
+
+/** By program, the numbers that do not follow the one before, of what was told in its order. */
+function outOfOrder(told: readonly Told[], number: RegExp, modulo: number): string[] {
+  const last = new Map<string, number>();
+  const wrong: string[] = [];
+  for (const { body } of told) {
+    const words = JSON.stringify(body);
+    const [program] = BUSY.exec(words) ?? [];
+    const at = Number(number.exec(words)?.[1] ?? Number.NaN);
+    if (program === undefined || Number.isNaN(at)) continue;
+    const before = last.get(program);
+    if (before !== undefined && (before + 1) % modulo !== at)
+      wrong.push(`${program}: ${at} after ${before}`);
+    last.set(program, at);
+  }
+  expect(last.size).toBe(2 * HANDOVERS);
+  return wrong;
 }
 
 describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () => {
@@ -61,6 +110,26 @@ describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () =
     expect(exits).toEqual(range(exits[0] ?? -1, exits.at(-1) ?? -1));
     expect(second.words[0]).toMatchObject({ gap_ms: 0 });
     expect(second.words.at(-1)).toMatchObject({ lost: 0 });
+  });
+
+  it('should tell once what happens around the moment of a handover, however close the events follow', async () => {
+    const watched = path.join(directory, 'busy');
+    const flags = [
+      '--watch-path',
+      watched,
+      '--export-file-max-size-mb',
+      '4000',
+      '--ring-kib',
+      '65536',
+    ];
+    const last = await handOverBusy(flags);
+    const lines = linesOf(last.file);
+    const opens = hooked(lines, 'security_file_open');
+    expect(outOfOrder(opens, /\/no-(\d+)"/, FILES)).toEqual([]);
+    expect(outOfOrder(hooked(lines, 'udp_sendmsg'), /"q(\d+)\.example"/, Infinity)).toEqual([]);
+    expect(engines.map(({ words }) => words.at(-1))).toEqual(
+      engines.map(() => expect.objectContaining({ lost: 0 })),
+    );
   });
 
   it('should say after a kill for how long nobody watched, and count what began meanwhile', async () => {

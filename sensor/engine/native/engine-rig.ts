@@ -74,7 +74,7 @@ export function launchEngine(directory: string, ...flags: string[]) {
   output.on('line', (line) => words.push(JSON.parse(line)));
   const first = once(output, 'line', { signal: AbortSignal.timeout(10_000) });
   const hello = first.then(([line]) => ({ child, file, words, hello: JSON.parse(String(line)) }));
-  return { child, hello };
+  return { child, words, hello };
 }
 
 /** How many tracepoints a process holds programs at. */
@@ -144,6 +144,15 @@ export function hooked(lines: readonly Told[], name: string): Told[] {
 export function startLoad(mark: string) {
   const loop = `i=0; while :; do /bin/true ${mark}-$i; i=$((i+1)); done`;
   return spawn('/bin/sh', ['-c', loop], { stdio: 'ignore' });
+}
+
+/** Opens of numbered files, round and round, and numbered names asked for, as fast as can be. It begins at a word on its
+ * input, and says one when it is well under way. */
+export async function prepareBusy(directory: string, files: number) {
+  const program = fileURLToPath(new URL('./busy.pl', import.meta.url));
+  const child = spawn('perl', [program, directory, String(files)]);
+  await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+  return child;
 }
 
 /** The numbers of the mark's programs, in the order in which they were told, by kind. */

@@ -41,9 +41,14 @@ static __always_inline void count(u32 which)
 		*value += 1;
 }
 
+static __always_inline bool is_anothers(const struct event_head *event)
+{
+	return stopped_at && event->time >= stopped_at;
+}
+
 static __always_inline void put(void *event, u64 size)
 {
-	if (stopped_at && ((const struct event_head *)event)->time >= stopped_at)
+	if (is_anothers(event))
 		return;
 	if (bpf_ringbuf_output(&ring, event, size, 0))
 		count(COUNT_LOST);

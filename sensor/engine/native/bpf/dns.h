@@ -108,6 +108,10 @@ static __always_inline void on_packet(struct __sk_buff *packet, bool leaves)
 		event->head = *asker;
 		event->head.time = bpf_ktime_get_boot_ns();
 	}
+	if (is_anothers(&event->head)) {
+		bpf_ringbuf_discard(event, 0);
+		return;
+	}
 	event->sock = sock;
 	event->answers = !leaves;
 	event->len = read_payload(packet, udp + UDP_HEADER_BYTES, event->payload);

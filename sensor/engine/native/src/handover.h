@@ -10,17 +10,15 @@
 /* Opens the page beside the export. 0 or a negative errno. */
 int handover_open(const char *export_file);
 /* Waits for the one before, and ends it when it does not let go, unless somebody else sees to that and awaits this one;
- * `attached` is when this one began to see. */
+ * `attached` is when this one began to see. From then on told_before knows what that one has told. */
 int handover_take(u64 attached, bool is_awaited);
-/* What happened before this was told by the one before; 0 when it told nothing since this one was attached. */
-u64 handover_told_until(void);
 /* At most how many processes and threads began unseen between the last sign of a killed engine and this one. */
 u64 handover_unseen(void);
 /* For how long nobody watched; 0 unless the one before was killed. */
 u64 handover_gap_ms(void);
 /* A sign of life, a few times a second. */
 void handover_sign(void);
-/* Lets go; everything up to then has been written. */
+/* Lets go; everything up to then has been written, and what was told last is left with it. */
 void handover_leave(u64 told_until);
 
 #endif

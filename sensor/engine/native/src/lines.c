@@ -9,6 +9,7 @@
 #include "names.h"
 #include "policy-lines.h"
 #include "procfs.h"
+#include "told.h"
 #include "who.h"
 
 #define AF_INET 2
@@ -18,7 +19,7 @@
 #define SIGNAL_MASK 0x7f
 
 static char node_json[2048];
-static u64 malformed, skip_before;
+static u64 malformed;
 
 void lines_init(const char *node_name)
 {
@@ -29,11 +30,6 @@ void lines_init(const char *node_name)
 	put(&to, ",\"time\":");
 	*to.at = 0;
 	processes_init(node_name);
-}
-
-void lines_skip_before(u64 time)
-{
-	skip_before = time;
 }
 
 u64 lines_malformed(void)
@@ -363,7 +359,8 @@ void tell_event(const void *record, size_t size)
 		malformed += 1;
 		return;
 	}
-	export_mute(head->time < skip_before);
+	told_note(head);
+	export_mute(told_before(head));
 	switch (head->kind) {
 	case EVENT_EXEC: handle_exec(record); break;
 	case EVENT_FORK: who_forked(record); break;

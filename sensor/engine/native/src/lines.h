@@ -7,9 +7,8 @@
 #include "processes.h"
 
 void lines_init(const char *node_name);
-/* What happened before this is learned from, and not told: another engine has told it. */
-void lines_skip_before(u64 time);
-/* One record of the ring; what is too short for what it says it is, is left out and counted. */
+/* One record of the ring; what is too short for what it says it is, is left out and counted. What another engine has told
+ * is learned from, and not told again. */
 void tell_event(const void *record, size_t size);
 /* A process that was there before; `time` is when it is told. */
 void tell_existing(struct process *process, u64 time);

@@ -22,6 +22,7 @@
 #include "policies.h"
 #include "procfs.h"
 #include "programs.h"
+#include "told.h"
 #include "watched.h"
 #include "words.h"
 
@@ -239,6 +240,7 @@ static void leave(void)
 	const struct timespec step = { 0, LEAVE_STEP_MS * 1000000l };
 	u64 told_until = programs_stop();
 
+	told_list_until(told_until);
 	policies_stop(told_until);
 	/* A program that was interrupted in the middle of an event says it when it goes on. */
 	for (;;) {
@@ -311,7 +313,6 @@ static int start(void)
 	error = export_open();
 	if (error)
 		return refuse("export", strerror(-error));
-	lines_skip_before(handover_told_until());
 	/* The ring fills meanwhile: what began since is told from there, after those that were there. */
 	procfs_adopt_all(began, tell_existing, began);
 	tell_losses();

@@ -9,11 +9,14 @@
 #include <unistd.h>
 #include "clock.h"
 #include "hooks.h"
+#include "told.h"
 #include "engine.skel.h"
 
 #define CONNECT_WAIT_NS 200000000ull
 #define SWEEP_MAX 256
-#define STOP_AHEAD_NS 5000000ull
+/* What is listed for the next engine lies wholly ahead when this one decides to leave: no record of it was taken before. */
+#define STOP_AHEAD_NS 25000000ull
+_Static_assert(STOP_AHEAD_NS > 2 * TOLD_APART_NS, "the list of what was told last begins before it is kept");
 #define LINKS_MAX 64
 
 static struct engine_bpf *engine;
