@@ -3,8 +3,9 @@
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
 import type { EngineLaunch, EngineRun } from '../engine/engine-launcher.ts';
+import type { LastTold } from '../engine/engine-run.ts';
 import { createLossCounter } from './engine-losses.ts';
-import { helloOf, type Word, wordOf } from './engine-words.ts';
+import { helloOf, lastToldOf, type Word, wordOf } from './engine-words.ts';
 import type { Parts } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
 
@@ -34,10 +35,12 @@ export type EngineRuns = {
 type Trial = {
   run: EngineRun | null;
   isAccepted: boolean;
-  /** The one before has ended, and said until when it told. */
-  readonly letGo: PromiseWithResolvers<number>;
+  /** The one before has ended, and said what it told last. */
+  readonly letGo: PromiseWithResolvers<LastTold>;
   readonly accepted: PromiseWithResolvers<EngineRun>;
 };
+
+const NOTHING_TOLD: LastTold = { until: 0 };
 
 /** Runs engines into one export; `send` hears of what they say. */
 export function createEngineRuns(
@@ -50,7 +53,7 @@ export function createEngineRuns(
   const launcher = parts.ports.engine;
   const live = new Set<EngineRun>();
   const successors = new WeakMap<EngineRun, Promise<EngineRun>>();
-  const toldUntil = new WeakMap<EngineRun, number>();
+  const lastTold = new WeakMap<EngineRun, LastTold>();
   let current: EngineRun | null = null;
   let trial: Trial | null = null;
   let ending: Promise<void> = Promise.resolve();
@@ -84,7 +87,8 @@ export function createEngineRuns(
   async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {
     const isNext = own === trial?.run;
     const isHello = typeof word['engine'] === 'string';
-    if (typeof word['told_until'] === 'number') toldUntil.set(own, word['told_until']);
+    const told = lastToldOf(word);
+    if (told !== null) lastTold.set(own, told);
     // With its hello it becomes the current one, whose words on policies count from then on.
     if (isNext && isHello) {
       send({ type: 'next.ready', hello: helloOf(word, isPreemptRt, launcher.passedOver()) });
@@ -150,7 +154,7 @@ export function createEngineRuns(
     const [own, next] = [current, trial];
     if (own === null || next === null) return;
     successors.set(own, next.accepted.promise);
-    void end(own).then(() => next.letGo.resolve(toldUntil.get(own) ?? 0));
+    void end(own).then(() => next.letGo.resolve(lastTold.get(own) ?? NOTHING_TOLD));
   }
 
   function accept(): void {

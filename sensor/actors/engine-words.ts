@@ -1,17 +1,30 @@
 // The lines an engine says on its standard output, as far as the Sensor believes them.
 import type { EngineHello, HookReport } from '../../machines/sensor/engine.rules.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
+import type { LastTold } from '../engine/engine-run.ts';
 import { isObject } from '../transport/answer.ts';
 
 export type Word = Readonly<Record<string, unknown>>;
 
 export const HOOKS_MAX = 256;
 const LINE_MAX_CHARS = 262_144;
+/** They become a line that the next engine reads. */
+const EVENT_NAMES = /^[\w -]*$/;
+
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** One line; null when it is none of ours or too long. */
 export function wordOf(line: string): Word | null {
   const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
   return parsed?.ok === true && isObject(parsed.value) ? parsed.value : null;
+}
+
+/** What it told last, when this is the word in which it says so. */
+export function lastToldOf(word: Word): LastTold | null {
+  const { told_until: until, told_since: since, told_last: names } = word;
+  if (!isTime(until)) return null;
+  if (!isTime(since) || typeof names !== 'string' || !EVENT_NAMES.test(names)) return { until };
+  return { until, events: { since, names } };
 }
 
 /** What it said of itself, with the better engines that were passed over, within bounds. */

@@ -13,6 +13,7 @@ type Engine = {
   say(word: object): void;
   end(how: string): void;
 };
+const TAKE_OVER = 'take over after 42, told since 40: one two';
 const HELLO = { engine: 'ebpf', version: '1.7.0', mode: 'ring', disabled_hooks: [] };
 const build = (sum: string) => ({ sum, name: `ebpf (${sum})` });
 
@@ -45,11 +46,12 @@ function launch(name: string, { onLine }: EngineLaunch): EngineRun {
     memoryBytes: async () => 1,
     endInput() {
       engine.deeds.push('asked');
-      engine.say({ told_until: 42 });
+      engine.say({ told_until: 42, told_since: 40, told_last: 'one two' });
       engine.end('it ended with 0');
     },
     kill: () => engine.end('it ended with SIGKILL'),
-    takeOver: (until) => engine.deeds.push(`take over after ${until}`),
+    takeOver: ({ until, events }) =>
+      engine.deeds.push(`take over after ${until}, told since ${events?.since}: ${events?.names}`),
     readPolicies: () => engine.deeds.push('policies'),
   };
 }
@@ -131,11 +133,11 @@ describe('engine actor, when another build is carried', () => {
     engine(1).say({ alive: 1 });
     expect(engine(0).deeds).toEqual([]);
     engine(1).say({ attached: 3 });
-    await met(() => engine(1).deeds.includes('take over after 42'));
+    await met(() => engine(1).deeds.includes(TAKE_OVER));
     expect(engine(0).deeds).toEqual(['asked']);
     engine(1).say({ ...HELLO, version: '1.7.1' });
     await met(() => told.includes('accepted b'));
-    expect(engine(1).deeds).toEqual(['take over after 42', 'policies']);
+    expect(engine(1).deeds).toEqual([TAKE_OVER, 'policies']);
     expect(facts.engine).toMatchObject({ state: 'running', restarts: 0, version: '1.7.1' });
     await stop();
     expect(engine(1).deeds.at(-1)).toBe('asked');

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { EngineBuild, HookReport } from '../../machines/sensor/engine.rules.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
 import type { EngineKind, EngineWish } from './choice.ts';
-import type { EngineLaunch, EngineRun } from './engine-run.ts';
+import type { EngineLaunch, EngineRun, LastTold } from './engine-run.ts';
 import { createUpgrades, type EngineLook, type NextEngine } from './engine-upgrades.ts';
 import { readKernel } from './kernel.ts';
 import { layOutAndChoose } from './lay-out.ts';
@@ -142,6 +142,12 @@ function launchProcess(
     },
     ...(carriesPolicies
       ? { readPolicies: () => tell('policies') }
-      : { takeOver: (toldUntil: number) => tell(`take over after ${toldUntil}`) }),
+      : { takeOver: (told: LastTold) => tell(handoverWord(told)) }),
   };
+}
+
+/** The line with the events comes first: a build that does not know it goes by the time alone. */
+function handoverWord({ until, events }: LastTold): string {
+  const last = events === undefined ? '' : `told since ${events.since}: ${events.names}\n`;
+  return `${last}take over after ${until}`;
 }

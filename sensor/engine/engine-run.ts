@@ -11,8 +11,13 @@ export type EngineRun = {
   kill(): void;
   /** Has it read its policy file again. Absent where the engine takes none. */
   readonly readPolicies?: () => void;
-  /** The one before has ended and told everything up to then. Absent where an engine learns it by itself. */
-  readonly takeOver?: (toldUntil: number) => void;
+  /** The one before has ended, and this is what it told last. Absent where an engine learns it by itself. */
+  readonly takeOver?: (told: LastTold) => void;
+};
+/** The end of what an engine told, in its own time; its last events, as it names them, where it hands those over. */
+export type LastTold = {
+  readonly until: number;
+  readonly events?: { readonly since: number; readonly names: string };
 };
 export type EngineLaunch = {
   readonly exportFile: string;

@@ -8,7 +8,6 @@ export type Line = Record<string, unknown>;
 /** Lines so far; those that were lost, here or before they became lines. */
 export const counts = { lost: 0, written: 0 };
 let lostTold = 0;
-let toldUntilUs = -1;
 let exportFd = -1;
 let exportBytes = 0;
 let outbox: string[] = [];
@@ -78,13 +77,7 @@ export function flush(): void {
   }
 }
 
-/** What happened up to then was told by the engine before this one. */
-export function skipUntil(us: number): void {
-  toldUntilUs = us;
-}
-
 export function emit(key: string, body: Line, us: number): void {
-  if (us <= toldUntilUs) return;
   outbox.push(`${JSON.stringify({ [key]: body, node_name: nodeName, time: isoTime(us) })}\n`);
   if (outbox.length >= 512) flush();
 }

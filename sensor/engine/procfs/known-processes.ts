@@ -102,23 +102,34 @@ export function adopt(pid: number, depth = 0): Proc | undefined {
   return proc;
 }
 
+/** When the trace began; in the ticks of /proc too. */
+export type Began = { readonly us: number; readonly ticks: number };
+function existing(began: Began): Proc[] {
+  const pids = pidsOf('/proc').filter((pid) => !ignored.has(pid));
+  const before = pids.filter((pid) => Number(startTicks(pid)) <= began.ticks);
+  return before.map((pid) => adopt(pid)).filter((proc) => proc !== undefined);
+}
+
+/** Learns who was there when the trace began: who ends before they are told can be asked nothing then. */
+export function meetExisting(began: Began): void {
+  existing(began);
+}
+
 /** Tells who was there when the trace began, at that time: what the trace has met since is told after it, in order. */
-export function emitExisting(beganUs: number, beganTicks: number): void {
-  for (const pid of pidsOf('/proc')) {
-    if (ignored.has(pid) || Number(startTicks(pid)) > beganTicks) continue;
-    const proc = adopt(pid);
-    if (proc !== undefined) emit('process_exec', withParent(proc), beganUs);
-  }
+export function emitExisting(began: Began): void {
+  for (const proc of existing(began)) emit('process_exec', withParent(proc), began.us);
   flush();
 }
 
-export function emitExit(pid: number, us: number): void {
+/** Forgets it as one that runs, and tells so unless that was told. */
+export function emitExit(pid: number, us: number, wasTold = false): void {
   const proc = processes.get(pid);
   forks.delete(pid);
   if (proc === undefined) return;
   const code = Number(statOf(pid)[49] ?? 0); // only while it is a zombie
   processes.delete(pid);
   remember(gone, pid, proc, GONE_MAX);
+  if (wasTold) return;
   const body = withParent(proc);
   if ((code & 0x7f) !== 0) body['signal'] = SIGNALS.get(code & 0x7f) ?? `SIG${code & 0x7f}`;
   if (code >> 8 !== 0) body['status'] = code >> 8;

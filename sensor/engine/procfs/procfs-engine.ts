@@ -4,51 +4,59 @@
 //   polling  anyone: /proc and /proc/net/tcp are read again and again; short-lived processes are not seen, and it says so
 // These files are unpacked away from this repository and import nothing but Node and each other. Its standard input must be
 // held open by whoever starts it; when that ends it removes its trace instance and stops, so it never outlives its owner.
-// Started beside another one it says that it is attached and waits for a line that says up to when that one told: its
-// trace holds what came since. decision: D50
+// Started beside another one it says that it is attached and waits for the word of what that one told last: its trace
+// holds what came since. decision: D50
 import { isBeside, pollMs } from './engine-options.ts';
-import { counts, flush, type Line, openExport, skipUntil, tellLost } from './export-file.ts';
-import { emitExisting } from './known-processes.ts';
+import { counts, flush, type Line, openExport, tellLost } from './export-file.ts';
+import { type Began, emitExisting, meetExisting } from './known-processes.ts';
 import { pollProcesses, pollSockets } from './polling.ts';
 import { readProc } from './proc-files.ts';
 import {
   countRingLoss,
   EVENTS,
   type Hook,
+  markEnd,
   openInstance,
   removeInstance,
   SOCKETS,
   startReading,
-  wakeReader,
 } from './trace-instance.ts';
-import { areConnectsWaiting, CONNECT_WAIT_US, lastStamp, tellConnects } from './trace-lines.ts';
+import {
+  areConnectsWaiting,
+  CONNECT_WAIT_US,
+  handover,
+  hasMetEnd,
+  tellConnects,
+} from './trace-lines.ts';
 import { followWallClock, monotonicUs } from './wall-clock.ts';
 
 const VERSION = '1.7.0';
 const HEARTBEAT_MS = 2_000;
 const NET_POLL_MS = 500;
 const STOP_WAIT_MS = 1_000;
-const INPUT_MAX_CHARS = 4_096;
-const WORD = /^take over after (\d+)$/m;
+const DRAIN_WAIT_MS = 2_500;
 
 Error.stackTraceLimit = 0; // a vanished /proc entry is an everyday answer here, and stacks are what makes it dear
 let stopping = false;
+let drainUntilMs = 0;
 let isReading = false;
 let hasExport = false;
 
 function stop(): void {
   if (stopping) return;
   stopping = true;
+  drainUntilMs = performance.now() + DRAIN_WAIT_MS;
   if (!isReading) leave();
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_WAIT_MS); // a reader that cannot be woken blocks any exit
-  wakeReader();
+  // A reader that cannot be woken blocks any exit.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_WAIT_MS + DRAIN_WAIT_MS);
+  markEnd();
 }
 
 function leave(): never {
   if (hasExport) {
     tellConnects(Number.MAX_SAFE_INTEGER);
     tellLost();
-    say({ told_until: lastStamp(), written: counts.written, lost: counts.lost });
+    say({ ...handover.lastTold(), written: counts.written, lost: counts.lost });
   }
   removeInstance();
   process.exit(0);
@@ -58,9 +66,12 @@ function say(word: Line): void {
   process.stdout.write(`${JSON.stringify(word)}\n`);
 }
 
+/** What happened before the end was asked for is read to its last event, as far as there is time for it. */
+const isOver = (): boolean => stopping && (hasMetEnd() || performance.now() > drainUntilMs);
+
 function startTracing(): void {
   isReading = true;
-  startReading(() => stopping, leave);
+  startReading(isOver, leave);
   setInterval(() => {
     if (!areConnectsWaiting()) return;
     tellConnects(monotonicUs());
@@ -68,20 +79,16 @@ function startTracing(): void {
   }, CONNECT_WAIT_US / 2_000);
 }
 
-/** Calls back with the time up to which the one before told, as soon as it has ended. */
-function awaitWord(take: (toldUntilUs: number) => void): void {
-  let input = '';
+/** Calls back as soon as the one before has ended and what it told last is known. */
+function awaitWord(take: () => void): void {
   let hasTaken = false;
   process.stdin.setEncoding('utf8').on('data', (text) => {
-    input = (input + String(text)).slice(-INPUT_MAX_CHARS);
-    const word = WORD.exec(input);
-    if (word === null || hasTaken || stopping) return;
+    if (hasTaken || stopping || !handover.hear(String(text))) return;
     hasTaken = true;
-    take(Number(word[1]));
+    take();
   });
 }
 
-type Began = { readonly us: number; readonly ticks: number };
 function beginning(): Began {
   return { us: monotonicUs(), ticks: Number.parseFloat(readProc('uptime') ?? '') * 100 };
 }
@@ -89,7 +96,7 @@ function beginning(): Began {
 function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
   openExport();
   hasExport = true;
-  emitExisting(began.us, began.ticks);
+  emitExisting(began);
   pollSockets(true);
   if (refused === undefined) {
     hooks.push({
@@ -125,20 +132,20 @@ function main(): void {
   process.stdout.on('error', stop);
   process.stdin.on('end', stop).on('error', stop).resume();
   process.on('SIGTERM', stop).on('SIGINT', stop);
-  const began = beginning();
   const refused = openInstance(hooks);
-  const take = (toldUntilUs: number): void => {
+  // After it: whoever began before is found in /proc, whoever begins later is in the trace.
+  const began = beginning();
+  const take = (): void => {
     // Without a trace what there is now is all there is to tell.
     begin(refused === undefined ? began : beginning(), hooks, refused);
-    if (refused !== undefined) return;
-    skipUntil(toldUntilUs);
-    startTracing();
+    if (refused === undefined) startTracing();
   };
   if (!isBeside) {
-    take(0);
+    take();
     return;
   }
   awaitWord(take);
+  meetExisting(began);
   say({ attached: EVENTS.length });
 }
 main();

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { mode } from './engine-options.ts';
 import { counts, flush } from './export-file.ts';
 import { linkOf, READ_BYTES, startTicks } from './proc-files.ts';
-import { onTrace } from './trace-lines.ts';
+import { END_MARK, hasMetEnd, onTrace } from './trace-lines.ts';
 
 export type Hook = { readonly hook: string; readonly reason: string };
 const RING_KIB_PER_CPU = 4_096;
@@ -68,11 +68,15 @@ export function removeInstance(): void {
   instance = '';
 }
 
+function perCpuStats(): string[] {
+  const cpus = instance === '' ? [] : fs.readdirSync(`${instance}/per_cpu`);
+  return cpus.map((cpu) => fs.readFileSync(`${instance}/per_cpu/${cpu}/stats`, 'utf8'));
+}
+
 let ringLost = 0;
 export function countRingLoss(): void {
   let total = 0;
-  for (const cpu of instance === '' ? [] : fs.readdirSync(`${instance}/per_cpu`)) {
-    const stats = fs.readFileSync(`${instance}/per_cpu/${cpu}/stats`, 'utf8');
+  for (const stats of perCpuStats()) {
     for (const found of stats.matchAll(/(?:overrun|dropped events): (\d+)/g))
       total += Number(found[1]);
   }
@@ -108,12 +112,18 @@ export function startReading(isOver: () => boolean, ended: () => void): void {
   const fd = fs.openSync(`${instance}/trace_pipe`, 'r');
   readTrace(fd, isOver, () => {
     countRingLoss();
+    if (!hasMetEnd()) countUnread();
     fs.closeSync(fd);
     ended();
   });
 }
 
-/** Ends the read that blocks. */
-export function wakeReader(): void {
-  fs.writeFileSync(`${instance}/trace_marker`, 'stop');
+/** Puts the end behind all that has happened; it wakes the read that blocks, too. */
+export function markEnd(): void {
+  fs.writeFileSync(`${instance}/trace_marker`, END_MARK);
+}
+
+/** What has happened and will not be read any more. */
+function countUnread(): void {
+  for (const stats of perCpuStats()) counts.lost += Number(/entries: (\d+)/.exec(stats)?.[1] ?? 0);
 }

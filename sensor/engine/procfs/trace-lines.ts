@@ -1,6 +1,7 @@
 // The lines of the kernel's trace: every exec, fork, exit and TCP state change.
 import { ignored } from './engine-options.ts';
 import { counts, emit } from './export-file.ts';
+import { createHandover } from './handover.ts';
 import {
   ARGUMENTS_MAX,
   adopt,
@@ -21,21 +22,29 @@ import { factsOf } from './proc-files.ts';
 
 const CONNECTS_WAITING_MAX = 4_096;
 export const CONNECT_WAIT_US = 200_000;
-type Waiting = { readonly pid: number; readonly us: number; readonly sock: Sock };
+type Waiting = {
+  readonly pid: number;
+  readonly us: number;
+  readonly sock: Sock;
+  readonly wasTold: boolean;
+};
 const HEAD = /^[\s\S]{0,24}?-(\d+) +\[\d+\] [^ ]+ +(\d+)\.(\d{6}): (\w+): /;
 const EXEC = /^filename=([\s\S]*) pid=(\d+) old_pid=\d+$/;
 const FORK = / pid=(\d+) child_comm=[\s\S]* child_pid=(\d+)$/;
 const EXIT = / pid=(\d+) prio=\d+(?: group_dead=\w+)?$/;
 const SOCKET =
   /^family=(\w+) protocol=(\w+) sport=(\d+) dport=(\d+) saddr=(\S+) daddr=(\S+) saddrv6=(\S+) daddrv6=(\S+) oldstate=(\w+) newstate=(\w+)/;
+/** What this engine writes into its trace when it is asked to end. */
+export const END_MARK = 'end';
+let isAtEnd = false;
 let connectsWaiting: Waiting[] = [];
-let lastStampUs = 0;
 
-/** Everything up to then has been told: the stamps of a trace rise. */
-export const lastStamp = (): number => lastStampUs;
+export const handover = createHandover();
+/** Everything that happened before the end was asked for has been read. */
+export const hasMetEnd = (): boolean => isAtEnd;
 export const areConnectsWaiting = (): boolean => connectsWaiting.length > 0;
 
-function onExec(pid: number, filename: string, us: number): void {
+function onExec(pid: number, filename: string, us: number, wasTold: boolean): void {
   const before = processes.get(pid);
   const owner = forks.get(pid);
   const forked = forks.has(pid) || before === undefined;
@@ -44,10 +53,10 @@ function onExec(pid: number, filename: string, us: number): void {
   const proc = describe({ pid, us, filename, parent, flags: forked ? 'execve clone' : 'execve' });
   forks.delete(pid);
   remember(processes, pid, proc, PROCESSES_MAX);
-  if (!ignored.has(pid)) emit('process_exec', withParent(proc), us);
+  if (!wasTold && !ignored.has(pid)) emit('process_exec', withParent(proc), us);
 }
 
-function onSocket(tid: number, us: number, body: string): void {
+function onSocket(tid: number, us: number, body: string, wasTold: boolean): void {
   const found = SOCKET.exec(body);
   if (found === null) return;
   const [, family = '', protocol = '', sport, dport, s4 = '', d4 = '', s6 = '', d6 = '', from, to] =
@@ -58,30 +67,36 @@ function onSocket(tid: number, us: number, body: string): void {
   const listening = `${saddr} ${sport}`;
   if (to === 'TCP_LISTEN') {
     remember(listeners, listening, adopt(tid)?.pid ?? tid, LISTENERS_MAX);
-    emitSocket('inet_csk_listen_start', tid, sock, us);
+    if (!wasTold) emitSocket('inet_csk_listen_start', tid, sock, us);
   } else if (from === 'TCP_LISTEN' && to === 'TCP_CLOSE') listeners.delete(listening);
   else if (to === 'TCP_SYN_SENT') {
     // The source port is chosen after this moment: the event waits shortly for the answer, which knows it.
     adopt(tid);
-    connectsWaiting.push({ pid: tid, us, sock });
+    connectsWaiting.push({ pid: tid, us, sock, wasTold });
     if (connectsWaiting.length > CONNECTS_WAITING_MAX) tellConnects(us, 1);
   } else if (from === 'TCP_SYN_SENT') {
     const same = (one: Waiting) => one.sock.daddr === daddr && one.sock.dport === sock.dport;
     const at = connectsWaiting.findIndex(same);
     const waiting = at < 0 ? undefined : connectsWaiting.splice(at, 1)[0];
-    if (waiting) emitSocket('tcp_connect', waiting.pid, { ...sock, sport: sock.sport }, waiting.us);
+    if (waiting) tellConnect(waiting, sock);
   } else if (from === 'TCP_SYN_RECV') {
     const any = six ? '::' : '0.0.0.0';
     const owner = [listening, `${any} ${sport}`, `:: ${sport}`].find((key) => listeners.has(key));
-    if (owner !== undefined) emitSocket('inet_csk_accept', listeners.get(owner) ?? 0, sock, us);
+    const pid = owner === undefined ? undefined : listeners.get(owner);
+    if (pid !== undefined && !wasTold) emitSocket('inet_csk_accept', pid, sock, us);
   }
+}
+
+/** Its beginning is the event, which may be older than the answer that tells of it. */
+function tellConnect(waiting: Waiting, sock: Sock): void {
+  if (!waiting.wasTold) emitSocket('tcp_connect', waiting.pid, sock, waiting.us);
 }
 
 export function tellConnects(nowUs: number, atLeast = 0): void {
   let due = 0;
   for (const one of connectsWaiting) {
     if (due >= atLeast && nowUs - one.us < CONNECT_WAIT_US) break;
-    emitSocket('tcp_connect', one.pid, one.sock, one.us);
+    tellConnect(one, one.sock);
     due += 1;
   }
   connectsWaiting = connectsWaiting.slice(due);
@@ -102,15 +117,16 @@ export function onTrace(text: string): void {
     }
     const [matched, pid, seconds, micros, event] = head;
     const at = Number(seconds) * 1e6 + Number(micros);
-    lastStampUs = Math.max(lastStampUs, at);
     onTraceEvent(String(event), Number(pid), at, whole.slice(matched.length), whole);
   }
 }
 
 function onTraceEvent(event: string, pid: number, us: number, body: string, whole: string): void {
+  const wasTold = handover.wasTold(us, `${event} ${pid} ${body}`);
+  handover.note(us, `${event} ${pid} ${body}`);
   if (event === 'sched_process_exec') {
     const found = EXEC.exec(body);
-    if (found !== null && Number(found[2]) === pid) onExec(pid, String(found[1]), us);
+    if (found !== null && Number(found[2]) === pid) onExec(pid, String(found[1]), us, wasTold);
     else if (whole.length < 2 * ARGUMENTS_MAX) open = whole;
     else counts.lost += 1;
   } else if (event === 'sched_process_fork') {
@@ -119,6 +135,7 @@ function onTraceEvent(event: string, pid: number, us: number, body: string, whol
     if (found)
       remember(forks, Number(found[2]), processes.get(parent) ?? forks.get(parent), FORKS_MAX);
   } else if (event === 'sched_process_exit') {
-    if (EXIT.test(body) && !ignored.has(pid)) emitExit(pid, us);
-  } else if (event === 'inet_sock_set_state') onSocket(pid, us, body);
+    if (EXIT.test(body) && !ignored.has(pid)) emitExit(pid, us, wasTold);
+  } else if (event === 'inet_sock_set_state') onSocket(pid, us, body, wasTold);
+  else if (event === 'tracing_mark_write' && body.startsWith(END_MARK)) isAtEnd = true;
 }
