@@ -25,6 +25,8 @@ import {
   isTimeToFallBack,
   isUntried,
   withFailure,
+  withoutKind,
+  withRefusal,
 } from './engine.rules.ts';
 
 export type EngineInput = {
@@ -44,15 +46,22 @@ type EngineContext = EngineInput & {
   readonly hasFallback: boolean;
   /** The newer build that is tried now. */
   readonly next: EngineBuild | null;
-  /** The newer build that did not take over; it is left alone until what would run is another one. */
-  readonly refusal: EngineRefusal | null;
+  /** The newer builds that did not take over, one a kind; each is left alone until what would run is another one. */
+  readonly refusals: readonly EngineRefusal[];
+};
+/** What became of putting the files in place. */
+export type EngineLaidOut = {
+  /** Whether another engine could run in its place. */
+  readonly hasFallback: boolean;
+  /** The builds that were not brought because they were refused, maybe in an earlier life of the Sensor. */
+  readonly refusals: readonly EngineRefusal[];
 };
 type EngineEvent =
   | { readonly type: 'engine.ready'; readonly hello: EngineHello }
   | { readonly type: 'engine.alive'; readonly memoryBytes?: number }
-  /** What would run is another build than what runs; or it is the same. */
+  /** What would run is another build than what runs, or a better engine; or nothing is but what was refused. */
   | { readonly type: 'engine.newer'; readonly build: EngineBuild }
-  | { readonly type: 'engine.current' }
+  | { readonly type: 'engine.current'; readonly refusals: readonly EngineRefusal[] }
   | { readonly type: 'next.attached' }
   | { readonly type: 'next.ready'; readonly hello: EngineHello }
   | { readonly type: 'next.ended'; readonly reason: string }
@@ -74,8 +83,7 @@ export const engineMachine = setup({
     stopTimeoutMs: 2 * ENGINE_STOP_TIMEOUT_MS,
   },
   actors: {
-    /** Answers whether another engine could run in its place. */
-    unpackEngine: unprovidedActor<boolean>('unpackEngine'),
+    unpackEngine: unprovidedActor<EngineLaidOut>('unpackEngine'),
     /** Ends when the one that runs does; one that was let go for a newer build does not count. */
     runEngine: unprovidedActor<string>('runEngine'),
     /** Ends when the newer build does; stopped before that build was accepted, it ends it. */
@@ -91,13 +99,17 @@ export const engineMachine = setup({
       restarts: context.restarts + 1,
     })),
     forgetFailures: assign({ failuresAtMs: [] }),
-    noteFallback: assign((_, params: { hasFallback: boolean }) => params),
+    noteLaidOut: assign((_, params: EngineLaidOut) => params),
     noteNext: assign((_, params: { build: EngineBuild }) => ({ next: params.build })),
-    noteRefusal: assign(({ context }, params: { reason: string }) => ({
+    noteRefusal: assign(({ context: { next, refusals } }, { reason }: { reason: string }) => ({
       next: null,
-      refusal: context.next === null ? null : { build: context.next, reason: params.reason },
+      refusals: next === null ? refusals : withRefusal(refusals, { build: next, reason }),
     })),
-    forgetRefusal: assign({ next: null, refusal: null }),
+    noteRefusals: assign((_, params: { refusals: readonly EngineRefusal[] }) => params),
+    noteAccepted: assign(({ context: { next, refusals } }) => ({
+      next: null,
+      refusals: next === null ? refusals : withoutKind(refusals, next.kind),
+    })),
     tellNextEnded: raise((_, params: { reason: string }) => ({
       type: 'next.ended' as const,
       reason: params.reason,
@@ -118,7 +130,7 @@ export const engineMachine = setup({
     isRunaway: ({ context }, params: { memoryBytes: number }) =>
       isRunaway(context.hello?.kind ?? '', params.memoryBytes),
     isUntried: ({ context }, params: { build: EngineBuild }) =>
-      isUntried(context.refusal, params.build),
+      isUntried(context.refusals, params.build),
   },
 }).createMachine({
   id: 'engine',
@@ -130,7 +142,7 @@ export const engineMachine = setup({
     lastReason: null,
     hasFallback: false,
     next: null,
-    refusal: null,
+    refusals: [],
   }),
   initial: 'unpacking',
   states: {
@@ -143,8 +155,8 @@ export const engineMachine = setup({
         onDone: {
           target: 'attending',
           actions: {
-            type: 'noteFallback',
-            params: ({ event }) => ({ hasFallback: event.output === true }),
+            type: 'noteLaidOut',
+            params: ({ event }) => event.output,
           },
         },
         onError: {
@@ -211,7 +223,12 @@ export const engineMachine = setup({
               target: 'upgrading',
               actions: { type: 'noteNext', params: ({ event }) => ({ build: event.build }) },
             },
-            'engine.current': { actions: 'forgetRefusal' },
+            'engine.current': {
+              actions: {
+                type: 'noteRefusals',
+                params: ({ event }) => ({ refusals: event.refusals }),
+              },
+            },
           },
           after: {
             hangTimeoutMs: {
@@ -295,7 +312,7 @@ export const engineMachine = setup({
                   actions: [
                     { type: 'noteHello', params: ({ event }) => ({ hello: event.hello }) },
                     { type: 'acceptNext', params: ({ context }) => ({ build: context.next }) },
-                    'forgetRefusal',
+                    'noteAccepted',
                   ],
                 },
                 'next.ended': {

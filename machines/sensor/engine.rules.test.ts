@@ -7,11 +7,13 @@ import {
 } from '../limits.ts';
 import {
   engineStateOf,
+  hooksWith,
   isGivenUp,
   isRunaway,
   isTimeToFallBack,
   isUntried,
   withFailure,
+  withoutKind,
   withRefusal,
 } from './engine.rules.ts';
 import { TETRAGON_MEMORY_MAX_BYTES } from './tetragon-limits.ts';
@@ -64,20 +66,33 @@ describe('engine rules', () => {
 });
 
 describe('a newer build that did not take over', () => {
-  const refusal = { build: { sum: 'a', name: 'ebpf 1.7.0 (a)' }, reason: 'it ended with 3' };
+  const build = { kind: 'ebpf', sum: 'a', name: 'ebpf 1.7.0 (a)' };
+  const refusal = { build, reason: 'it ended with 3' };
+  const other = { build: { kind: 'procfs', sum: 'p', name: 'procfs 1.7.0 (p)' }, reason: 'no' };
 
   it('should be tried once for the same bytes', () => {
-    expect(isUntried(null, refusal.build)).toBe(true);
-    expect(isUntried(refusal, { ...refusal.build, name: 'another name' })).toBe(false);
-    expect(isUntried(refusal, { sum: 'b', name: 'ebpf 1.7.0 (b)' })).toBe(true);
+    expect(isUntried([], build)).toBe(true);
+    expect(isUntried([other, refusal], { ...build, name: 'another name' })).toBe(false);
+    expect(isUntried([other, refusal], { ...build, sum: 'b' })).toBe(true);
+  });
+
+  it('should be the last one of its kind', () => {
+    const later = { build: { ...build, sum: 'b' }, reason: 'it ended with 4' };
+    expect(withRefusal([refusal, other], later)).toEqual([other, later]);
+    expect(withoutKind([refusal, other], 'ebpf')).toEqual([other]);
+    expect(withoutKind([refusal], 'tetragon')).toEqual([refusal]);
   });
 
   it('should be told before the hooks that are missing, within the bound of a reason', () => {
     const hooks = [{ hook: 'io_uring', reason: 'not seen' }];
-    expect(withRefusal(hooks, null)).toEqual(hooks);
+    expect(hooksWith(hooks, [])).toEqual(hooks);
     const reason = 'ebpf 1.7.0 (a) did not take over: it ended with 3';
-    expect(withRefusal(hooks, refusal)).toEqual([{ hook: 'engine/upgrade', reason }, ...hooks]);
-    const [long] = withRefusal([], { ...refusal, reason: 'x'.repeat(600) });
+    expect(hooksWith(hooks, [refusal, other])).toEqual([
+      { hook: 'engine/upgrade', reason },
+      { hook: 'engine/upgrade', reason: 'procfs 1.7.0 (p) did not take over: no' },
+      ...hooks,
+    ]);
+    const [long] = hooksWith([], [{ ...refusal, reason: 'x'.repeat(600) }]);
     expect(long?.reason).toHaveLength(512);
   });
 });

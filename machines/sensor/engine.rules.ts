@@ -21,6 +21,7 @@ export type EngineHello = {
 
 /** What an engine is made of. */
 export type EngineBuild = {
+  readonly kind: string;
   /** Of all of its files: SHA-256. */
   readonly sum: string;
   /** For people. */
@@ -30,18 +31,36 @@ export type EngineBuild = {
 export type EngineRefusal = { readonly build: EngineBuild; readonly reason: string };
 
 /** Whether this build was not refused already: the same bytes would fail again, and an engine would be disturbed. */
-export function isUntried(refusal: EngineRefusal | null, build: EngineBuild): boolean {
-  return refusal?.build.sum !== build.sum;
+export function isUntried(refusals: readonly EngineRefusal[], build: EngineBuild): boolean {
+  return refusals.every((refusal) => refusal.build.sum !== build.sum);
 }
 
-/** The hooks an engine lacks, and before them the newer build it was not replaced by. */
+/** The refusals with one more; of each kind of engine only the last one counts. */
 export function withRefusal(
+  refusals: readonly EngineRefusal[],
+  refusal: EngineRefusal,
+): readonly EngineRefusal[] {
+  return [...withoutKind(refusals, refusal.build.kind), refusal];
+}
+
+/** The refusals of other kinds of engine. */
+export function withoutKind(
+  refusals: readonly EngineRefusal[],
+  kind: string,
+): readonly EngineRefusal[] {
+  return refusals.filter(({ build }) => build.kind !== kind);
+}
+
+/** The hooks an engine lacks, and before them the newer builds it was not replaced by. */
+export function hooksWith(
   hooks: readonly HookReport[],
-  refusal: EngineRefusal | null,
+  refusals: readonly EngineRefusal[],
 ): readonly HookReport[] {
-  if (refusal === null) return hooks;
-  const reason = `${refusal.build.name} did not take over: ${refusal.reason}`;
-  return [{ hook: 'engine/upgrade', reason: reason.slice(0, HOOK_REASON_MAX_CHARS) }, ...hooks];
+  const told = refusals.map((refusal) => {
+    const reason = `${refusal.build.name} did not take over: ${refusal.reason}`;
+    return { hook: 'engine/upgrade', reason: reason.slice(0, HOOK_REASON_MAX_CHARS) };
+  });
+  return [...told, ...hooks];
 }
 
 /** The failures that still count, with one more. */

@@ -21,14 +21,20 @@ const INPUT = {
   seed: 2,
 };
 const hello = { kind: 'procfs', version: '1.7.0', mode: 'polling', disabledHooks: [] };
-const BUILDS = ['one', 'two', 'three'].map((sum) => ({ sum, name: `ebpf (${sum})` }));
+const BUILDS = ['one', 'two', 'three'].map((sum) => ({
+  ...{ kind: sum === 'three' ? 'procfs' : 'ebpf' },
+  ...{ sum, name: `build ${sum}` },
+}));
+const refusalsOf = (sums: readonly string[]) =>
+  BUILDS.filter(({ sum }) => sums.includes(sum)).map((build) => ({ build, reason: 'no' }));
+const LAID_OUT = { hasFallback: false, refusals: [] };
 const event = fc.constantFrom(
   { type: 'engine.ready', hello },
   { type: 'engine.alive' },
   { type: 'engine.alive', memoryBytes: ENGINE_MEMORY_MAX_BYTES + 1 },
   { type: 'engine.newer', build: BUILDS[0] },
   { type: 'engine.newer', build: BUILDS[1] },
-  { type: 'engine.current' },
+  { type: 'engine.current', refusals: [] },
   { type: 'next.attached' },
   { type: 'next.ready', hello },
   { type: 'stop.requested' },
@@ -40,7 +46,10 @@ describeMachineLaws({
   input: fc.constant(INPUT),
   events: event,
   outputs: {
-    unpackEngine: fc.boolean(),
+    unpackEngine: fc.record({
+      hasFallback: fc.boolean(),
+      refusals: fc.constantFrom(refusalsOf([]), refusalsOf(['one'])),
+    }),
     runEngine: fc.constant('exit 1'),
     runNext: fc.constant('exit 2'),
     stopEngine: fc.constant(undefined),
@@ -66,7 +75,7 @@ describe('engine: rules', () => {
     let snapshot = initialTransition(engineMachine, INPUT)[0];
     for (let failure = 0; failure <= ENGINE_RESTARTS_MAX; failure += 1) {
       expect(snapshot.value).toBe('unpacking');
-      snapshot = step(snapshot, { type: 'xstate.done.actor.unpackEngine' });
+      snapshot = step(snapshot, { type: 'xstate.done.actor.unpackEngine', output: LAID_OUT });
       snapshot = step(snapshot, { type: 'xstate.done.actor.runEngine', output: 'exit 1' });
       snapshot = step(snapshot, { type: 'xstate.done.actor.readClock', output: failure });
       if (snapshot.value === 'backing_off') {
@@ -82,7 +91,10 @@ describe('engine: rules', () => {
     let snapshot = initialTransition(engineMachine, INPUT)[0];
     for (let failure = 1; failure <= ENGINE_FALLBACK_FAILURES; failure += 1) {
       expect(snapshot.value).toBe('unpacking');
-      snapshot = step(snapshot, { type: 'xstate.done.actor.unpackEngine', output: true });
+      snapshot = step(snapshot, {
+        type: 'xstate.done.actor.unpackEngine',
+        output: { hasFallback: true, refusals: [] },
+      });
       snapshot = step(snapshot, { type: 'xstate.done.actor.runEngine', output: 'exit 1' });
       const [next, effects] = transition(engineMachine, snapshot, {
         type: 'xstate.done.actor.readClock',
@@ -110,6 +122,7 @@ describe('engine: rules', () => {
         const memoryBytes = Math.round(mostBytes * times);
         const started = step(initialTransition(engineMachine, INPUT)[0], {
           type: 'xstate.done.actor.unpackEngine',
+          output: LAID_OUT,
         });
         const running = step(started, { type: 'engine.ready', hello: { ...hello, kind } });
         const next = step(running, { type: 'engine.alive', memoryBytes });
@@ -136,6 +149,7 @@ describe('engine: rules', () => {
   it('always treats silence as a hang and an exit as a loss', () => {
     let running = step(initialTransition(engineMachine, INPUT)[0], {
       type: 'xstate.done.actor.unpackEngine',
+      output: LAID_OUT,
     });
     running = step(running, { type: 'engine.ready', hello });
     expect(running.hasTag('running')).toBe(true);
@@ -147,12 +161,6 @@ describe('engine: rules', () => {
   });
 
   it('never lets go of the one that runs before the newer build is attached, nor tries a refused one again', () => {
-    const running = step(
-      step(initialTransition(engineMachine, INPUT)[0], {
-        type: 'xstate.done.actor.unpackEngine',
-      }),
-      { type: 'engine.ready', hello },
-    );
     const moves = fc.oneof(
       fc.constantFrom(...BUILDS).map((build) => ({ type: 'engine.newer', build })),
       fc.constantFrom(
@@ -164,20 +172,26 @@ describe('engine: rules', () => {
         { type: 'xstate.after.startTimeoutMs.engine.attending.upgrading' },
       ),
     );
+    // Refused in an earlier life of the Sensor.
+    const earlier = fc.constantFrom([], ['one'], ['two', 'three']);
     fc.assert(
-      fc.property(fc.array(moves, { maxLength: 30 }), (events) => {
-        let snapshot = running;
+      fc.property(earlier, fc.array(moves, { maxLength: 30 }), (before, events) => {
+        const laidOut = { hasFallback: false, refusals: refusalsOf(before) };
+        const begun = initialTransition(engineMachine, INPUT)[0];
+        const placed = step(begun, { type: 'xstate.done.actor.unpackEngine', output: laidOut });
+        let snapshot = step(placed, { type: 'engine.ready', hello });
         let current = 1;
         let tried = '';
-        let refused = '';
+        // Of each kind the last one.
+        const refused = new Map(refusalsOf(before).map(({ build }) => [build.kind, build.sum]));
+        const kindOf = (sum: string) => BUILDS.find((one) => one.sum === sum)?.kind ?? '';
         for (const event of events) {
-          const before = snapshot;
-          const [after, effects] = transition(engineMachine, before, event as never);
+          const [after, effects] = transition(engineMachine, snapshot, event as never);
           snapshot = after;
           for (const { type, params } of effects as readonly Effect[]) {
             if (type === 'xstate.spawnChild' && params?.src === 'runNext') {
               tried = params.input?.sum ?? '';
-              expect(tried).not.toBe(refused);
+              expect([...refused.values()]).not.toContain(tried);
             }
             if (type === 'letGo') {
               expect(event.type).toBe('next.attached');
@@ -186,10 +200,13 @@ describe('engine: rules', () => {
             if (type === 'acceptNext') {
               expect(params?.build?.sum).toBe(tried);
               current += 1;
-              refused = '';
+              refused.delete(kindOf(tried));
             }
-            if (type === 'refuseNext') refused = tried;
+            if (type === 'refuseNext') refused.set(kindOf(tried), tried);
           }
+          expect(snapshot.context.refusals.map(({ build }) => build.sum).toSorted()).toEqual(
+            [...refused.values()].toSorted(),
+          );
           expect([0, 1]).toContain(current);
           if (snapshot.value === 'lost') return;
           // Whatever came of it: unless it was lost, one runs, and nothing was restarted.

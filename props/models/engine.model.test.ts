@@ -55,6 +55,7 @@ const RUNS: Readonly<Record<At, readonly string[]>> = {
   stopping: ['stopEngine'],
   stopped: [],
 };
+const buildOf = (sum: string) => ({ kind: 'k', sum, name: sum });
 function go(model: Model, at: At): void {
   model.at = at;
   model.elapsedMs = 0;
@@ -71,7 +72,8 @@ function refuse(model: Model): void {
 }
 
 function unpack(model: Model, real: Real, hasFallback = false): void {
-  real.done('unpackEngine', hasFallback);
+  const refusals = model.refused === null ? [] : [{ build: buildOf(model.refused), reason: '' }];
+  real.done('unpackEngine', { hasFallback, refusals });
   if (model.at !== 'unpacking') return;
   model.hasFallback = hasFallback;
   go(model, 'starting');
@@ -133,7 +135,7 @@ const swells = move<Model, Real>('holds too much', (model, real) => {
   if (model.at === 'running' || model.at === 'attaching') go(model, 'lost');
 });
 function find(model: Model, real: Real, sum: string): void {
-  real.send({ type: 'engine.newer', build: { sum, name: sum } } as never);
+  real.send({ type: 'engine.newer', build: buildOf(sum) } as never);
   if (model.at !== 'running' || model.refused === sum) return;
   model.trying = sum;
   model.upgradingMs = 0;
@@ -146,7 +148,7 @@ const newer = fc.constantFrom('a', 'a', 'b').map(
   }),
 );
 const same = move<Model, Real>('current', (model, real) => {
-  real.send({ type: 'engine.current' });
+  real.send({ type: 'engine.current', refusals: [] } as never);
   if (model.at === 'running') model.refused = null;
 });
 const attached = move<Model, Real>('attached', (model, real) => {
@@ -291,7 +293,8 @@ describe('engine', () => {
       const attending = isUpgrading(model) ? { upgrading: model.at } : model.at;
       expect(snapshot.value).toEqual(isUp(model) ? { attending } : model.at);
       expect(snapshot.hasTag('running')).toBe(isUp(model) && model.at !== 'starting');
-      expect(snapshot.context.refusal?.build.sum ?? null).toBe(model.refused);
+      const refused = model.refused === null ? [] : [model.refused];
+      expect(snapshot.context.refusals.map(({ build }) => build.sum)).toEqual(refused);
       expect(snapshot.context.failuresAtMs).toEqual(model.failedAt);
       expect(real.running()).toEqual(RUNS[model.at]);
       const effects = real.takeEffects();

@@ -48,7 +48,7 @@ describe('engine: beginning', () => {
       lastReason: null,
       hasFallback: false,
       next: null,
-      refusal: null,
+      refusals: [],
     });
     engine.done('unpackEngine');
     expect([value(engine), engine.running()]).toEqual([{ attending: 'starting' }, ['runEngine']]);
@@ -153,7 +153,7 @@ describe('engine: falling back', () => {
   it('should fall back at once after five failures, where a lesser engine is there', () => {
     const engine = begin();
     for (let failure = 1; failure <= 5; failure += 1) {
-      engine.done('unpackEngine', true);
+      engine.done('unpackEngine', { hasFallback: true, refusals: [] });
       engine.done('runEngine', 'exit 1');
       engine.done('readClock', failure);
       if (failure < 5) engine.advance(1_000);
@@ -161,13 +161,13 @@ describe('engine: falling back', () => {
     expect([value(engine), engine.running()]).toEqual(['unpacking', ['unpackEngine']]);
     expect(told(engine).at(-1)).toEqual({ type: 'fallBack', params: { reason: 'exit 1' } });
     expect([context(engine).failuresAtMs, context(engine).restarts]).toEqual([[], 5]);
-    engine.done('unpackEngine', false);
+    engine.done('unpackEngine', { hasFallback: false, refusals: [] });
     expect(context(engine).hasFallback).toBe(false);
   });
 });
 
 describe('engine: upgrading', () => {
-  const BUILD = { sum: 'b', name: 'ebpf (b)' };
+  const BUILD = { kind: 'ebpf', sum: 'b', name: 'ebpf (b)' };
   const NEXT = { ...HELLO, version: '1.7.1' };
   function attaching(from = running()): Engine {
     from.send({ type: 'engine.newer', build: BUILD } as never);
@@ -204,7 +204,7 @@ describe('engine: upgrading', () => {
       [{ type: 'acceptNext', params: { build: BUILD } }],
     ]);
     expect(context(engine)).toMatchObject({
-      ...{ hello: NEXT, next: null, refusal: null, restarts: 0, failuresAtMs: [] },
+      ...{ hello: NEXT, next: null, refusals: [], restarts: 0, failuresAtMs: [] },
     });
     expect(engine.nextTimerMs()).toBe(300);
   });
@@ -231,19 +231,41 @@ describe('engine: upgrading', () => {
       refused(reason),
     ]);
     const refusal = { build: BUILD, reason };
-    expect(context(engine)).toMatchObject({ restarts: 0, next: null, refusal, hello: HELLO });
+    expect(context(engine)).toMatchObject({
+      restarts: 0,
+      next: null,
+      refusals: [refusal],
+      hello: HELLO,
+    });
     engine.send({ type: 'engine.newer', build: BUILD } as never);
     expect(value(engine)).toEqual({ attending: 'running' });
-    attaching(engine).send({ type: 'engine.newer', build: { sum: 'c', name: 'c' } } as never);
+    attaching(engine).send({ type: 'engine.newer', build: { ...BUILD, sum: 'c' } } as never);
     expect(value(engine)).toEqual({ attending: { upgrading: 'attaching' } });
-    expect(context(engine).refusal).toEqual(refusal);
+    expect(context(engine).refusals).toEqual([refusal]);
+  });
+
+  it('should not try what was refused in an earlier life, and keep the refusal of another kind', () => {
+    const other = { build: { ...BUILD, kind: 'procfs', sum: 'p' }, reason: 'it ended' };
+    const engine = begin();
+    engine.done('unpackEngine', {
+      hasFallback: true,
+      refusals: [{ build: BUILD, reason: 'no' }, other],
+    });
+    engine.send({ type: 'engine.ready', hello: HELLO } as never);
+    expect(value(attaching(engine))).toEqual({ attending: 'running' });
+    engine.send({ type: 'engine.newer', build: { ...BUILD, sum: 'c' } } as never);
+    engine.send({ type: 'next.attached' });
+    engine.send({ type: 'next.ready', hello: NEXT } as never);
+    expect(context(engine).refusals).toEqual([other]);
+    engine.send({ type: 'engine.current', refusals: [] } as never);
+    expect(context(engine).refusals).toEqual([]);
   });
 
   it('should forget a refusal when what would run is what runs', () => {
     const engine = attaching();
     engine.done('runNext', 'exit 3');
-    engine.send({ type: 'engine.current' });
-    expect(context(engine).refusal).toBeNull();
+    engine.send({ type: 'engine.current', refusals: [] } as never);
+    expect(context(engine).refusals).toEqual([]);
     expect(value(attaching(engine))).toEqual({ attending: { upgrading: 'attaching' } });
   });
 
@@ -263,7 +285,7 @@ describe('engine: upgrading', () => {
     expect([value(engine), engine.running(), told(engine)]).toEqual([
       ...['lost', ['readClock'], LOST(reason)],
     ]);
-    expect(context(engine).refusal).toBeNull();
+    expect(context(engine).refusals).toEqual([]);
   });
 
   it.each<[string, (engine: Engine) => void, string]>([
@@ -277,7 +299,7 @@ describe('engine: upgrading', () => {
     expect(value(engine)).toEqual({ attending: { upgrading: 'swapping' } });
     lose(engine);
     expect([value(engine), told(engine)]).toEqual(['lost', [...refused(reason), ...LOST(reason)]]);
-    expect(context(engine)).toMatchObject({ next: null, refusal: { build: BUILD, reason } });
+    expect(context(engine)).toMatchObject({ next: null, refusals: [{ build: BUILD, reason }] });
   });
 
   it('should stop both', () => {

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import type { EngineRefusal } from '../../machines/sensor/engine.rules.ts';
 import type { EngineLaunch, EngineLauncher, EngineRun } from '../engine/engine-launcher.ts';
+import { diskFiles } from '../state-directory/file-port.ts';
 import { startEngine } from './engine.actor.ts';
 import { emptyFacts } from './facts.ts';
 
@@ -15,14 +17,16 @@ type Engine = {
 };
 const TAKE_OVER = 'take over after 42, told since 40: one two';
 const HELLO = { engine: 'ebpf', version: '1.7.0', mode: 'ring', disabled_hooks: [] };
-const build = (sum: string) => ({ sum, name: `ebpf (${sum})` });
+const build = (sum: string) => ({ kind: 'ebpf', sum, name: `ebpf (${sum})` });
 
 let facts = emptyFacts();
 let engines: Engine[] = [];
 let carried = 'a';
 let isBeside = true;
 let broken: string | null = null;
+let looks = 0;
 let told: string[] = [];
+let known: readonly EngineRefusal[] = [];
 let actor: ReturnType<typeof startEngine>;
 let clock = createWheelClock();
 
@@ -65,10 +69,12 @@ function makeLauncher(): EngineLauncher {
     launch: (asked) => launch(running, asked),
     passedOver: () => [],
     isPreemptRt: async () => false,
-    look: async () =>
-      running === carried
+    async look() {
+      looks += 1;
+      return running === carried
         ? { state: 'current' }
-        : { state: 'newer', build: build(carried), running: build(running) },
+        : { state: 'newer', build: build(carried), running: build(running) };
+    },
     async prepareNext({ sum }) {
       if (broken !== null) throw new Error(broken);
       next = sum;
@@ -79,6 +85,9 @@ function makeLauncher(): EngineLauncher {
       told.push(`accepted ${next}`);
     },
     refuseNext: ({ sum }) => void told.push(`refused ${sum}`),
+    recall: () => undefined,
+    trials: () => [],
+    refusals: () => known,
   };
 }
 
@@ -95,15 +104,26 @@ const refusal = () =>
 
 beforeEach(async () => {
   facts = emptyFacts();
-  [engines, told, carried, isBeside, broken] = [[], [], 'a', true, null];
+  [engines, told, known, carried, isBeside, broken] = [[], [], [], 'a', true, null];
+  await begin();
+});
+afterEach(async () => {
+  await stop();
+  clock.stop();
+});
+async function begin(): Promise<void> {
   clock = createWheelClock();
   const parts = {
-    config: { nodeName: 'n1', intervals: { ...DEFAULT_INTERVALS, ENGINE_UPGRADE_LOOK_MS: 20 } },
+    config: {
+      stateDir: '/nowhere',
+      nodeName: 'n1',
+      intervals: { ...DEFAULT_INTERVALS, ENGINE_UPGRADE_LOOK_MS: 20 },
+    },
     ...{ logger: silentLogger, clock, facts, seed: 1, monotonicNow: () => 0 },
     onCrash: (_: string, error: unknown) => {
       throw error;
     },
-    ports: { engine: makeLauncher() },
+    ports: { engine: makeLauncher(), files: diskFiles },
   };
   const policies = {
     file: 'f',
@@ -115,11 +135,7 @@ beforeEach(async () => {
   await met(() => engines.length === 1);
   engine(0).say(HELLO);
   await met(() => facts.engine.state === 'running');
-});
-afterEach(async () => {
-  await stop();
-  clock.stop();
-});
+}
 async function stop(): Promise<void> {
   if (actor.getSnapshot().status === 'done') return;
   actor.send({ type: 'stop.requested' });
@@ -172,6 +188,22 @@ describe('engine actor, when another build is carried', () => {
     await met(() => refusal() !== undefined);
     expect(refusal()).toMatch(/the kernel does not take it$/);
     expect(engines).toHaveLength(1);
+  });
+
+  it('should say what an earlier Sensor refused, and not try it', async () => {
+    await stop();
+    clock.stop();
+    engines = [];
+    facts = emptyFacts();
+    known = [{ build: build('b'), reason: 'it ended with 3' }];
+    await begin();
+    expect(refusal()).toBe('ebpf (b) did not take over: it ended with 3');
+    carried = 'b';
+    const enough = looks + 3;
+    await met(() => looks >= enough);
+    expect(engines).toHaveLength(1);
+    carried = 'c';
+    await met(() => engines.length === 2);
   });
 
   it('should end both when it is stopped meanwhile', async () => {

@@ -1,12 +1,13 @@
 // The effects of the engine machine: its processes, the look for a newer build of it, and what the Sensor tells of it.
 import { type EventFromLogic, fromPromise } from 'xstate';
-import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine.machine.ts';
 import {
-  type EngineBuild,
-  engineStateOf,
-  withRefusal,
-} from '../../machines/sensor/engine.rules.ts';
+  type EngineLaidOut,
+  type EngineSnapshot,
+  engineMachine,
+} from '../../machines/sensor/engine.machine.ts';
+import { type EngineBuild, engineStateOf, hooksWith } from '../../machines/sensor/engine.rules.ts';
 import { createEngineRuns, type EngineParts } from './engine-runs.ts';
+import { rememberTrials } from './engine-trials.ts';
 import { HOOKS_MAX } from './engine-words.ts';
 import { startActor } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
@@ -19,20 +20,27 @@ export function startEngine(
   onChange: () => void,
 ) {
   const { config, logger, facts, clock } = parts;
-  const launcher = parts.ports.engine;
-  const runs = createEngineRuns(parts, exportFile, policies, send);
+  const launcher = rememberTrials(parts);
+  const own = { ...parts, ports: { ...parts.ports, engine: launcher } };
+  const runs = createEngineRuns(own, exportFile, policies, send);
   let build: EngineBuild | null = null;
 
   const actor = startActor(
     parts,
     engineMachine.provide({
       actors: {
-        unpackEngine: fromPromise<boolean, undefined>(runs.unpack),
+        unpackEngine: fromPromise<EngineLaidOut, undefined>(async () => {
+          const hasFallback = await runs.unpack();
+          return { hasFallback, refusals: launcher.refusals() };
+        }),
         runEngine: fromPromise<string, undefined>(({ signal }) => runs.run(signal)),
         runNext: fromPromise<string, EngineBuild | null>(async ({ input, signal }) =>
           input === null ? 'there is none' : await runs.runNext(input, signal),
         ),
-        stopEngine: fromPromise<unknown, undefined>(runs.stop),
+        stopEngine: fromPromise<unknown, undefined>(async () => {
+          await runs.stop();
+          await launcher.save();
+        }),
         readClock: fromPromise<number, undefined>(async () => parts.monotonicNow()),
       },
       actions: {
@@ -43,7 +51,7 @@ export function startEngine(
         },
         refuseNext: (_, { build: next, reason }) => {
           logger.warn({ runs: build?.name, newer: next?.name, reason }, 'a newer engine did not');
-          if (next !== null) launcher.refuseNext(next);
+          if (next !== null) launcher.refuseNext(next, reason);
         },
         fallBack: (_, { reason }) => {
           logger.warn({ reason }, 'a lesser engine takes over');
@@ -65,7 +73,7 @@ export function startEngine(
 
   const tell = (snapshot: EngineSnapshot): void => {
     const before = facts.engine;
-    const { hello, restarts, refusal } = snapshot.context;
+    const { hello, restarts, refusals } = snapshot.context;
     const value = snapshot.value;
     const state = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
     facts.engine = {
@@ -73,7 +81,7 @@ export function startEngine(
       version: hello?.version ?? '1.7.0',
       state: engineStateOf(state, snapshot.hasTag('running')),
       restarts,
-      disabled_hooks: withRefusal(hello?.disabledHooks ?? [], refusal).slice(0, HOOKS_MAX),
+      disabled_hooks: hooksWith(hello?.disabledHooks ?? [], refusals).slice(0, HOOKS_MAX),
       loaded_policies: snapshot.hasTag('running') ? policies.loaded() : [],
     };
     const isSame = facts.engine.state === before.state && restarts === before.restarts;
@@ -92,7 +100,10 @@ export function startEngine(
     if (found.state === 'newer') {
       build = found.running;
       send({ type: 'engine.newer', build: found.build });
-    } else if (found.state === 'current') send({ type: 'engine.current' });
+    } else if (found.state === 'current') {
+      send({ type: 'engine.current', refusals: launcher.refusals() });
+    }
+    if (actor.getSnapshot().status === 'active') await launcher.save();
   }
   function arm(): void {
     if (actor.getSnapshot().status !== 'active') return;

@@ -196,7 +196,8 @@ async function checkCluster(access: KubernetesAccess): Promise<Check> {
 async function checkUpgrade(stateDir: string): Promise<Check[]> {
   const reason = refusedUpgrade(await readLive(stateDir));
   if (reason === null) return [];
-  const fix = 'the one before runs on; install the program again, or restart to insist on it';
+  const file = join(stateDir, STATE_FILES.engineTrials);
+  const fix = `the one before runs on; to try the same again, remove ${file} and restart`;
   return [{ name: 'upgrade', isGood: false, text: `${reason} (${fix})` }];
 }
 

@@ -25,9 +25,10 @@ export function passedOver(live: Live | null): string | null {
   return told.map(({ kind, reason }) => `${kind}: ${reason}`).join('; ');
 }
 
-/** The newer build of the engine that did not take over, and why; null when there is none. */
+/** The newer builds of engines that did not take over, and why; null when there are none. */
 export function refusedUpgrade(live: Live | null): string | null {
-  return engineHooks(live).find(({ kind }) => kind === UPGRADE)?.reason ?? null;
+  const told = engineHooks(live).filter(({ kind }) => kind === UPGRADE);
+  return told.length === 0 ? null : told.map(({ reason }) => reason).join('; ');
 }
 
 function engineHooks(live: Live | null): { readonly kind: string; readonly reason: string }[] {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
+import type { LaidOutFile } from '../../machines/sensor/engine-trials.rules.ts';
 import { EBPF_ENGINE_FILE, ebpfEngineFile, ebpfSources } from './ebpf.ts';
 import {
   ENGINE_VERSION,
@@ -18,8 +19,6 @@ export type OwnKind = 'ebpf' | 'procfs';
 export type CarriedEngine =
   | { readonly ok: true; readonly files: readonly EngineFile[]; readonly build: EngineBuild }
   | { readonly ok: false; readonly reason: string };
-/** A file where it was laid out, and what it has to be. */
-export type LaidOut = { readonly name: string; readonly sum: string };
 
 /** Where this program carries its engines. */
 export const CARRIED = new URL('.', import.meta.url);
@@ -40,15 +39,15 @@ export async function carriedEngine(kind: OwnKind, carried: URL): Promise<Carrie
 function carriedOf(kind: OwnKind, files: readonly EngineFile[]): CarriedEngine {
   const sum = sumOfAll(laidOutOf(files));
   const name = `${kind} ${ENGINE_VERSION} (${sum.slice(0, NAME_SUM_CHARS)})`;
-  return { ok: true, files, build: { sum, name } };
+  return { ok: true, files, build: { kind, sum, name } };
 }
 
-export function laidOutOf(files: readonly EngineFile[]): readonly LaidOut[] {
+export function laidOutOf(files: readonly EngineFile[]): readonly LaidOutFile[] {
   return files.map(({ name, content }) => ({ name, sum: sumOf(content) }));
 }
 
 /** One file stands for itself; of several, as `sha256sum` would list them. */
-function sumOfAll(files: readonly LaidOut[]): string {
+function sumOfAll(files: readonly LaidOutFile[]): string {
   const [first] = files;
   if (first !== undefined && files.length === 1) return first.sum;
   const whole = createHash('sha256');

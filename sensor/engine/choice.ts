@@ -5,6 +5,8 @@ export type EngineKind = 'tetragon' | 'ebpf' | 'procfs';
 export type EngineWish = EngineKind | 'auto';
 /** Best first. */
 const BY_WORTH: readonly EngineKind[] = ['tetragon', 'ebpf', 'procfs'];
+/** How the hooks of engines that were passed over are named. */
+const HOOK = 'engine/';
 
 export type EngineChoice =
   | {
@@ -25,8 +27,8 @@ export async function chooseEngine(
   for (const kind of wish === 'auto' ? BY_WORTH : [wish]) {
     const reason = await whyNot(kind);
     if (reason === undefined) {
-      const better = BY_WORTH.slice(0, BY_WORTH.indexOf(kind));
-      const unasked = wish === 'auto' ? [] : better.map((one) => report(one, `${kind} is forced`));
+      const unasked =
+        wish === 'auto' ? [] : betterThan(kind).map((one) => report(one, `${kind} is forced`));
       const hasFallback = wish === 'auto' && kind !== BY_WORTH.at(-1);
       return { ok: true, kind, passedOver: [...passedOver, ...unasked], hasFallback };
     }
@@ -38,5 +40,19 @@ export async function chooseEngine(
 
 /** How an engine that was passed over stands among the hooks that are missing. */
 function report(kind: EngineKind, reason: string): HookReport {
-  return { hook: `engine/${kind}`, reason: reason.slice(0, 512) };
+  return { hook: `${HOOK}${kind}`, reason: reason.slice(0, 512) };
+}
+
+/** The engines that are better than this one, best first. */
+export function betterThan(kind: EngineKind): readonly EngineKind[] {
+  return BY_WORTH.slice(0, BY_WORTH.indexOf(kind));
+}
+
+/** What was passed over, as it is told when an engine of this kind runs. */
+export function passedOverBy(
+  kind: EngineKind,
+  reports: readonly HookReport[],
+): readonly HookReport[] {
+  const better = betterThan(kind).map((one) => `${HOOK}${one}`);
+  return reports.filter(({ hook }) => better.includes(hook));
 }

@@ -3,26 +3,37 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { EngineBuild, HookReport } from '../../machines/sensor/engine.rules.ts';
+import {
+  type EngineBuild,
+  type EngineRefusal,
+  type HookReport,
+  isUntried,
+} from '../../machines/sensor/engine.rules.ts';
+import { refusalOf } from '../../machines/sensor/engine-trials.rules.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
-import type { EngineKind, EngineWish } from './choice.ts';
+import { betterThan, type EngineKind, type EngineWish, passedOverBy } from './choice.ts';
 import type { EngineLaunch, EngineRun, LastTold } from './engine-run.ts';
-import { createUpgrades, type EngineLook, type NextEngine } from './engine-upgrades.ts';
+import {
+  createUpgrades,
+  type EngineLook,
+  type NextEngine,
+  type TrialKeeper,
+} from './engine-upgrades.ts';
 import { readKernel } from './kernel.ts';
-import { layOutAndChoose } from './lay-out.ts';
+import { type GivenUp, layOutAndChoose } from './lay-out.ts';
 import { residentBytes } from './process-memory.ts';
 import { createTetragon, NO_TETRAGON, type Tetragon } from './tetragon/tetragon.ts';
 import { clearBeside } from './unpack.ts';
 
 export type { EngineLaunch, EngineRun } from './engine-run.ts';
 export type { EngineLook, NextEngine } from './engine-upgrades.ts';
-export type EngineLauncher = {
+export type EngineLauncher = TrialKeeper & {
   /**
    * Lays the engine out where it runs from and chooses; answers whether a lesser one could take its place. A build that
    * was refused is not laid out again: what ran before it is. Idempotent; rejects when the disk refuses.
    */
   unpack(): Promise<boolean>;
-  /** From now on the engine that was chosen last is passed over, for this reason, until the Sensor starts again. */
+  /** From now on this build of the engine that was chosen last is passed over, until the Sensor starts again. */
   fallBack(reason: string): void;
   /** Starts it; asked only after `unpack`. A start that fails is a run that is gone at once. */
   launch(options: EngineLaunch): EngineRun;
@@ -30,14 +41,19 @@ export type EngineLauncher = {
   passedOver(): readonly HookReport[];
   /** Whether the kernel is a PREEMPT_RT one. Never rejects. */
   isPreemptRt(): Promise<boolean>;
-  /** Whether `unpack` would bring another build of the engine that runs. Cheap while nothing changed; never rejects. */
+  /**
+   * Whether `unpack` would bring another build of the engine that runs, or, where it chooses freely, of a better one than
+   * when that was passed over. Cheap while nothing changed; never rejects.
+   */
   look(): Promise<EngineLook>;
   /** Lays this build, which the last look found, out beside the one that runs; rejects with why it cannot run here. */
   prepareNext(build: EngineBuild): Promise<NextEngine>;
   /** What was prepared last is the engine from now on; rejects when the disk refuses, and is the engine all the same. */
   acceptNext(): Promise<void>;
   /** This build is not brought any more; what ran when it was tried is. */
-  refuseNext(build: EngineBuild): void;
+  refuseNext(build: EngineBuild, reason: string): void;
+  /** The builds that are carried and not brought because they were refused. */
+  refusals(): readonly EngineRefusal[];
 };
 
 export type LauncherOptions = {
@@ -56,51 +72,128 @@ export function createEngineLauncher(
   let directory = '';
   let passedOver: readonly HookReport[] = [];
   let chosen: EngineKind | null = null;
-  const givenUp = new Map<EngineKind, string>();
+  /** The kind that begins to run in place of another one. */
+  let beginning: EngineKind | null = null;
+  const givenUp = new Map<EngineKind, GivenUp>();
+  /** In this life of the Sensor, for whatever reason; of each kind the last one. */
+  const refused = new Map<string, EngineRefusal>();
   const upgrades = createUpgrades(
     stateDir,
     carried,
-    (kind, place) => (asked) => launchProcess(kind, place, { ...asked, isBeside: true }),
+    (kind, place, isBeside) => (asked) => launchProcess(kind, place, { ...asked, isBeside }),
   );
+  const trials = () => [...tetragon.trials(), ...upgrades.trials()];
+
+  /** What may run in place of what runs now, best first. */
+  function candidates(): readonly EngineKind[] {
+    if (chosen === null) return [];
+    return wish === 'auto' ? [...betterThan(chosen), chosen] : [chosen];
+  }
+
+  function refusals(): readonly EngineRefusal[] {
+    const byKind = new Map<string, EngineRefusal>();
+    for (const trial of trials()) {
+      const refusal = refusalOf(trial);
+      if (refusal !== null) byKind.set(refusal.build.kind, refusal);
+    }
+    for (const [kind, refusal] of refused) byKind.set(kind, refusal);
+    return candidates().flatMap((kind) => byKind.get(kind) ?? []);
+  }
+
+  async function lookAt(kind: EngineKind): Promise<EngineLook> {
+    const running = chosen === 'tetragon' ? tetragon.running() : upgrades.running();
+    const found = kind === 'tetragon' ? await tetragon.look() : await upgrades.look(kind);
+    if (running === null) return { state: 'unready' };
+    const isOther = typeof found !== 'string' && found.sum !== refused.get(kind)?.build.sum;
+    if (found === 'current' || isOther) refused.delete(kind);
+    return typeof found === 'string' ? { state: found } : { state: 'newer', build: found, running };
+  }
+
   return {
+    recall(known) {
+      upgrades.recall(known);
+      tetragon.recall(known);
+    },
+    trials,
+    refusals,
     async unpack() {
       await clearBeside(stateDir);
+      beginning = null;
       const whyNotTetragon = async () => (await tetragon.whyNot()) ?? (await tetragon.prepare());
       const found = await layOutAndChoose(stateDir, wish, {
         whyNotTetragon,
         givenUp,
         carried,
-        kept: upgrades.kept,
+        trials: upgrades.known,
       });
       if (!found.choice.ok) throw new Error(found.choice.reason);
       ({ directory } = found);
       passedOver = found.choice.passedOver;
       chosen = found.choice.kind;
-      upgrades.follow(chosen === 'tetragon' ? null : (found.engines.get(chosen) ?? null));
+      upgrades.follow(chosen === 'tetragon' ? null : chosen, found.engines);
       if (chosen !== 'tetragon') await tetragon.clearAway();
       return found.choice.hasFallback;
     },
     fallBack(reason) {
-      if (chosen !== null) givenUp.set(chosen, `it failed again and again: ${reason}`);
+      if (chosen === null) return;
+      const sum = chosen === 'tetragon' ? null : (upgrades.running()?.sum ?? null);
+      givenUp.set(chosen, { reason: `it failed again and again: ${reason}`, sum });
     },
     launch: (asked) =>
       chosen === 'tetragon'
         ? tetragon.launch(asked)
         : launchProcess(chosen ?? 'procfs', directory, asked),
-    passedOver: () => passedOver,
+    passedOver: () => (beginning === null ? passedOver : passedOverBy(beginning, passedOver)),
     isPreemptRt: async () => (await readKernel()).preemptRt,
-    look: () => (chosen === 'tetragon' ? tetragon.look() : upgrades.look()),
-    prepareNext: (build) =>
-      chosen === 'tetragon' ? tetragon.prepareNext(build) : upgrades.prepare(build),
-    async acceptNext() {
-      if (chosen === 'tetragon') tetragon.acceptNext();
-      else await upgrades.accept();
+    async look() {
+      let look: EngineLook = { state: 'unready' };
+      for (const kind of candidates()) {
+        look = await lookAt(kind);
+        if (look.state === 'newer' && isUntried(refusals(), look.build)) return look;
+      }
+      return look;
     },
-    refuseNext(build) {
-      if (chosen === 'tetragon') tetragon.refuseNext(build);
-      else upgrades.refuse(build);
+    async prepareNext(build) {
+      const next =
+        build.kind === 'tetragon'
+          ? await tetragon.prepareNext(build)
+          : await upgrades.prepare(build);
+      if (build.kind === chosen) return next;
+      return {
+        isBeside: false,
+        launch(asked) {
+          beginning = kindOf(build);
+          return next.launch(asked);
+        },
+      };
+    },
+    async acceptNext() {
+      const before = chosen;
+      if (chosen !== null) refused.delete(beginning ?? chosen);
+      if (beginning !== null) {
+        passedOver = passedOverBy(beginning, passedOver);
+        chosen = beginning;
+        beginning = null;
+        givenUp.delete(chosen);
+      }
+      if (chosen !== 'tetragon') {
+        await upgrades.accept();
+        return;
+      }
+      tetragon.acceptNext();
+      if (before !== 'tetragon') upgrades.leave();
+    },
+    refuseNext(build, reason) {
+      beginning = null;
+      refused.set(build.kind, { build, reason });
+      if (build.kind === 'tetragon') tetragon.refuseNext({ build, reason });
+      else upgrades.refuse({ build, reason });
     },
   };
+}
+
+function kindOf({ kind }: EngineBuild): EngineKind {
+  return kind === 'tetragon' || kind === 'ebpf' ? kind : 'procfs';
 }
 
 function launchProcess(

@@ -1,34 +1,24 @@
-// Puts the engines this program carries in place and chooses among them. A build that was refused stays out: what ran
-// when it was tried still lies there, and is used when nobody changed it.
+// Puts the engines this program carries in place and chooses among them. A build that was refused stays out as long as
+// what ran when it was tried lies there unchanged; without that, it is better than nothing. decision: D50
 import { join } from 'node:path';
-import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
 import {
-  CARRIED,
-  type CarriedEngine,
-  carriedEngine,
-  ENTRY,
-  type LaidOut,
-  laidOutOf,
-  type OwnKind,
-} from './carried.ts';
+  type EngineTrial,
+  type KeptEngine,
+  refusalOf,
+} from '../../machines/sensor/engine-trials.rules.ts';
+import { CARRIED, carriedEngine, ENTRY, laidOutOf, type OwnKind } from './carried.ts';
 import { chooseEngine, type EngineChoice, type EngineKind, type EngineWish } from './choice.ts';
 import { whyNoEbpf } from './ebpf.ts';
 import { engineDirectory, sumOfFile, unpackEngine } from './unpack.ts';
 
-/** An engine of our own as it lies in place. */
-export type OwnEngine = {
-  readonly kind: OwnKind;
-  readonly build: EngineBuild;
-  readonly files: readonly LaidOut[];
-};
-/** What is kept in place of a build that was refused. */
-export type Kept = { readonly refused: EngineBuild; readonly engine: OwnEngine };
+/** An engine that was given up: this build of it; null = whichever. */
+export type GivenUp = { readonly reason: string; readonly sum: string | null };
 type Asked = {
   /** Why no Tetragon runs here, after whatever it needs was put in place. */
   readonly whyNotTetragon: () => Promise<string | undefined>;
-  readonly givenUp?: ReadonlyMap<EngineKind, string>;
+  readonly givenUp?: ReadonlyMap<EngineKind, GivenUp>;
   readonly carried?: URL;
-  readonly kept?: ReadonlyMap<OwnKind, Kept>;
+  readonly trials?: ReadonlyMap<OwnKind, EngineTrial>;
 };
 
 /** Puts the engines in place and says which of them runs here; rejects when the disk refuses. */
@@ -39,42 +29,57 @@ export async function layOutAndChoose(
 ): Promise<{
   readonly directory: string;
   readonly choice: EngineChoice;
-  readonly engines: ReadonlyMap<OwnKind, OwnEngine>;
+  /** What lies in place of each kind. */
+  readonly engines: ReadonlyMap<OwnKind, KeptEngine>;
 }> {
   const carried = asked.carried ?? CARRIED;
   const directory = engineDirectory(stateDir);
-  const engines = new Map<OwnKind, OwnEngine>();
+  const engines = new Map<OwnKind, KeptEngine>();
   const reasons = new Map<EngineKind, string>();
   const files = [];
   for (const kind of ['procfs', 'ebpf'] as const) {
     const found = await carriedEngine(kind, carried);
-    const kept = found.ok ? keptFor(found, asked.kept?.get(kind)) : undefined;
-    if (!found.ok) reasons.set(kind, found.reason);
-    else if (kept === undefined) {
-      engines.set(kind, { kind, build: found.build, files: laidOutOf(found.files) });
+    if (!found.ok) {
+      reasons.set(kind, found.reason);
+      continue;
+    }
+    const trial = asked.trials?.get(kind);
+    const isTried = trial !== undefined && trial.build.sum === found.build.sum;
+    if (isTried && trial.kept === null) reasons.set(kind, whyNotTried(trial));
+    else if (isTried && trial.kept !== null && (await isIntact(directory, trial.kept))) {
+      engines.set(kind, trial.kept);
+    } else {
+      engines.set(kind, { build: found.build, files: laidOutOf(found.files) });
       files.push(...found.files);
-    } else if (await isIntact(directory, kept.files)) engines.set(kind, kept);
-    else reasons.set(kind, 'its newer build was refused, and the one before was changed since');
+    }
   }
   const result = await unpackEngine({ stateDir, files });
   if (!result.ok) throw new Error(result.reason);
   const choice = await chooseEngine(wish, async (kind) => {
-    const reason = asked.givenUp?.get(kind) ?? reasons.get(kind);
+    const reason = whyGivenUp(kind) ?? reasons.get(kind);
     if (reason !== undefined) return reason;
     if (kind === 'tetragon') return await asked.whyNotTetragon();
     return kind === 'ebpf' ? await whyNoEbpf(join(directory, ENTRY[kind])) : undefined;
   });
   return { directory, choice, engines };
+
+  function whyGivenUp(kind: EngineKind): string | undefined {
+    const given = asked.givenUp?.get(kind);
+    if (given === undefined || given.sum === null || kind === 'tetragon') return given?.reason;
+    const inPlace = engines.get(kind)?.build.sum ?? given.sum;
+    return inPlace === given.sum ? given.reason : undefined;
+  }
 }
 
-function keptFor(
-  found: CarriedEngine & { readonly ok: true },
-  kept: Kept | undefined,
-): OwnEngine | undefined {
-  return kept?.refused.sum === found.build.sum ? kept.engine : undefined;
+/** Why a build that nothing is kept for does not run. */
+export function whyNotTried(trial: EngineTrial): string {
+  const refusal = refusalOf(trial);
+  return refusal === null
+    ? 'it is tried beside what runs first'
+    : `it did not take over: ${refusal.reason}`;
 }
 
-async function isIntact(directory: string, files: readonly LaidOut[]): Promise<boolean> {
+async function isIntact(directory: string, { files }: KeptEngine): Promise<boolean> {
   const sums = await Promise.all(files.map(({ name }) => sumOfFile(join(directory, name))));
   return files.every(({ sum }, at) => sum === sums[at]);
 }

@@ -50,6 +50,7 @@ export function engineDirectory(stateDir: string, place?: 'beside'): string {
 export async function settleEngine(stateDir: string, names: readonly string[]): Promise<void> {
   const [from, to] = [engineDirectory(stateDir, 'beside'), engineDirectory(stateDir)];
   for (const name of [...names, MANIFEST]) await rename(path.join(from, name), path.join(to, name));
+  await syncDirectory(to);
   await clearBeside(stateDir);
 }
 
@@ -84,6 +85,7 @@ export async function unpackEngine(options: {
       await writeDurably(place, file.content, mode);
       written.push(file.name);
     }
+    if (written.length > 0) await syncDirectory(directory);
     return { ok: true, directory, written };
   } catch (error) {
     return { ok: false, reason: String(error) };
@@ -111,4 +113,14 @@ async function writeDurably(place: string, content: Uint8Array, mode: number): P
     await handle.close();
   }
   await rename(temporary, place);
+}
+
+/** After it, renames survive a power loss: what is kept in place of another build is known by what lies there. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

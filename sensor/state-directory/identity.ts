@@ -16,6 +16,7 @@ export const STATE_FILES = {
   state: 'sensor-state.json',
   spool: 'events.jsonl',
   baselines: 'baselines.json',
+  engineTrials: 'engine-trials.json',
 } as const;
 
 export const SensorStateSchema = Type.Object({

@@ -1,8 +1,10 @@
 // While one engine follows another, somebody watches: none is asked to end for a newer build before that one said that it
-// is attached, so that a build which fails before leaves the node its engine and no event goes unseen; and a build that
-// failed is not started again by the same Sensor, so that what comes after a failure is what ran before. Excuse: when
+// is attached, so that a build which fails before leaves the node its engine and no event goes unseen. A build that failed
+// is not started again: not by the same Sensor, so that what comes after a failure is what ran before, and by a later one
+// only beside what runs, and no more often than a trial is repeated whose end no Sensor lived to note. Excuse: when
 // everything is ended at once (the Sensor stops, or what runs is lost), both are asked at one moment; engines end with
-// a Sensor that is killed, without a word. invariant: I10
+// a Sensor that is killed, without a word; what is gone from the disk, or cannot be read, is not known. invariant: I10
+import { ENGINE_TRIALS_MAX } from '../../../machines/limits.ts';
 import type { Observation } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -17,15 +19,21 @@ type Own = {
   asked: { readonly process: number; readonly next: number; readonly atMs: number }[];
   /** Builds that ended by themselves, with the life of the Sensor that saw it. */
   readonly failed: Map<string, number>;
+  /** How often each build was tried. */
+  readonly tried: Map<string, number>;
 };
 
 export const engineWatch: CheckerKind = {
   name: 'engine-watch',
-  promise: 'A newer engine leaves no moment without one, and one that failed is not tried again.',
+  promise:
+    'A newer engine leaves no moment without one, and one that failed is not what a Sensor starts.',
   make(_fleet, report) {
     const nodes = new Map<string, Own>();
     const ownOf = (node: string): Own =>
-      ensure(nodes, node, () => ({ sensor: 0, next: new Map(), asked: [], failed: new Map() }));
+      ensure(nodes, node, () => ({
+        ...{ sensor: 0, asked: [] },
+        ...{ next: new Map(), failed: new Map(), tried: new Map() },
+      }));
 
     function judge(atMs: number): void {
       for (const [node, own] of nodes) {
@@ -44,9 +52,7 @@ export const engineWatch: CheckerKind = {
       if (own.sensor !== sensor) own.next.clear();
       own.sensor = sensor;
       const next = own.next.get(process);
-      if ((step === 'started' || step === 'beside') && own.failed.get(build) === sensor) {
-        report(`${node} started build ${build} again, which had failed`);
-      }
+      judgeStart(own, { node, process, build, sensor, step });
       if (step === 'beside') own.next.set(process, { isAttached: false });
       else if (step === 'attached' && next !== undefined) next.isAttached = true;
       else if (step === 'failed') own.failed.set(build, sensor);
@@ -61,10 +67,25 @@ export const engineWatch: CheckerKind = {
       }
     }
 
+    function judgeStart(own: Own, { node, build, sensor, step }: Omit<Seen, 'kind'>): void {
+      if (step !== 'started' && step !== 'beside') return;
+      const failedIn = own.failed.get(build);
+      if (failedIn === sensor || (failedIn !== undefined && step === 'started')) {
+        report(`${node} started build ${build} again, which had failed`);
+      }
+      if (step === 'started') return;
+      const tried = (own.tried.get(build) ?? 0) + 1;
+      own.tried.set(build, tried);
+      if (tried > ENGINE_TRIALS_MAX) report(`${node} tried build ${build} ${tried} times`);
+    }
+
     return {
       observe(seen, atMs) {
         judge(atMs);
         if (seen.kind === 'engine.step') follow(seen, atMs);
+        if (seen.kind !== 'engine.forgotten' && seen.kind !== 'node.wiped') return;
+        ownOf(seen.node).failed.clear();
+        ownOf(seen.node).tried.clear();
       },
       probe: judge,
       finish: judge,

@@ -36,6 +36,14 @@ export const ENGINE_BUGS: readonly PlantedBug[] = [
     foundBy: 'engine-watch',
     options: { ...CALM, hours: 0.3, kinds: ['engine.bad_upgrade', 'engine.crash'] },
     pinnedSeed: '2',
-    node: () => changeEngine(() => ({ refuseNext: () => undefined })),
+    node: () => changeEngine((engine) => ({ refuseNext: () => engine.recall([]) })),
+  },
+  {
+    name: 'refusal-forgotten-at-restart',
+    mistake: 'A Sensor that starts again does not ask what was refused before, and starts it.',
+    foundBy: 'engine-watch',
+    options: { ...CALM, hours: 0.3, kinds: ['engine.bad_upgrade', 'node.kill'] },
+    pinnedSeed: '4',
+    node: () => changeEngine(() => ({ recall: () => undefined })),
   },
 ];

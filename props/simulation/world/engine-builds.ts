@@ -1,6 +1,13 @@
 // The builds of a simulated host's engine: which one the Sensor's program carries, what is wrong with it, and what a
 // Sensor does with it in one life. decision: D50
-import type { EngineBuild } from '../../../machines/sensor/engine.rules.ts';
+import { createHash } from 'node:crypto';
+import type { EngineBuild, EngineRefusal } from '../../../machines/sensor/engine.rules.ts';
+import {
+  beginTrial,
+  type EngineTrial,
+  type KeptEngine,
+  refusalOf,
+} from '../../../machines/sensor/engine-trials.rules.ts';
 import type {
   EngineLaunch,
   EngineLauncher,
@@ -22,27 +29,39 @@ export type SimulatedBuilds = {
   replace(how: BuildKind): void;
   heal(): void;
   /** What the launcher of one life does about them. */
-  partFor(
-    life: Life,
-    launch: (asked: EngineLaunch, own: SimulatedBuild, isBeside: boolean) => EngineRun,
-  ): BuildsOfLife;
+  partFor(options: LifeOptions): BuildsOfLife;
+};
+type LifeOptions = {
+  readonly life: Life;
+  launch(asked: EngineLaunch, own: SimulatedBuild, isBeside: boolean): EngineRun;
+  /** The sum of the build that lies where an engine is started from. */
+  inPlace(): string;
+  /** Puts it there; throws when the disk refuses. */
+  place(sum: string): void;
+  /** An earlier life's word is heard. */
+  onRecall(): void;
 };
 type BuildsOfLife = Pick<
   EngineLauncher,
-  'launch' | 'look' | 'prepareNext' | 'acceptNext' | 'refuseNext'
+  'launch' | 'look' | 'prepareNext' | 'acceptNext' | 'refuseNext' | 'recall' | 'trials' | 'refusals'
 > & {
-  /** Decides which build the next start is of. */
+  /** Puts the build in place that the next start is of. */
   choose(): void;
 };
 
+const KIND = 'procfs';
+
 /** Makes the builds of a host, the first one good. */
 export function createBuilds(node: string): SimulatedBuilds {
-  let count = 0;
+  const bySum = new Map<string, SimulatedBuild>();
   let carried = make('good');
 
   function make(how: BuildKind): SimulatedBuild {
-    count += 1;
-    return { how, build: { sum: `${node}/${count}`, name: `engine ${count}` } };
+    const count = bySum.size + 1;
+    const sum = createHash('sha256').update(`${node}/${count}`).digest('hex');
+    const own = { how, build: { kind: KIND, sum, name: `engine ${count}` } };
+    bySum.set(sum, own);
+    return own;
   }
 
   function replace(how: BuildKind): void {
@@ -51,24 +70,46 @@ export function createBuilds(node: string): SimulatedBuilds {
 
   return {
     carried: () => carried,
-    areSeveral: () => count > 1,
+    areSeveral: () => bySum.size > 1,
     replace,
     heal() {
       if (carried.how !== 'good') replace('good');
     },
-    partFor(life, launch) {
+    partFor({ life, launch, inPlace, place, onRecall }) {
       let running: SimulatedBuild | null = null;
       let next: SimulatedBuild | null = null;
-      let refused: { readonly sum: string; readonly before: SimulatedBuild } | null = null;
+      let trial: EngineTrial | null = null;
+      let refused: EngineRefusal | null = null;
+      const kept = (): KeptEngine | null => {
+        if (running === null) return null;
+        const { build } = running;
+        return { build, files: [{ name: 'procfs-engine.ts', sum: build.sum }] };
+      };
       return {
+        recall(trials) {
+          onRecall();
+          trial = trials.find(({ build }) => build.kind === KIND) ?? null;
+        },
+        trials: () => (trial === null ? [] : [trial]),
+        refusals() {
+          const known = refused ?? (trial === null ? null : refusalOf(trial));
+          return known === null ? [] : [known];
+        },
         choose() {
-          running = refused?.sum === carried.build.sum ? refused.before : carried;
+          const before = trial?.build.sum === carried.build.sum ? trial.kept?.build.sum : undefined;
+          const isThere = before !== undefined && inPlace() === before;
+          running = (isThere ? bySum.get(before) : undefined) ?? carried;
+          place(running.build.sum);
+          if (!isThere) [trial, refused] = [null, null];
         },
         launch: (asked) => launch(asked, running ?? carried, false),
         async look() {
           if (running === null) return { state: 'unready' };
-          if (running.build.sum === carried.build.sum) return { state: 'current' };
-          return { state: 'newer', build: carried.build, running: running.build };
+          const { build } = carried;
+          if (trial?.build.sum !== build.sum) trial = null;
+          if (refused?.build.sum !== build.sum) refused = null;
+          if (running.build.sum === build.sum) return { state: 'current' };
+          return { state: 'newer', build, running: running.build };
         },
         prepareNext: ({ sum }) =>
           life.call('engine.prepareNext', () => {
@@ -76,14 +117,19 @@ export function createBuilds(node: string): SimulatedBuilds {
             if (own.build.sum !== sum) throw new Error('it was replaced by yet another build');
             if (own.how === 'unfit') throw new Error('the kernel does not take it');
             next = own;
+            trial = beginTrial(trial ?? undefined, own.build, kept());
             return { isBeside: true, launch: (asked) => launch(asked, own, true) };
           }),
         async acceptNext() {
-          [running, next, refused] = [next ?? running, null, null];
-          await life.call('engine.acceptNext', () => undefined);
+          [running, next, trial, refused] = [next ?? running, null, null, null];
+          const own = running ?? carried;
+          await life.call('engine.acceptNext', () => place(own.build.sum));
         },
-        refuseNext({ sum }) {
-          if (running !== null) refused = { sum, before: running };
+        refuseNext(build, reason) {
+          next = null;
+          refused = { build, reason };
+          const trials = trial?.build.sum === build.sum ? trial.trials : 0;
+          trial = { build, reason, trials, kept: kept() };
         },
       };
     },

@@ -7,6 +7,7 @@ import type {
   EngineLauncher,
   EngineRun,
 } from '../../../sensor/engine/engine-launcher.ts';
+import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { type HostClock, WORLD_BEGINS_MS } from './clocks.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { type BuildKind, createBuilds, type SimulatedBuild } from './engine-builds.ts';
@@ -76,6 +77,7 @@ const LOCK_STEP_MS = 20;
 const LOCK_PATIENCE_MS = 8_000;
 const STATE_DIR = '/var/lib/service-sensor';
 const ENGINE_FILE = 'engine/v1.7.0/procfs-engine.ts';
+const TRIALS_FILE = STATE_FILES.engineTrials;
 
 /** The key under which the engine wrote this event, unique in the run; '' when no simulated engine wrote it. */
 export function keyOfEvent(event: {
@@ -288,13 +290,21 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     };
   }
 
-  function unpack(stateDir: string): boolean {
+  function inPlace(stateDir: string): string {
+    return disk.read(path.join(stateDir, ENGINE_FILE))?.toString() ?? '';
+  }
+
+  function place(stateDir: string, sum: string): void {
     const file = path.join(stateDir, ENGINE_FILE);
-    if ((disk.calls.stat(file)?.bytes ?? 0) === 0) {
-      disk.calls.makeDirectory(path.dirname(file), 0o700);
-      disk.calls.open(file, 'replace', 0o600).append(Buffer.from('the engine'));
-    }
-    return false;
+    if (inPlace(stateDir) === sum) return;
+    disk.calls.makeDirectory(path.dirname(file), 0o700);
+    disk.calls.open(file, 'replace', 0o600).append(Buffer.from(sum));
+    // A Sensor that knows of several relies on what lies there.
+    if (builds.areSeveral()) disk.write(file, sum);
+  }
+
+  function tellForgotten(): void {
+    world.observe({ kind: 'engine.forgotten', node });
   }
 
   /** One process is enough to fail for what an operator or an accident does to the engine. */
@@ -343,16 +353,22 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
 
   return {
     launcherFor(life, stateDir = STATE_DIR) {
-      const { choose, ...part } = builds.partFor(life, (asked, own, isBeside) =>
-        launch(life, asked, own, isBeside),
-      );
-      const place = (): boolean => {
+      const { choose, ...part } = builds.partFor({
+        life,
+        launch: (asked, own, isBeside) => launch(life, asked, own, isBeside),
+        inPlace: () => inPlace(stateDir),
+        place: (sum) => place(stateDir, sum),
+        onRecall() {
+          if (disk.faults.isOn('unreadable', path.join(stateDir, TRIALS_FILE))) tellForgotten();
+        },
+      });
+      const unpack = (): boolean => {
         choose();
-        return unpack(stateDir);
+        return false;
       };
       return {
         ...part,
-        unpack: () => life.call('engine.unpack', place, disk.faults.delayMs(stateDir)),
+        unpack: () => life.call('engine.unpack', unpack, disk.faults.delayMs(stateDir)),
         fallBack: () => undefined,
         isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
         passedOver: () => [],
@@ -362,7 +378,10 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     setHang,
     setUnkillable,
     replaceBuild: builds.replace,
-    removeFiles: () => disk.remove(path.join(STATE_DIR, ENGINE_FILE)),
+    removeFiles() {
+      disk.remove(path.join(STATE_DIR, ENGINE_FILE));
+      if (builds.areSeveral()) tellForgotten();
+    },
     flood: (count) =>
       each((one) => {
         for (let part = 0; part < FLOOD_PARTS; part += 1) {

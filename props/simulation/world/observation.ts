@@ -59,6 +59,8 @@ export type Observation =
       readonly sensor: number;
       readonly step: EngineStep;
     }
+  /** What a Sensor could know of builds that were tried is gone from the disk, or cannot be read. */
+  | { readonly kind: 'engine.forgotten'; readonly node: string }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }

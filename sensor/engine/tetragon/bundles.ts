@@ -1,8 +1,14 @@
 // The bundles of Tetragon over time: which one runs, whether the operator pinned another by now, and which one was
 // refused. The one that runs stays in place until the next one does. decision: D46, D50
 import { stat } from 'node:fs/promises';
-import type { EngineBuild } from '../../../machines/sensor/engine.rules.ts';
-import type { EngineLook } from '../engine-upgrades.ts';
+import type { EngineBuild, EngineRefusal } from '../../../machines/sensor/engine.rules.ts';
+import {
+  beginTrial,
+  type EngineTrial,
+  type KeptEngine,
+} from '../../../machines/sensor/engine-trials.rules.ts';
+import type { KindLook, TrialKeeper } from '../engine-upgrades.ts';
+import { whyNotTried } from '../lay-out.ts';
 import { type BundleResult, findPlaced, type PlacedBundle, pinOf, placeBundle } from './bundle.ts';
 
 /** What an operator says of the bundle. */
@@ -13,21 +19,29 @@ export type TetragonSettings = {
 };
 /** The settings as they are now; null while they cannot be read. */
 export type ReadSettings = () => Promise<TetragonSettings | null>;
-export type Bundles = {
+export type Bundles = TrialKeeper & {
   /** As they were read last. */
   settings(): TetragonSettings;
   /** Why the bundle cannot be used; undefined = it can. Never rejects. */
   whyNot(): Promise<string | undefined>;
   /** Puts what is to be started in place: the bundle that is named, or what ran when that one was refused. */
   place(): Promise<BundleResult>;
-  look(): Promise<EngineLook>;
+  /** The bundle that was put in place last to run; null = none, or it was passed over since. */
+  running(): EngineBuild | null;
+  /** Whether another one is pinned and lies there than what runs, or was passed over. */
+  look(): Promise<KindLook>;
+  /** What is pinned now is what it is judged by whether one can run. */
+  consider(): void;
+  /** None runs. */
+  passOver(): void;
   /** Puts another bundle in place beside; rejects with the reason. */
   prepare(build: EngineBuild): Promise<PlacedBundle>;
   accept(): void;
-  refuse(build: EngineBuild): void;
+  refuse(refusal: EngineRefusal): void;
 };
 type Placed = { readonly pin: string; readonly bundle: PlacedBundle };
 
+const KIND = 'tetragon';
 const NAME_PIN_CHARS = 12;
 
 /** Keeps them in a directory of its own; `read` absent = the settings stay what they are. */
@@ -39,13 +53,15 @@ export function createBundles(
   let settings = given;
   let running: Placed | null = null;
   let next: Placed | null = null;
-  let refused: { readonly sum: string; readonly before: Placed } | null = null;
+  let trial: EngineTrial | null = null;
+  let considered: string | null = null;
   let seen: { readonly marks: string; readonly pin: string } | null = null;
 
   async function kept(): Promise<Placed | null> {
-    if (refused === null || refused.sum !== settings.sha256) return null;
-    const bundle = await findPlaced(directory, refused.before.pin);
-    return bundle === undefined ? null : { pin: refused.before.pin, bundle };
+    if (trial === null || trial.kept === null || trial.build.sum !== settings.sha256) return null;
+    const pin = trial.kept.build.sum;
+    const bundle = await findPlaced(directory, pin);
+    return bundle === undefined ? null : { pin, bundle };
   }
 
   async function whyNot(): Promise<string | undefined> {
@@ -57,6 +73,7 @@ export function createBundles(
     if (sha256 === null) {
       return `no SHA-256 is pinned (tetragon: sha256:); that of the bundle is ${found}`;
     }
+    if (trial?.build.sum === sha256 && trial.kept === null) return whyNotTried(trial);
     return found === sha256 ? undefined : `the bundle's SHA-256 is ${found}, another one is pinned`;
   }
 
@@ -69,21 +86,35 @@ export function createBundles(
     return seen.pin;
   }
 
-  async function look(): Promise<EngineLook> {
+  async function look(): Promise<KindLook> {
     settings = (await read().catch(() => null)) ?? settings;
     const { bundle, sha256 } = settings;
-    if (running === null || bundle === null || sha256 === null) return { state: 'unready' };
-    if (sha256 === running.pin) return { state: 'current' };
+    if (bundle === null || sha256 === null) return 'unready';
+    // Another one is named: what is pinned now was not tried.
+    if (trial !== null && trial.build.sum !== sha256) trial = null;
+    if (sha256 === (running?.pin ?? considered)) return 'current';
     // The operator names the file first or the sum first; nothing happens before they fit.
     const pin = await pinNow(bundle).catch(() => null);
-    if (pin !== sha256) return { state: 'unready' };
-    return { state: 'newer', build: buildOf(sha256), running: buildOf(running.pin) };
+    return pin === sha256 ? buildOf(sha256) : 'unready';
   }
 
   return {
     settings: () => settings,
     whyNot,
     look,
+    recall(trials) {
+      const found = trials.find(({ build }) => build.kind === KIND);
+      trial = found?.build.sum === settings.sha256 ? found : null;
+    },
+    trials: () => (trial === null ? [] : [trial]),
+    running: () => (running === null ? null : buildOf(running.pin)),
+    consider() {
+      considered = settings.sha256;
+    },
+    passOver() {
+      considered = running?.pin ?? considered;
+      running = null;
+    },
     async place() {
       const { bundle, sha256 } = settings;
       if (bundle === null || sha256 === null) return { ok: false, reason: 'no bundle is pinned' };
@@ -93,28 +124,40 @@ export function createBundles(
         return { ok: true, bundle: before.bundle };
       }
       const result = await placeBundle({ bundle, pin: sha256, directory });
-      if (result.ok) running = { pin: sha256, bundle: result.bundle };
+      if (!result.ok) return result;
+      running = { pin: sha256, bundle: result.bundle };
+      trial = null;
       return result;
     },
-    async prepare({ sum }) {
+    async prepare(build) {
       const { bundle } = settings;
-      if (bundle === null || running === null) throw new Error('no bundle is named');
-      const keep = running.pin;
+      if (bundle === null) throw new Error('no bundle is named');
+      const { sum } = build;
+      const keep = running?.pin ?? sum;
       const result = await placeBundle({ bundle, pin: sum, directory, keep });
       if (!result.ok) throw new Error(result.reason);
       next = { pin: sum, bundle: result.bundle };
+      trial = beginTrial(trial ?? undefined, build, keptOf(running));
       return result.bundle;
     },
     accept() {
-      [running, next, refused] = [next ?? running, null, null];
+      [running, next, trial] = [next ?? running, null, null];
     },
-    refuse({ sum }) {
+    refuse({ build, reason }) {
+      const isPlaced = next?.pin === build.sum;
       next = null;
-      if (running !== null) refused = { sum, before: running };
+      const trials = trial?.build.sum === build.sum ? trial.trials : 0;
+      // None ran, and it was not even put in place: what is missing may be there when the Sensor starts again.
+      trial =
+        running === null && !isPlaced ? null : { build, reason, trials, kept: keptOf(running) };
     },
   };
 }
 
+function keptOf(placed: Placed | null): KeptEngine | null {
+  return placed === null ? null : { build: buildOf(placed.pin), files: [] };
+}
+
 function buildOf(pin: string): EngineBuild {
-  return { sum: pin, name: `tetragon (${pin.slice(0, NAME_PIN_CHARS)})` };
+  return { kind: KIND, sum: pin, name: `${KIND} (${pin.slice(0, NAME_PIN_CHARS)})` };
 }

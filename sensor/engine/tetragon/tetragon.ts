@@ -3,12 +3,17 @@
 import { access, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../../machines/limits.ts';
-import type { EngineBuild } from '../../../machines/sensor/engine.rules.ts';
+import type { EngineBuild, EngineRefusal } from '../../../machines/sensor/engine.rules.ts';
 import { UNIX_SOCKET_PATH_MAX_BYTES } from '../../../machines/sensor/tetragon-limits.ts';
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
-import type { EngineLook, NextEngine } from '../engine-upgrades.ts';
+import type { NextEngine } from '../engine-upgrades.ts';
 import type { PlacedBundle } from './bundle.ts';
-import { createBundles, type ReadSettings, type TetragonSettings } from './bundles.ts';
+import {
+  type Bundles,
+  createBundles,
+  type ReadSettings,
+  type TetragonSettings,
+} from './bundles.ts';
 import { bpfDirOf } from './flags.ts';
 import { createLastWords } from './last-word.ts';
 import { kernelLosses, LOSS_MAP } from './losses.ts';
@@ -22,7 +27,7 @@ export type HostPlaces = {
   readonly kprobes: string;
   readonly bpfFileSystem: string;
 };
-export type Tetragon = {
+export type Tetragon = Pick<Bundles, 'recall' | 'trials' | 'running' | 'look'> & {
   /** Why it cannot run here; undefined = it can. Touches nothing. Never rejects. */
   readonly whyNot: () => Promise<string | undefined>;
   /** Puts the bundle in place and makes way for a start; a reason when that fails. Never rejects. */
@@ -31,12 +36,10 @@ export type Tetragon = {
   readonly launch: (options: EngineLaunch) => EngineRun;
   /** Ends what a killed Sensor left of it: its process and its programs in the kernel. Never rejects. */
   readonly clearAway: () => Promise<void>;
-  /** Whether another bundle is pinned by now, and lies there. Never rejects. */
-  readonly look: () => Promise<EngineLook>;
   /** Puts it in place; two cannot run beside each other, so that the next one is launched when this one is gone. */
   readonly prepareNext: (build: EngineBuild) => Promise<NextEngine>;
   readonly acceptNext: () => void;
-  readonly refuseNext: (build: EngineBuild) => void;
+  readonly refuseNext: (refusal: EngineRefusal) => void;
 };
 
 export const NO_TETRAGON: TetragonSettings = { bundle: null, sha256: null, metricsAddress: null };
@@ -68,7 +71,13 @@ export function createTetragon(
   let placed: PlacedBundle | undefined;
 
   async function whyNot(): Promise<string | undefined> {
+    bundles.consider();
     if (bundles.settings().bundle === null) return await bundles.whyNot();
+    return (await whyNotHere()) ?? (await bundles.whyNot());
+  }
+
+  /** What of it is not up to the bundle. */
+  async function whyNotHere(): Promise<string | undefined> {
     if (process.platform !== 'linux') return 'it runs on Linux only';
     if (process.getuid?.() !== 0) return 'it needs root';
     if (Buffer.byteLength(socket) > UNIX_SOCKET_PATH_MAX_BYTES) {
@@ -80,7 +89,7 @@ export function createTetragon(
     if (neighbour.whose === 'foreign') {
       return `another Tetragon runs on this node (process ${neighbour.pid}, ${host.pidFile}); two cannot`;
     }
-    return await bundles.whyNot();
+    return undefined;
   }
 
   /** By the map that is pinned now, whoever pinned it. */
@@ -94,13 +103,17 @@ export function createTetragon(
       const result = await bundles.place();
       if (!result.ok) return result.reason;
       placed = result.bundle;
-      await mkdir(path.join(own, 'policies'), { recursive: true, mode: 0o700 });
-      await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
+      await makeDirectories();
       await clearWay(result.bundle);
       return undefined;
     } catch (error) {
       return String(error);
     }
+  }
+
+  async function makeDirectories(): Promise<void> {
+    await mkdir(path.join(own, 'policies'), { recursive: true, mode: 0o700 });
+    await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
   }
 
   async function clearWay(bundle: PlacedBundle): Promise<void> {
@@ -168,6 +181,7 @@ export function createTetragon(
   }
 
   async function clearAway(): Promise<void> {
+    bundles.passOver();
     const neighbour = await findNeighbour(host.pidFile, socket);
     if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
@@ -176,7 +190,10 @@ export function createTetragon(
   }
 
   async function prepareNext(build: EngineBuild): Promise<NextEngine> {
+    const reason = bundles.running() === null ? await whyNotHere() : undefined;
+    if (reason !== undefined) throw new Error(reason);
     const bundle = await bundles.prepare(build);
+    await makeDirectories();
     const makeReady = () => clearWay(bundle);
     return { isBeside: false, launch: (options) => launchBundle(bundle, options, makeReady) };
   }
@@ -186,6 +203,9 @@ export function createTetragon(
     prepare,
     launch,
     clearAway,
+    recall: bundles.recall,
+    trials: bundles.trials,
+    running: bundles.running,
     look: bundles.look,
     prepareNext,
     acceptNext: bundles.accept,
