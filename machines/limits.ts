@@ -181,9 +181,6 @@ export const ENGINE_STOP_TIMEOUT_MS = 5 * SECOND_MS;
 export const ENGINE_FALLBACK_FAILURES = 5;
 // How often it is looked whether what would run is still what runs.
 export const ENGINE_UPGRADE_LOOK_MS = 60 * SECOND_MS;
-// So often another build is tried when the Sensor ended each time meanwhile.
-export const ENGINE_TRIALS_MAX = 2;
-export const ENGINE_TRIALS_FILE_MAX_BYTES = 256 * KIB;
 export const WATCHDOG_BEAT_MS = 5 * SECOND_MS;
 export const WATCHDOG_SILENCE_MS = 60 * SECOND_MS;
 export const ENGINE_MEMORY_MAX_BYTES = 256 * MIB;

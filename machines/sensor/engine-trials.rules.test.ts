@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENGINE_TRIALS_MAX } from '../limits.ts';
+import { ENGINE_TRIALS_MAX } from './engine-limits.ts';
 import { beginTrial, refusalOf } from './engine-trials.rules.ts';
 
 const build = { kind: 'ebpf', sum: 'b', name: 'ebpf (b)' };

@@ -1,8 +1,9 @@
 // What is known of builds of the engine that were tried and did not take over, across restarts of the Sensor. A trial is
 // noted before it begins, with what is started in its place, so that whatever ends the Sensor meanwhile, the next one
 // begins with an engine that ran. decision: D50
-import { ENGINE_TRIALS_MAX } from '../limits.ts';
+
 import type { EngineBuild, EngineRefusal } from './engine.rules.ts';
+import { ENGINE_TRIALS_MAX } from './engine-limits.ts';
 
 /** A file where it was laid out, and the SHA-256 it has to have. */
 export type LaidOutFile = { readonly name: string; readonly sum: string };

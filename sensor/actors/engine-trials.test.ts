@@ -15,7 +15,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { ENGINE_TRIALS_FILE_MAX_BYTES } from '../../machines/limits.ts';
+import { ENGINE_TRIALS_FILE_MAX_BYTES } from '../../machines/sensor/engine-limits.ts';
 import type { EngineTrial } from '../../machines/sensor/engine-trials.rules.ts';
 import { createEngineLauncher, type EngineLauncher } from '../engine/engine-launcher.ts';
 import { PROCFS_ENGINE_FILE } from '../engine/unpack.ts';

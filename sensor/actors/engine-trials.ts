@@ -4,7 +4,10 @@
 import { join } from 'node:path';
 import Type from 'typebox';
 import type { Logger } from '../../actors/runtime/logger.ts';
-import { ENGINE_TRIALS_FILE_MAX_BYTES, ENGINE_TRIALS_MAX } from '../../machines/limits.ts';
+import {
+  ENGINE_TRIALS_FILE_MAX_BYTES,
+  ENGINE_TRIALS_MAX,
+} from '../../machines/sensor/engine-limits.ts';
 import type { EngineTrial } from '../../machines/sensor/engine-trials.rules.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import { Text } from '../../machines/wire/scalars.ts';

@@ -4,7 +4,7 @@
 // only beside what runs, and no more often than a trial is repeated whose end no Sensor lived to note. Excuse: when
 // everything is ended at once (the Sensor stops, or what runs is lost), both are asked at one moment; engines end with
 // a Sensor that is killed, without a word; what is gone from the disk, or cannot be read, is not known. invariant: I10
-import { ENGINE_TRIALS_MAX } from '../../../machines/limits.ts';
+import { ENGINE_TRIALS_MAX } from '../../../machines/sensor/engine-limits.ts';
 import type { Observation } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';

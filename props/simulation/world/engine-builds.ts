@@ -13,6 +13,7 @@ import type {
   EngineLauncher,
   EngineRun,
 } from '../../../sensor/engine/engine-launcher.ts';
+import type { EngineFiles } from './engine-files.ts';
 import type { Life } from './life.ts';
 
 /**
@@ -34,12 +35,7 @@ export type SimulatedBuilds = {
 type LifeOptions = {
   readonly life: Life;
   launch(asked: EngineLaunch, own: SimulatedBuild, isBeside: boolean): EngineRun;
-  /** The sum of the build that lies where an engine is started from. */
-  inPlace(): string;
-  /** Puts it there; throws when the disk refuses. */
-  place(sum: string): void;
-  /** An earlier life's word is heard. */
-  onRecall(): void;
+  readonly files: EngineFiles;
 };
 type BuildsOfLife = Pick<
   EngineLauncher,
@@ -75,7 +71,7 @@ export function createBuilds(node: string): SimulatedBuilds {
     heal() {
       if (carried.how !== 'good') replace('good');
     },
-    partFor({ life, launch, inPlace, place, onRecall }) {
+    partFor({ life, launch, files }) {
       let running: SimulatedBuild | null = null;
       let next: SimulatedBuild | null = null;
       let trial: EngineTrial | null = null;
@@ -87,7 +83,7 @@ export function createBuilds(node: string): SimulatedBuilds {
       };
       return {
         recall(trials) {
-          onRecall();
+          files.recall();
           trial = trials.find(({ build }) => build.kind === KIND) ?? null;
         },
         trials: () => (trial === null ? [] : [trial]),
@@ -97,9 +93,9 @@ export function createBuilds(node: string): SimulatedBuilds {
         },
         choose() {
           const before = trial?.build.sum === carried.build.sum ? trial.kept?.build.sum : undefined;
-          const isThere = before !== undefined && inPlace() === before;
+          const isThere = before !== undefined && files.inPlace() === before;
           running = (isThere ? bySum.get(before) : undefined) ?? carried;
-          place(running.build.sum);
+          files.place(running.build.sum, bySum.size > 1);
           if (!isThere) [trial, refused] = [null, null];
         },
         launch: (asked) => launch(asked, running ?? carried, false),
@@ -123,7 +119,7 @@ export function createBuilds(node: string): SimulatedBuilds {
         async acceptNext() {
           [running, next, trial, refused] = [next ?? running, null, null, null];
           const own = running ?? carried;
-          await life.call('engine.acceptNext', () => place(own.build.sum));
+          await life.call('engine.acceptNext', () => files.place(own.build.sum, true));
         },
         refuseNext(build, reason) {
           next = null;

@@ -1,17 +1,16 @@
 // The engine of a simulated host: processes that speak the engine's protocol, write its export, and fail when told. A
 // process outlives its Sensor for a moment, as a real one does until it notices that its input ended.
-import path from 'node:path';
 import { EXPORT_LINE_MAX_BYTES } from '../../../machines/limits.ts';
 import type {
   EngineLaunch,
   EngineLauncher,
   EngineRun,
 } from '../../../sensor/engine/engine-launcher.ts';
-import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { type HostClock, WORLD_BEGINS_MS } from './clocks.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { type BuildKind, createBuilds, type SimulatedBuild } from './engine-builds.ts';
 import { createEngineExport } from './engine-export.ts';
+import { createEngineFiles } from './engine-files.ts';
 import { createEngineLines, type EngineLine } from './engine-lines.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { beginLife, type Life } from './life.ts';
@@ -76,8 +75,6 @@ const BACKUPS_MAX = 5;
 const LOCK_STEP_MS = 20;
 const LOCK_PATIENCE_MS = 8_000;
 const STATE_DIR = '/var/lib/service-sensor';
-const ENGINE_FILE = 'engine/v1.7.0/procfs-engine.ts';
-const TRIALS_FILE = STATE_FILES.engineTrials;
 
 /** The key under which the engine wrote this event, unique in the run; '' when no simulated engine wrote it. */
 export function keyOfEvent(event: {
@@ -290,23 +287,6 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     };
   }
 
-  function inPlace(stateDir: string): string {
-    return disk.read(path.join(stateDir, ENGINE_FILE))?.toString() ?? '';
-  }
-
-  function place(stateDir: string, sum: string): void {
-    const file = path.join(stateDir, ENGINE_FILE);
-    if (inPlace(stateDir) === sum) return;
-    disk.calls.makeDirectory(path.dirname(file), 0o700);
-    disk.calls.open(file, 'replace', 0o600).append(Buffer.from(sum));
-    // A Sensor that knows of several relies on what lies there.
-    if (builds.areSeveral()) disk.write(file, sum);
-  }
-
-  function tellForgotten(): void {
-    world.observe({ kind: 'engine.forgotten', node });
-  }
-
   /** One process is enough to fail for what an operator or an accident does to the engine. */
   function each(run: (one: EngineProcess) => void): void {
     if (!switches.hangs) for (const one of [...processes]) run(one);
@@ -356,11 +336,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       const { choose, ...part } = builds.partFor({
         life,
         launch: (asked, own, isBeside) => launch(life, asked, own, isBeside),
-        inPlace: () => inPlace(stateDir),
-        place: (sum) => place(stateDir, sum),
-        onRecall() {
-          if (disk.faults.isOn('unreadable', path.join(stateDir, TRIALS_FILE))) tellForgotten();
-        },
+        files: createEngineFiles(world, { node, disk, stateDir }),
       });
       const unpack = (): boolean => {
         choose();
@@ -378,10 +354,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     setHang,
     setUnkillable,
     replaceBuild: builds.replace,
-    removeFiles() {
-      disk.remove(path.join(STATE_DIR, ENGINE_FILE));
-      if (builds.areSeveral()) tellForgotten();
-    },
+    removeFiles: () =>
+      createEngineFiles(world, { node, disk, stateDir: STATE_DIR }).remove(builds.areSeveral()),
     flood: (count) =>
       each((one) => {
         for (let part = 0; part < FLOOD_PARTS; part += 1) {
