@@ -5,9 +5,10 @@ import { exportFile, maxBackups, maxBytes, nodeName } from './engine-options.ts'
 import { isoTime, monotonicUs } from './wall-clock.ts';
 
 export type Line = Record<string, unknown>;
-/** Lines so far; those that were lost, here or before they became lines. */
-export const counts = { lost: 0, written: 0 };
+/** Lines so far; those that were lost, here or before they became lines; how many of these in the kernel's ring. */
+export const counts = { lost: 0, lostInKernel: 0, written: 0 };
 let lostTold = 0;
+let lostInKernelTold = 0;
 let exportFd = -1;
 let exportBytes = 0;
 let outbox: string[] = [];
@@ -86,10 +87,12 @@ export function emit(key: string, body: Line, us: number): void {
 export function tellLost(): void {
   flush();
   if (counts.lost === lostTold) return;
-  const all = counts.lost;
-  const dropped = String(all - lostTold);
-  emit('rate_limit_info', { number_of_dropped_process_events: dropped }, monotonicUs());
+  const { lost, lostInKernel } = counts;
+  const info: Line = { number_of_dropped_process_events: String(lost - lostTold) };
+  const inKernel = lostInKernel - lostInKernelTold;
+  if (inKernel > 0) info['number_of_kernel_dropped_events'] = String(inKernel);
+  emit('rate_limit_info', info, monotonicUs());
   flush();
-  if (counts.lost === all) lostTold = all;
-  else counts.lost = all;
+  if (counts.lost === lost) [lostTold, lostInKernelTold] = [lost, lostInKernel];
+  else counts.lost = lost;
 }

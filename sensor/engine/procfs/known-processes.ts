@@ -102,8 +102,8 @@ export function adopt(pid: number, depth = 0): Proc | undefined {
   return proc;
 }
 
-/** When the trace began; in the ticks of /proc too. */
-export type Began = { readonly us: number; readonly ticks: number };
+/** When the trace began, in the ticks of /proc too, and which number the kernel had given last by then. */
+export type Began = { readonly us: number; readonly ticks: number; readonly lastPid: number };
 function existing(began: Began): Proc[] {
   const pids = pidsOf('/proc').filter((pid) => !ignored.has(pid));
   const before = pids.filter((pid) => Number(startTicks(pid)) <= began.ticks);

@@ -70,6 +70,11 @@ async function lineWith(file: string, ...words: string[]): Promise<string> {
   }
   throw new Error(`the export never held a line with ${words.join(' and ')}`);
 }
+function wordsOf({ child }: Pick<Running, 'child'>): Record<string, unknown>[] {
+  const words: Record<string, unknown>[] = [];
+  createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
+  return words;
+}
 /** The bytes a file of the process may have; more of them are refused. */
 function limitFiles(pid: number, bytes: string): void {
   const { status } = spawnSync('/usr/bin/prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
@@ -274,6 +279,29 @@ describe.skipIf(!canTrace)('procfs engine, tracefs', () => {
     expect(readdirSync(INSTANCES)).not.toContain(left[0]);
   });
 
+  it('should say after a kill for how long nobody watched, and count what began meanwhile', async () => {
+    const first = await start();
+    spawnSync('/bin/true', ['told']);
+    await lineWith(first.file, '"process_exit"', '/bin/true"');
+    const killed = once(first.child, 'exit');
+    first.child.kill('SIGKILL');
+    await killed;
+    spawnSync('/bin/sh', ['-c', 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done']);
+    const second = await start();
+    const words = wordsOf(second);
+    const told = JSON.parse(await lineWith(second.file, '"rate_limit_info"'));
+    const ended = once(second.child, 'close');
+    second.child.stdin.end();
+    await ended;
+    const lost = Number(words.at(-1)?.['lost']);
+    expect(second.hello).toMatchObject({ gap_ms: expect.any(Number), lost });
+    expect(lost).toBeGreaterThanOrEqual(100);
+    expect(engineLossOf(JSON.stringify(told))).toEqual({ kernel_lost: 0, engine_lost: lost });
+    // Nothing was unseen after one that ended by itself.
+    const third = await start();
+    expect(third.hello).toMatchObject({ gap_ms: 0, lost: 0 });
+  });
+
   it('should not be fooled by a line break in a file name', async () => {
     const { file } = await start();
     const forged = `a\n<...>-1 [000] ..... 9.000000: sched_process_exec: filename=forged`;
@@ -300,11 +328,6 @@ describe.skipIf(!canTrace)('procfs engine, beside another', () => {
       .map(({ binary }) => /\/short-(\d+)$/.exec(String(binary))?.[1])
       .filter((number) => number !== undefined);
   }
-  const wordsOf = ({ child }: Pick<Running, 'child'>): Record<string, unknown>[] => {
-    const words: Record<string, unknown>[] = [];
-    createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
-    return words;
-  };
 
   it('should see at once, write when it may, and have each event told by one of the two', async () => {
     // Each by a name of its own, which the trace tells: arguments are gone with so short a life.

@@ -9,6 +9,7 @@
 import { isBeside, pollMs } from './engine-options.ts';
 import { counts, flush, type Line, openExport, tellLost } from './export-file.ts';
 import { type Began, emitExisting, meetExisting } from './known-processes.ts';
+import { lastPid, leaveSign, readGap, signLife } from './last-sign.ts';
 import { pollProcesses, pollSockets } from './polling.ts';
 import { readProc } from './proc-files.ts';
 import {
@@ -26,12 +27,14 @@ import {
   CONNECT_WAIT_US,
   handover,
   hasMetEnd,
+  lastForked,
   tellConnects,
 } from './trace-lines.ts';
 import { followWallClock, monotonicUs } from './wall-clock.ts';
 
 const VERSION = '1.7.0';
 const HEARTBEAT_MS = 2_000;
+const SIGN_MS = 250;
 const NET_POLL_MS = 500;
 const STOP_WAIT_MS = 1_000;
 const DRAIN_WAIT_MS = 2_500;
@@ -56,6 +59,7 @@ function leave(): never {
   if (hasExport) {
     tellConnects(Number.MAX_SAFE_INTEGER);
     tellLost();
+    leaveSign();
     say({ ...handover.lastTold(), written: counts.written, lost: counts.lost });
   }
   removeInstance();
@@ -90,12 +94,24 @@ function awaitWord(take: () => void): void {
 }
 
 function beginning(): Began {
-  return { us: monotonicUs(), ticks: Number.parseFloat(readProc('uptime') ?? '') * 100 };
+  const ticks = Number.parseFloat(readProc('uptime') ?? '') * 100;
+  return { us: monotonicUs(), ticks, lastPid: lastPid() };
+}
+
+/** Nobody watched since one that was killed; what it signed is counted once, and this one signs from here on. */
+function followSigns(began: Began): number {
+  const { gapMs, unseen } = readGap(began);
+  counts.lost += unseen;
+  const sign = () => signLife(monotonicUs(), lastForked() || began.lastPid);
+  sign();
+  setInterval(sign, SIGN_MS);
+  return gapMs;
 }
 
 function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
   openExport();
   hasExport = true;
+  const gapMs = refused === undefined ? followSigns(began) : 0;
   emitExisting(began);
   pollSockets(true);
   if (refused === undefined) {
@@ -117,7 +133,8 @@ function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
     setInterval(() => pollSockets(false), NET_POLL_MS);
   }
   const mode = refused === undefined ? 'tracefs' : 'polling';
-  say({ engine: 'procfs', mode, version: VERSION, disabled_hooks: hooks, pid: process.pid });
+  const self = { mode, version: VERSION, pid: process.pid, gap_ms: gapMs, lost: counts.lost };
+  say({ engine: 'procfs', ...self, disabled_hooks: hooks });
   setInterval(() => {
     followWallClock();
     countRingLoss();

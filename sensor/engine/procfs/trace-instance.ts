@@ -73,6 +73,11 @@ function perCpuStats(): string[] {
   return cpus.map((cpu) => fs.readFileSync(`${instance}/per_cpu/${cpu}/stats`, 'utf8'));
 }
 
+function countLostInKernel(more: number): void {
+  counts.lost += more;
+  counts.lostInKernel += more;
+}
+
 let ringLost = 0;
 export function countRingLoss(): void {
   let total = 0;
@@ -80,7 +85,7 @@ export function countRingLoss(): void {
     for (const found of stats.matchAll(/(?:overrun|dropped events): (\d+)/g))
       total += Number(found[1]);
   }
-  counts.lost += Math.max(0, total - ringLost);
+  countLostInKernel(Math.max(0, total - ringLost));
   ringLost = Math.max(total, ringLost);
 }
 
@@ -125,5 +130,6 @@ export function markEnd(): void {
 
 /** What has happened and will not be read any more. */
 function countUnread(): void {
-  for (const stats of perCpuStats()) counts.lost += Number(/entries: (\d+)/.exec(stats)?.[1] ?? 0);
+  for (const stats of perCpuStats())
+    countLostInKernel(Number(/entries: (\d+)/.exec(stats)?.[1] ?? 0));
 }

@@ -37,9 +37,12 @@ const SOCKET =
 /** What this engine writes into its trace when it is asked to end. */
 export const END_MARK = 'end';
 let isAtEnd = false;
+let lastForkedPid = 0;
 let connectsWaiting: Waiting[] = [];
 
 export const handover = createHandover();
+/** The process or thread whose beginning was read last; 0 before the first. */
+export const lastForked = (): number => lastForkedPid;
 /** Everything that happened before the end was asked for has been read. */
 export const hasMetEnd = (): boolean => isAtEnd;
 export const areConnectsWaiting = (): boolean => connectsWaiting.length > 0;
@@ -131,9 +134,10 @@ function onTraceEvent(event: string, pid: number, us: number, body: string, whol
     else counts.lost += 1;
   } else if (event === 'sched_process_fork') {
     const found = FORK.exec(body);
-    const parent = Number(found?.[1] ?? pid);
-    if (found)
-      remember(forks, Number(found[2]), processes.get(parent) ?? forks.get(parent), FORKS_MAX);
+    if (found === null) return;
+    const [parent, child] = [Number(found[1]), Number(found[2])];
+    lastForkedPid = child;
+    remember(forks, child, processes.get(parent) ?? forks.get(parent), FORKS_MAX);
   } else if (event === 'sched_process_exit') {
     if (EXIT.test(body) && !ignored.has(pid)) emitExit(pid, us, wasTold);
   } else if (event === 'inet_sock_set_state') onSocket(pid, us, body, wasTold);
