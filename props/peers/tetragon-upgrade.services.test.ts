@@ -1,6 +1,6 @@
 // Another bundle of Tetragon that the operator pins while the Sensor runs: it takes the place of the one before, and one
 // that does not come up gives it back. decision: D50
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEngineLauncher } from '../../sensor/engine/engine-launcher.ts';
@@ -23,17 +23,24 @@ beforeEach(async () => {
     ENGINE_RESTART_BACKOFF_MIN_MS: 50,
     ENGINE_RESTART_BACKOFF_MAX_MS: 100,
   });
-  const tetragon = createTetragon(sensor.stateDir, settings, {
-    host: bundle.host,
-    read: async () => settings,
-  });
-  await sensor.start({ engine: createEngineLauncher(sensor.stateDir, 'auto', { tetragon }) });
-  await sensor.peer.until('a running engine', () => engineOf()['state'] === 'running');
+  await begin();
 });
 afterEach(async () => {
   await sensor.close();
   bundle.remove();
 });
+
+/** Starts the Sensor, with the settings as they are now, and waits for word of its engine. */
+async function begin(): Promise<void> {
+  const tetragon = createTetragon(sensor.stateDir, settings, {
+    host: bundle.host,
+    read: async () => settings,
+  });
+  const before = sensor.beats().length;
+  await sensor.start({ engine: createEngineLauncher(sensor.stateDir, 'auto', { tetragon }) });
+  const isRunning = () => sensor.beats().length > before && engineOf()['state'] === 'running';
+  await sensor.peer.until('a running engine', isRunning, 40_000);
+}
 
 const engineOf = () =>
   (sensor.beats().at(-1)?.['engine'] ?? {}) as Readonly<Record<string, unknown>>;
@@ -87,4 +94,54 @@ describe.skipIf(!isRoot)('a Sensor with Tetragon, when another bundle is pinned'
     await sensor.peer.until('more heartbeats', () => sensor.beats().length > beats + 2);
     expect(engineOf()).toMatchObject({ state: 'running', restarts: 1, kind: 'tetragon' });
   }, 60_000);
+
+  it('should run the one before when the Sensor starts again, as long as it lies there', async () => {
+    const own = String(settings.sha256).slice(0, 16);
+    const bundles = path.join(sensor.stateDir, 'engine', 'tetragon', 'bundles');
+    writeFileSync(program(), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    const pin = await pinDirectory();
+    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'), 40_000);
+    await sensor.stop();
+    await begin();
+    expect(programOf(pid())).toContain(own);
+    expect(engineOf()).toMatchObject({ kind: 'tetragon', restarts: 0 });
+    expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
+    const beats = sensor.beats().length;
+    await sensor.peer.until('more heartbeats', () => sensor.beats().length > beats + 2);
+    expect(engineOf()).toMatchObject({ kind: 'tetragon', restarts: 0 });
+    await sensor.stop();
+    expect(readdirSync(bundles)).toContain(own);
+    rmSync(path.join(bundles, own), { recursive: true });
+    await begin();
+    await sensor.peer.until('no more word of it', () => !hooks().includes('engine/upgrade'));
+    expect(engineOf()['kind']).not.toBe('tetragon');
+  }, 100_000);
+
+  it('should take over from a lesser engine when it is pinned, and leave it when it does not come up', async () => {
+    const pinned = settings;
+    await sensor.stop();
+    settings = { ...settings, bundle: null, sha256: null };
+    await begin();
+    const lesser = engineOf()['kind'];
+    expect(lesser).not.toBe('tetragon');
+    settings = pinned;
+    const isTaken = () => engineOf()['kind'] === 'tetragon' && engineOf()['state'] === 'running';
+    await sensor.peer.until('Tetragon', isTaken, 40_000);
+    expect(engineOf()['restarts']).toBe(0);
+    expect(hooks()).not.toContain('engine/tetragon');
+    await sensor.stop();
+    settings = { ...settings, bundle: null, sha256: null };
+    await begin();
+    writeFileSync(program(), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    const pin = await pinDirectory();
+    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'), 40_000);
+    expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
+    const isBack = () => engineOf()['kind'] === lesser && engineOf()['state'] === 'running';
+    await sensor.peer.until('the lesser one', isBack, 40_000);
+    expect(engineOf()['restarts']).toBe(1);
+    await sensor.stop();
+    await begin();
+    expect(engineOf()).toMatchObject({ kind: lesser, restarts: 0 });
+    expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
+  }, 150_000);
 });

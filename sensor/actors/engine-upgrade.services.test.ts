@@ -4,12 +4,14 @@ import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,6 +39,7 @@ const MARKS = {
   swap: `swap${process.pid}`,
   stay: `stay${process.pid}`,
   back: `back${process.pid}`,
+  better: `better${process.pid}`,
 };
 
 let directory = '';
@@ -84,7 +87,7 @@ async function stop(): Promise<void> {
 }
 
 /** A Sensor's engine with what it needs, looking for another build ten times a second. */
-async function start(wish: 'ebpf' | 'procfs' = 'ebpf'): Promise<void> {
+async function start(wish: 'auto' | 'ebpf' | 'procfs' = 'ebpf'): Promise<void> {
   const intervals = {
     ...DEFAULT_INTERVALS,
     ...{ ENGINE_UPGRADE_LOOK_MS: 100, ENGINE_START_TIMEOUT_MS: 4_000 },
@@ -238,6 +241,47 @@ describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Senso
     await more(MARKS.back, 20);
     expect(programs()).toHaveLength(1);
     expect(programs()[0]).not.toContain('/next/');
+  });
+
+  it('should be what runs when the Sensor starts again, and the other build stay refused', async () => {
+    await start();
+    const laidOut = path.join(state, 'engine', 'v1.7.0', 'ebpf-engine');
+    const before = readFileSync(laidOut);
+    replaceProgram(script('exit 9'));
+    await met(() => /it ended with 9/.test(refusal() ?? ''));
+    await stop();
+    await policies?.stop();
+    facts = emptyFacts();
+    await start();
+    expect(refusal()).toMatch(/it ended with 9/);
+    expect(facts.engine).toMatchObject({ kind: 'ebpf', restarts: 0 });
+    expect(readFileSync(laidOut)).toEqual(before);
+    expect(statSync(path.join(state, 'engine-trials.json')).mode & 0o777).toBe(0o600);
+    const enough = looks + 4;
+    await met(() => looks >= enough);
+    expect(programs()).toHaveLength(1);
+    replaceProgram(anotherBuild());
+    await met(() => refusal() === undefined && programs()[0]?.includes('/next/') === true);
+    await met(() => !existsSync(path.join(state, 'engine-trials.json')));
+    expect(facts.engine).toMatchObject({ state: 'running', restarts: 0 });
+  });
+
+  it('should take over from the lesser engine once its program is one the kernel takes', async () => {
+    replaceProgram('#!/bin/sh\nexit 7\n');
+    await start('auto');
+    expect(facts.engine.kind).toBe('procfs');
+    replaceProgram(script('exit 9'));
+    await met(() => /it ended with 9/.test(refusal() ?? '') && facts.engine.restarts === 1);
+    await met(() => facts.engine.state === 'running');
+    expect(facts.engine.kind).toBe('procfs');
+    replaceProgram(anotherBuild());
+    await met(() => facts.engine.kind === 'ebpf' && facts.engine.state === 'running');
+    await begin(MARKS.better);
+    await met(() => refusal() === undefined);
+    expect(facts.engine.restarts).toBe(1);
+    expect(programs()).toHaveLength(1);
+    expect(facts.engine.disabled_hooks.map(({ hook }) => hook)).not.toContain('engine/ebpf');
+    await expectEachOnce(MARKS.better);
   });
 
   it('should give way to another build of the engine that Node runs, too', async () => {
