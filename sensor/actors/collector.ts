@@ -68,7 +68,11 @@ export function startCollector(
   async function step(): Promise<boolean> {
     if (!recallUntold(facts.untold, spool)) return false;
     reader ??= openReader();
-    const { lines, cursor, skippedLines, malformed } = await reader.read(STREAM_FRAME_EVENTS_MAX);
+    const batch = await reader.read(STREAM_FRAME_EVENTS_MAX);
+    const { lines, cursor, skippedLines, malformed } = batch;
+    if (batch.isSkippedUnknown) {
+      logger.warn({ skippedLines }, 'lines were removed unread, and how many more nobody knows');
+    }
     if (lines.length === 0 && skippedLines + malformed === 0) {
       await settleUntold();
       return false;

@@ -2,6 +2,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { exportFile, maxBackups, maxBytes, nodeName } from './engine-options.ts';
+import { headAfter, isTornHead, joinRun } from './export-head.ts';
 import { isoTime, monotonicUs } from './wall-clock.ts';
 
 export type Line = Record<string, unknown>;
@@ -12,15 +13,30 @@ let lostInKernelTold = 0;
 let exportFd = -1;
 let exportBytes = 0;
 let outbox: string[] = [];
+const TAIL_BYTES = 1_024;
 
-export function openExport(): void {
+/** Opens the export, once a process. */
+export function beginExport(): void {
+  openExport();
+  joinRun(filesFromNewest());
+}
+
+function openExport(): void {
   fs.mkdirSync(path.dirname(exportFile), { recursive: true, mode: 0o700 });
   exportFd = fs.openSync(exportFile, 'a+', 0o600);
   exportBytes = fs.fstatSync(exportFd).size;
-  const last = Buffer.alloc(1);
+  const last = Buffer.alloc(TAIL_BYTES);
   if (exportBytes === 0) return;
-  fs.readSync(exportFd, last, 0, 1, exportBytes - 1);
-  if (last[0] !== 0x0a) exportBytes += fs.writeSync(exportFd, '\n'); // ends a line torn by a crash
+  const tail = Math.min(exportBytes, TAIL_BYTES);
+  fs.readSync(exportFd, last, 0, tail, exportBytes - tail);
+  if (tail === exportBytes && isTornHead(last.subarray(0, tail))) empty();
+  else if (last[tail - 1] !== 0x0a) exportBytes += fs.writeSync(exportFd, '\n'); // ends a line torn by a crash
+}
+
+/** A file without its whole head holds nothing: it begins anew with the next lines. */
+function empty(): void {
+  fs.ftruncateSync(exportFd, 0);
+  exportBytes = 0;
 }
 
 const { dir: exportDir, name: exportName, ext: exportExt } = path.parse(exportFile);
@@ -36,6 +52,10 @@ function backupTimes(): number[] {
   const times = fs.readdirSync(exportDir).map(backupTime).filter(Number.isFinite);
   return times.sort((one, other) => one - other);
 }
+function filesFromNewest(): string[] {
+  const backups = backupTimes().map((ms) => path.join(exportDir, backupName(ms)));
+  return [...backups, exportFile].reverse();
+}
 
 /** What fails leaves the open file as it is; the next lines try again. */
 function rotate(): void {
@@ -49,6 +69,24 @@ function rotate(): void {
     fs.rmSync(path.join(exportDir, backupName(ms)), { force: true });
 }
 
+function write(bytes: Buffer, wrote: (step: number) => void): void {
+  for (let done = 0; done < bytes.length; ) {
+    const step = fs.writeSync(exportFd, bytes, done);
+    exportBytes += step;
+    done += step;
+    wrote(step);
+  }
+}
+
+function writeHead(): void {
+  try {
+    write(Buffer.from(headAfter(filesFromNewest())), () => undefined);
+  } catch (error) {
+    empty();
+    throw error;
+  }
+}
+
 let isTorn = false; // a write that failed left the first part of a line
 export function flush(): void {
   if (outbox.length === 0) return;
@@ -59,11 +97,10 @@ export function flush(): void {
   let done = 0;
   try {
     if (exportBytes > 0 && exportBytes + bytes.length > maxBytes) rotate();
-    while (done < bytes.length) {
-      const step = fs.writeSync(exportFd, bytes, done);
-      exportBytes += step;
+    if (exportBytes === 0) writeHead();
+    write(bytes, (step) => {
       done += step;
-    }
+    });
     isTorn = false;
     counts.written += lines.length;
   } catch (error) {

@@ -25,6 +25,7 @@ import { parserOfValue } from '../../../machines/wire/parse.ts';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
+import { parseExportHead } from '../export-head.ts';
 
 const ENGINE = fileURLToPath(new URL('./procfs-engine.ts', import.meta.url));
 const INSTANCES = '/sys/kernel/tracing/instances';
@@ -108,7 +109,9 @@ describe('procfs engine, polling', () => {
     await lineWith(file, `"pid":${process.pid}`, 'procFS auid');
     const context = { sensorId: 's', cache: createProcessCache() };
     const check = parserOfValue(RuntimeEvent);
-    for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+    const [head = '', ...lines] = readFileSync(file, 'utf8').trim().split('\n');
+    expect(parseExportHead(head)?.linesBefore).toBe(0);
+    for (const line of lines) {
       const result = normalise(line, context);
       expect(result.ok && check(result.event).ok).toBe(true);
     }

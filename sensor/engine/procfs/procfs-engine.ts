@@ -7,7 +7,7 @@
 // Started beside another one it says that it is attached and waits for the word of what that one told last: its trace
 // holds what came since. decision: D50
 import { isBeside, pollMs } from './engine-options.ts';
-import { counts, flush, type Line, openExport, tellLost } from './export-file.ts';
+import { beginExport, counts, flush, type Line, tellLost } from './export-file.ts';
 import { type Began, emitExisting, meetExisting } from './known-processes.ts';
 import { lastPid, leaveSign, readGap, signLife } from './last-sign.ts';
 import { pollProcesses, pollSockets } from './polling.ts';
@@ -109,7 +109,7 @@ function followSigns(began: Began): number {
 }
 
 function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
-  openExport();
+  beginExport();
   hasExport = true;
   const gapMs = refused === undefined ? followSigns(began) : 0;
   emitExisting(began);
