@@ -16,8 +16,10 @@ export type SettledHour = Settled & { readonly hour: number };
 export type LossLedger = {
   /** Everything ever settled, the hours that had to go included. */
   readonly total: Settled;
-  /** The one that changed last stands last; a new hour lets the first one go, whatever the clock says. */
+  /** The one that changed last stands last; a new hour lets another one go, whatever the clock says. */
   readonly hours: readonly SettledHour[];
+  /** What the Console has confirmed of the hours that are kept; absent in journals of before it was written down. */
+  readonly told?: readonly SettledHour[];
 };
 
 const NOTHING: Settled = {
@@ -46,16 +48,56 @@ export function settle(ledger: LossLedger, hour: number, counts: Partial<Settled
   if (COUNTS.every((name) => positive(counts[name]) === 0)) return ledger;
   const { hours } = ledger;
   const at = hours.findIndex((one) => one.hour === hour);
-  const others = at === -1 ? hours.slice(-(LOSS_HOURS_MAX - 1)) : hours.toSpliced(at, 1);
+  const others = at === -1 ? roomIn(ledger) : hours.toSpliced(at, 1);
   const changed = { hour, ...plus(hours[at] ?? NOTHING, counts) };
-  return { total: plus(ledger.total, counts), hours: [...others, changed] };
+  const total = plus(ledger.total, counts);
+  return keepTold(ledger.told ?? [], { total, hours: [...others, changed] });
+}
+
+/** Takes down what the Console has confirmed: hours as they were in a report. */
+export function confirmTold(ledger: LossLedger, hours: readonly SettledHour[]): LossLedger {
+  const names = new Set(hours.map(({ hour }) => hour));
+  const others = (ledger.told ?? []).filter(({ hour }) => !names.has(hour));
+  return keepTold([...others, ...hours], ledger);
+}
+
+function keepTold(told: readonly SettledHour[], { total, hours }: LossLedger): LossLedger {
+  const kept = new Set(hours.map(({ hour }) => hour));
+  return { total, hours, told: told.filter(({ hour }) => kept.has(hour)) };
+}
+
+// The hours that stay when a new one needs room. One that the Console has whole goes first. While it has none of them
+// whole, as in an outage of days, what it does not have of the second hour is settled in the first: later than the
+// outage began and earlier than it happened, but not forgotten. The first one stays, so that no count moves twice, and
+// a row that may have been stored without its confirmation is told again under its own name.
+function roomIn(ledger: LossLedger): readonly SettledHour[] {
+  const { hours } = ledger;
+  if (hours.length < LOSS_HOURS_MAX) return hours;
+  const left = hours.map((one) => untoldOf(ledger, one));
+  const at = left.findIndex((counts) => sumOf(counts) === 0);
+  if (at !== -1) return hours.toSpliced(at, 1);
+  const [first, , ...others] = hours;
+  return first === undefined
+    ? hours
+    : [{ ...first, ...plus(first, left[1] ?? NOTHING) }, ...others];
+}
+
+function untoldOf({ told = [] }: LossLedger, one: SettledHour): Settled {
+  const known = told.find(({ hour }) => hour === one.hour) ?? NOTHING;
+  const left = { ...NOTHING };
+  for (const name of COUNTS) left[name] = positive(one[name] - known[name]);
+  return left;
+}
+
+function sumOf(counts: Settled): number {
+  return counts.seen + lostOf(counts);
 }
 
 /** Settles losses of which nobody knows when they happened: in the hour that changed last. */
 export function settleUndated(ledger: LossLedger, counts: Partial<Settled>): LossLedger {
   const last = ledger.hours.at(-1);
   if (last !== undefined) return settle(ledger, last.hour, counts);
-  return { hours: [], total: plus(ledger.total, counts) };
+  return { ...ledger, total: plus(ledger.total, counts) };
 }
 
 /** Losses of two tellings together; what is none is left out. */

@@ -3,10 +3,12 @@
 // replay. Every function is total: a change that does not fit leaves the state as it is. invariant: I5, I6; decision: D6, D13
 import type { Channel } from '../wire/scalars.ts';
 import {
+  confirmTold,
   EMPTY_LOSS_LEDGER,
   type Losses,
   type LossLedger,
   type Settled,
+  type SettledHour,
   settle,
   settleUndated,
 } from './loss-ledger.rules.ts';
@@ -58,7 +60,9 @@ export type SpoolChange =
       readonly sequence: number;
       readonly to: number;
     }
-  | ({ readonly kind: 'forget' } & IndexRange);
+  | ({ readonly kind: 'forget' } & IndexRange)
+  /** Hours of the ledger that the Console has. */
+  | { readonly kind: 'told'; readonly hours: readonly SettledHour[] };
 
 export const EMPTY_SPOOL: SpoolState = {
   head: 0,
@@ -144,6 +148,8 @@ export function applyChange(state: SpoolState, change: SpoolChange): SpoolState 
       return renumber(state, change);
     case 'forget':
       return settleGone(state, markDone(state, change), change);
+    case 'told':
+      return { ...state, ledger: confirmTold(state.ledger, change.hours) };
   }
 }
 

@@ -4,12 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LOSS_HOURS_MAX } from '../../machines/limits.ts';
 import {
+  confirmTold,
   EMPTY_LOSS_LEDGER,
   hourOf,
   hoursChangedSince,
   type LossLedger,
   lostOf,
   type Settled,
+  type SettledHour,
   settle,
   startOfHourMs,
 } from '../../machines/sensor/loss-ledger.rules.ts';
@@ -91,6 +93,77 @@ describe('loss ledger', () => {
         expect(start).toBeLessThanOrEqual(atMs);
         expect(atMs - start).toBeLessThan(3_600_000);
       }),
+    );
+  });
+});
+
+/** What became of one telling of the hours that changed: an answer may be lost although they are stored. */
+const telling = fc.constantFrom('unsent', 'unanswered', 'confirmed');
+const spans = fc.array(
+  fc.record({ hours: fc.integer({ min: 0, max: 3 * LOSS_HOURS_MAX }), counts, telling }),
+  { maxLength: 12 },
+);
+
+/** A node and its Console, which keeps the highest counts of each hour: what a time of settling and telling leaves. */
+function tellOver(all: readonly { hours: number; counts: Partial<Settled>; telling: string }[]) {
+  const stored = new Map<number, SettledHour>();
+  let [ledger, known] = [EMPTY_LOSS_LEDGER, EMPTY_LOSS_LEDGER];
+  let now = 0;
+  const tell = (how: string): void => {
+    const told = hoursChangedSince(ledger, known);
+    if (how === 'unsent') return;
+    for (const one of told) {
+      const old = stored.get(one.hour) ?? one;
+      const most = NAMES.map((name) => [name, Math.max(old[name], one[name])]);
+      stored.set(one.hour, { ...one, ...Object.fromEntries(most) });
+    }
+    if (how !== 'confirmed') return;
+    known = ledger;
+    ledger = confirmTold(ledger, told);
+  };
+  for (const span of all) {
+    for (let step = 0; step <= span.hours; step += 1) {
+      ledger = settle(ledger, now, span.counts);
+      tell(step === span.hours ? span.telling : 'unsent');
+      now += 1;
+    }
+  }
+  tell('confirmed');
+  const sums = NAMES.map((name) => [
+    name,
+    [...stored.values()].reduce((sum, at) => sum + at[name], 0),
+  ]);
+  return { ledger, sums: Object.fromEntries(sums) as Record<(typeof NAMES)[number], number> };
+}
+
+describe('telling the ledger', () => {
+  it('never forgets what was lost in an outage of any length', () => {
+    fc.assert(
+      fc.property(spans, (all) => {
+        const { ledger, sums } = tellOver(all.filter((one) => one.telling !== 'unanswered'));
+        for (const name of NAMES) expect(sums[name]).toBe(ledger.total[name]);
+      }),
+    );
+  });
+
+  it('never tells too little, whichever answers are lost', () => {
+    fc.assert(
+      fc.property(spans, (all) => {
+        const { ledger, sums } = tellOver(all);
+        for (const name of NAMES) expect(sums[name]).toBeGreaterThanOrEqual(ledger.total[name]);
+      }),
+    );
+  });
+
+  it('always keeps the hours of a long outage apart, but the first, which takes what is older', () => {
+    const hours = 3 * LOSS_HOURS_MAX;
+    let ledger = EMPTY_LOSS_LEDGER;
+    for (let at = 0; at < hours; at += 1) ledger = settle(ledger, at, { spool_discarded: 1 });
+    const rest = hours - LOSS_HOURS_MAX;
+    expect(ledger.hours).toHaveLength(LOSS_HOURS_MAX);
+    expect(ledger.hours[0]).toMatchObject({ hour: 0, spool_discarded: rest + 1 });
+    expect(ledger.hours.slice(1).map((one) => [one.hour, one.spool_discarded])).toEqual(
+      Array.from({ length: LOSS_HOURS_MAX - 1 }, (_, at) => [rest + 1 + at, 1]),
     );
   });
 });

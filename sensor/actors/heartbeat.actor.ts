@@ -112,7 +112,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     facts.lastHeartbeatProblem = null;
     facts.clockOffsetMs = Date.parse(answer.server_time) - parts.now();
     facts.trustHealth = answer.trust_health;
-    parts.losses.confirm(answer.loss_stored);
+    await spool.confirmTold(parts.losses.confirm(answer.loss_stored));
     socketReport.confirm(answer.stored_sections);
     let isDelivered = batch === null;
     if (batch !== null && answer.acknowledged_sequence === batch.sequence) {

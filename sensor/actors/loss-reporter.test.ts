@@ -18,7 +18,8 @@ describe('loss reporter', () => {
       hours: [hour],
     });
     expect(reporter.next(first).hours).toEqual([hour]);
-    reporter.confirm({ run: RUN, report: 1 });
+    expect(reporter.confirm({ run: RUN, report: 1 })).toEqual(first.hours);
+    expect(reporter.confirm({ run: RUN, report: 1 })).toEqual([]);
     expect(reporter.next(first).hours).toEqual([]);
     expect(reporter.next(second).hours).toEqual([
       { hour: '1970-01-01T11:00:00.000Z', engine_lost: 2 },

@@ -7,6 +7,7 @@ import {
   hoursChangedSince,
   type LossLedger,
   presentCounts,
+  type SettledHour,
   startOfHourMs,
 } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { LossReport, LossStored } from '../../machines/wire/loss.ts';
@@ -14,8 +15,11 @@ import type { LossReport, LossStored } from '../../machines/wire/loss.ts';
 export type LossReporter = {
   /** The next report: what is settled now and not confirmed. */
   next(ledger: LossLedger): LossReport;
-  /** What the Console says it has; names of another run, and of reports long past, say nothing. */
-  confirm(stored: LossStored | undefined): void;
+  /**
+   * What the Console says it has; names of another run, and of reports long past, say nothing. The hours that it has now
+   * and had not before, as they were told.
+   */
+  confirm(stored: LossStored | undefined): readonly SettledHour[];
 };
 
 /** Makes the reporter of one process; no other process of this Sensor has its `run`. */
@@ -37,9 +41,11 @@ export function createLossReporter(run: string): LossReporter {
     },
     confirm(stored) {
       const ledger = stored?.run === run ? open.get(stored.report) : undefined;
-      if (stored === undefined || ledger === undefined) return;
+      if (stored === undefined || ledger === undefined) return [];
+      const hours = hoursChangedSince(ledger, confirmed);
       confirmed = ledger;
       for (const report of open.keys()) if (report <= stored.report) open.delete(report);
+      return hours;
     },
   };
 }

@@ -2,7 +2,7 @@
 //   {"crc":"…","spool":1,"stream_id":…,"state":…,"cursor":…,"damaged":…}   first line, rewritten by compaction
 //   {"crc":"…","n":17,"event":{…}}                        an event under its index
 //   {"crc":"…","seal":{"from","to","drop","cursor",…}}    ends one append: the events counted, the cursor behind them, losses
-//   {"crc":"…","change":{"kind":"claim",…}}               claim, ack, release, renumber, forget
+//   {"crc":"…","change":{"kind":"claim",…}}               claim, ack, release, renumber, forget, told
 // decision: D13
 import { crc32 } from 'node:zlib';
 import type { Losses } from '../../machines/sensor/loss-ledger.rules.ts';

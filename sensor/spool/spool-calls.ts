@@ -1,7 +1,7 @@
 // The calls of the spool, each in its turn: plan by the rules, write, tell the machine.
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../actors/runtime/logger.ts';
-import { hourOf, type Losses } from '../../machines/sensor/loss-ledger.rules.ts';
+import { hourOf, type Losses, type SettledHour } from '../../machines/sensor/loss-ledger.rules.ts';
 import {
   applyChange,
   openClaim,
@@ -33,7 +33,10 @@ type Shell = {
 /** Makes the calls over one store and one machine. */
 export function createSpoolCalls(
   shell: Shell,
-): Pick<Spool, 'append' | 'claim' | 'acknowledge' | 'refuse' | 'renumber' | 'release'> {
+): Pick<
+  Spool,
+  'append' | 'claim' | 'acknowledge' | 'refuse' | 'renumber' | 'release' | 'confirmTold'
+> {
   // The events of the last append, so that a batch made at once needs no read.
   let recent: { readonly from: number; readonly jsons: readonly string[] } = { from: 0, jsons: [] };
   // Batches under way that the cap cut into: the Console may still confirm the whole of one.
@@ -143,7 +146,12 @@ export function createSpoolCalls(
     return (await persist({ kind: 'renumber', channel, sequence, to }, true)) ? to : null;
   }
 
-  // A lost acknowledgment or release only repeats a batch, so those lines are not synced.
+  async function confirmTold(hours: readonly SettledHour[]): Promise<void> {
+    if (hours.length > 0 && shell.serves()) await persist({ kind: 'told', hours }, false);
+  }
+
+  // A lost acknowledgment or release only repeats a batch, and a lost confirmation only what is told, so those lines are
+  // not synced.
   async function persist(change: SpoolChange, isDurable: boolean): Promise<boolean> {
     try {
       await store.write(encodeChange(change), isDurable);
@@ -194,6 +202,7 @@ export function createSpoolCalls(
     refuse: (channel, sequence) => inTurn(() => acknowledge(channel, sequence, true)),
     renumber: (channel, sequence) => inTurn(() => renumber(channel, sequence)),
     release: (channel, sequence) => inTurn(() => release(channel, sequence)),
+    confirmTold: (hours) => inTurn(() => confirmTold(hours)),
   };
 }
 

@@ -80,6 +80,17 @@ describe('the ledger of a spool', () => {
     expect(spool.depth()).toBe(3);
   });
 
+  it('should know after a restart what the Console has', async () => {
+    await spool.append([], 1, null, { engine_lost: 3 });
+    await spool.confirmTold(spool.ledger().hours);
+    nowMs += HOUR_MS;
+    await spool.append([], 2, 1, { engine_lost: 1 });
+    expect(spool.ledger().told).toMatchObject([{ hour: 10, engine_lost: 3 }]);
+    const before = spool.ledger();
+    await restart();
+    expect(spool.ledger()).toEqual(before);
+  });
+
   it('should count in the hour the clock tells now, also when it went back', async () => {
     await spool.append([], 1, null, { engine_lost: 1 });
     nowMs -= 5 * HOUR_MS;

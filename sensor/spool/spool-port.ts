@@ -1,6 +1,6 @@
 // What the rest of the Sensor asks of the spool. Calls are served in the order they were made, one at a time.
 // invariant: I5, I6; decision: D6, D13
-import type { Losses, LossLedger } from '../../machines/sensor/loss-ledger.rules.ts';
+import type { Losses, LossLedger, SettledHour } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
 
@@ -75,6 +75,8 @@ export type Spool = {
   renumber(channel: Channel, sequence: number): Promise<number | null>;
   /** Gives the events of an open batch back, for another channel; its number is never used again. */
   release(channel: Channel, sequence: number): Promise<boolean>;
+  /** Takes down hours of the ledger that the Console has, so that these may go. A disk that refuses costs nothing else. */
+  confirmTold(hours: readonly SettledHour[]): Promise<void>;
   depth(): number;
   discarded(): number;
   /** Every event that is held no more, and every one that never came: seen, or lost and where. invariant: I19 */
