@@ -40,6 +40,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   ...lived(PERL, SHELL, 2),
   [`kernel_module_load ${PERL} < ${SHELL}`]: 1,
   [`dns_query ${PERL} < ${SHELL}`]: 2,
+  [`network_connect ${PERL} < ${SHELL}`]: 1,
   ...lived('/usr/bin/cat', SHELL),
   [`file_open /usr/bin/cat < ${SHELL}`]: 1,
   ...lived('/usr/bin/sh', SHELL),
@@ -122,6 +123,8 @@ async function attack(at: Home, port: number): Promise<number> {
   const find = (kind: string, binary: string) =>
     told.find((one) => one.event_kind === kind && one.process?.binary === binary);
   expect(find('dns_query', PERL)?.network?.domain).toBe('evil.example');
+  // It went where the name server sent it.
+  expect(find('network_connect', PERL)?.network?.domain).toBe('evil.example');
   expect(find('network_connect', '/usr/bin/curl')?.network?.destination_port).toBe(port);
   expect(find('file_open', '/usr/bin/cat')?.file?.path).toBe('/etc/shadow');
   const short = told.find((one) => keyOf(one) === 'process_exec /usr/bin/id < /usr/bin/sh');
@@ -165,12 +168,12 @@ async function startServer(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Answers every question with 203.0.113.7. */
+/** Answers every question with 127.0.0.7. */
 async function startResolver(): Promise<Socket> {
   const socket = createSocket('udp4');
   cleanUps.push(() => socket.close());
   socket.on('message', (question, from) => {
-    const answer = Buffer.from('c00c000100010000003c0004cb007107', 'hex');
+    const answer = Buffer.from('c00c000100010000003c00047f000007', 'hex');
     const whole = Buffer.concat([question, answer]);
     whole.writeUInt16BE(0x8180, 2);
     whole.writeUInt16BE(1, 6);

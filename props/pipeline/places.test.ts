@@ -54,6 +54,27 @@ describe('places', () => {
     });
   });
 
+  it('always name a connection by the answer of its namespace, also when no line tells which', async () => {
+    const { pipeline } = nodeOf();
+    const told = (body: object) =>
+      JSON.stringify({
+        process_kprobe: {
+          ...SAMPLE_LINES.dnsAnswer.process_kprobe,
+          process: { exec_id: idOf(90, 9), pid: 9, binary: '/bin/9' },
+          ...body,
+        },
+        time: '2026-05-11T12:54:45.616Z',
+      });
+    const { function_name, args } = SAMPLE_LINES.connect.process_kprobe;
+    const lines = [told({}), told({ function_name, args })];
+    const { events } = await pipeline.take(lines, given(64));
+    expect(events.map(({ event_kind: kind, network }) => [kind, network?.domain])).toEqual([
+      ['dns_query', 'updates.example.test'],
+      ['network_connect', 'updates.example.test'],
+    ]);
+    expect(events[1]?.network_namespace).toBe('77');
+  });
+
   it('never believe a pid that was given to another since', async () => {
     const { pipeline } = nodeOf();
     const { events } = await pipeline.take([line(9, 10, idOf(10, 5))], given(64));

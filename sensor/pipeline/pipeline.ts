@@ -69,8 +69,9 @@ export function createPipeline(
 
   function enrich({ event: told, answers, parentExecId }: Reading, nowMs: number): RuntimeEvent {
     const atMs = timeOf(told, nowMs);
-    names.learn(told, answers, atMs);
     const placed = cache.withAncestry(places.placed(told), parentExecId);
+    // As placed, since a connection is named by the answers of the namespace that it is placed in.
+    names.learn(placed, answers, atMs);
     const event = names.named(placed, atMs);
     const mitre = mitreOf(event);
     return mitre === undefined ? event : { ...event, mitre };
