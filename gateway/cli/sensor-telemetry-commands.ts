@@ -1,7 +1,15 @@
-// `service-console sensors coverage|resources|flows|scores|baselines|connections|services`: what sensors tell beside events.
+// `service-console sensors coverage|resources|flows|scores|baselines|connections|services|processes`: what sensors tell
+// beside events.
 import type { Command } from 'commander';
 import type { CoverageHour, FleetCoverage, SensorCoverage } from '../operator-plane/coverage.ts';
-import type { Flow, Resources, Score, StoredBaseline } from '../operator-plane/sensor-telemetry.ts';
+import type {
+  Flow,
+  InventorySection,
+  Resources,
+  Score,
+  StoredBaseline,
+} from '../operator-plane/sensor-telemetry.ts';
+import type { Client } from './client.ts';
 import {
   type CommandIo,
   clientOf,
@@ -66,7 +74,12 @@ export function addSensorTelemetryCommands(sensors: Command, io: CommandIo): voi
   addNewest(['flows', 'flows', 'who talked to whom, newest first'], FLOWS);
   addNewest(['scores', 'anomaly-scores', 'how unusual events were, newest first'], SCORES);
 
-  const addPaged = <T>(about: readonly [string, string, string], view: View<T>): void => {
+  type After = (client: Client, path: string) => Promise<void>;
+  const addPaged = <T>(
+    about: readonly [string, string, string],
+    view: View<T>,
+    after?: After,
+  ): void => {
     const [command, what, description] = about;
     withOutput(sensors.command(command).description(description))
       .argument('<sensor>', 'id or node name')
@@ -74,16 +87,25 @@ export function addSensorTelemetryCommands(sensors: Command, io: CommandIo): voi
         const shown = tableOptions(options);
         const client = clientOf(io, options);
         const { sensor_id: id } = await findSensor(client, name);
+        const path = `/api/v2/sensors/${id}/${what}`;
         const found: T[] = [];
-        for await (const one of client.all<T>(`/api/v2/sensors/${id}/${what}`, {}, LIST_MAX)) {
-          found.push(one);
-        }
+        for await (const one of client.all<T>(path, {}, LIST_MAX)) found.push(one);
         printList(io.terminal, found, view, shown);
+        await after?.(client, path);
       });
   };
+  // Beside the list and not in it, so that whoever reads the list by program sees items only.
+  const tellShortened: After = async (client, path) => {
+    const { total, node_total: all } = await client.get<InventorySection>(path, { limit: 1 });
+    if (all !== null)
+      io.terminal.talk(`The node has ${all}, too many to tell: these are ${total}.`);
+  };
   addPaged(['baselines', 'baselines', 'what is usual for each program'], BASELINES);
-  addPaged(['connections', 'inventory/connections', 'open connections'], CONNECTIONS);
-  addPaged(['services', 'inventory/listening_services', 'listening services'], SERVICES);
+  const addSection = (about: readonly [string, string, string], view: View<Item>): void =>
+    addPaged(about, view, tellShortened);
+  addSection(['connections', 'inventory/connections', 'open connections'], CONNECTIONS);
+  addSection(['services', 'inventory/listening_services', 'listening services'], SERVICES);
+  addSection(['processes', 'inventory/processes', 'running processes'], PROCESSES);
 }
 
 function withSpan(command: Command): Command {
@@ -188,6 +210,12 @@ const SERVICES: View<Item> = {
   name: (one) => String(one['port']),
   empty: 'Nothing listens.',
   columns: ['protocol', 'ip', 'port', ...HOLDER].map(field),
+};
+
+const PROCESSES: View<Item> = {
+  name: (one) => String(one['pid']),
+  empty: 'Nothing runs.',
+  columns: ['pid', 'command'].map(field),
 };
 
 function field(name: string): Column<Item> {

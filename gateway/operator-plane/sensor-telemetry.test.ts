@@ -153,11 +153,29 @@ describe('what a node holds and does', () => {
 
   it('should page over an inventory section', async () => {
     const first = await get(`/sensors/${ONE}/inventory/listening_services?limit=2`);
-    expect(first.body).toMatchObject({ total: 3, items: [{ port: 0 }, { port: 1 }] });
+    expect(first.body).toMatchObject({
+      total: 3,
+      node_total: null,
+      items: [{ port: 0 }, { port: 1 }],
+    });
     const { body } = await get(
       `/sensors/${ONE}/inventory/listening_services?limit=2&cursor=${first.body.next_cursor}`,
     );
     expect(body).toMatchObject({ items: [{ port: 2 }], next_cursor: null });
-    expect((await run('sensors', 'services', ONE)).out).toHaveLength(4);
+    const { out, err } = await run('sensors', 'services', ONE);
+    expect(out).toHaveLength(4);
+    expect(err).toBe('');
+  });
+
+  it('should say of a section that the node told in part how many there are', async () => {
+    await live.fixture.stored.relational.inventory.put({
+      ...{ sensorId: ONE, section: 'processes', hash: 'e'.repeat(64), nodeTotal: 7_000 },
+      ...{ items: [{ pid: 1, command: 'init' }], nowMs: NOW_MS },
+    });
+    const { body } = await get(`/sensors/${ONE}/inventory/processes`);
+    expect(body).toMatchObject({ total: 1, node_total: 7_000 });
+    const { out, err } = await run('sensors', 'processes', ONE);
+    expect(out.join('\n')).toMatch(/^1 +init/m);
+    expect(err).toBe('The node has 7000, too many to tell: these are 1.');
   });
 });

@@ -55,13 +55,17 @@ const InventorySection = Type.Object({
   section: Type.Enum([...INVENTORY_SECTIONS]),
   hash: Type.String(),
   stored_at: Time,
-  total: Type.Integer(),
+  total: Type.Integer({ description: 'Items that are stored' }),
+  node_total: Nullable(
+    Type.Integer({ description: 'Items on the node, when it has too many to tell them all' }),
+  ),
   items: Type.Array(Type.Record(Type.String(), Type.Unknown())),
   next_cursor: Nullable(Type.String()),
 });
 export type Resources = Type.Static<typeof Resources>;
 export type Flow = Type.Static<typeof Flow>;
 export type Score = Type.Static<typeof Score>;
+export type InventorySection = Type.Static<typeof InventorySection>;
 export type StoredBaseline = Type.Static<typeof StoredBaseline>;
 
 const REFUSALS = refusals(401, 403, 404, 422, 429, 503, 504);
@@ -216,7 +220,7 @@ export function sensorTelemetryRoutes(deps: OperatorPlaneDeps): FastifyPluginAsy
         const next = to < own.items.length ? deps.cursors.seal(list, id, { n: to }) : null;
         return {
           ...{ sensor_id: id, section, hash: own.hash, stored_at: timeText(own.storedAtMs) },
-          total: own.items.length,
+          ...{ total: own.items.length, node_total: own.nodeTotal },
           ...pageOf(reply, own.items.slice(from, to), next),
         };
       },

@@ -48,7 +48,10 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
   const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
   tellActor(deps, identity, beat, nowMs);
   for (const section of ['connections', 'listening_services'] as const) {
-    const told = { items: beat[section], hash: beat.section_hashes?.[section] };
+    const told = {
+      ...{ items: beat[section], hash: beat.section_hashes?.[section] },
+      total: beat.section_totals?.[section],
+    };
     deps.inventory.observe(identity.sensorId, section, told, nowMs);
   }
   deps.telemetry.observe(identity, beat, nowMs);

@@ -56,6 +56,9 @@ const SectionHashes = Type.Partial(
   Type.Object({ connections: SectionHash, listening_services: SectionHash }),
 );
 
+/** Of a list that was shortened: how many there are on the node. */
+const SectionTotals = Type.Partial(Type.Object({ connections: Count, listening_services: Count }));
+
 /** Connections of one program in one direction to or from one place, since the last report that was confirmed. */
 const Flow = Type.Object({
   protocol: Text(8),
@@ -134,6 +137,7 @@ export const HeartbeatRequest = Type.Object({
   listening_services: Type.Optional(Type.Array(ListeningService, { maxItems: 20_000 })),
   /** Over the stable fields of both lists, as in an inventory. */
   section_hashes: Type.Optional(SectionHashes),
+  section_totals: Type.Optional(SectionTotals),
   flows: Type.Array(Flow, { maxItems: REPORTED_FLOWS_MAX }),
   resources: Type.Object({
     cpu_percent: Type.Number({ minimum: 0 }),

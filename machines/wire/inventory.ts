@@ -2,7 +2,7 @@
 import Type, { type TSchema } from 'typebox';
 import { INVENTORY_ITEMS_MAX } from '../limits.ts';
 import { Baseline } from './baseline.ts';
-import { NamedBy } from './scalars.ts';
+import { Count, NamedBy } from './scalars.ts';
 
 export const INVENTORY_SECTIONS = [
   'processes',
@@ -16,14 +16,21 @@ export const INVENTORY_SECTIONS = [
 ] as const;
 export const SectionHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Item = NamedBy(128, Type.Unknown());
+/** How many there are on the node, when the list was shortened; the hash is over this number, too. */
+const Total = Type.Optional(Count);
 const wholeOf = <S extends TSchema>(item: S) =>
-  Type.Object({ hash: SectionHash, items: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }) });
+  Type.Object({
+    hash: SectionHash,
+    items: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
+    total: Total,
+  });
 const deltaOf = <S extends TSchema>(item: S) =>
   Type.Object({
     base_hash: SectionHash,
     hash: SectionHash,
     added: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
     removed: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
+    total: Total,
   });
 const Section = Type.Union([wholeOf(Item), deltaOf(Item)]);
 const Baselines = Type.Union([wholeOf(Baseline), deltaOf(Baseline)]);

@@ -40,6 +40,8 @@ const line = (pid: number, ticks: number, parent: string): string =>
     },
     time: '2026-05-11T12:54:45.616Z',
   });
+const bodyOf = (line: Readonly<Record<string, unknown>>) =>
+  line['process_kprobe'] as Readonly<Record<string, unknown>>;
 const given = (left: number) => ({ sensorId: 's', nowMs: Date.now(), looks: { left } });
 
 describe('places', () => {
@@ -59,14 +61,14 @@ describe('places', () => {
     const told = (body: object) =>
       JSON.stringify({
         process_kprobe: {
-          ...SAMPLE_LINES.dnsAnswer.process_kprobe,
+          ...bodyOf(SAMPLE_LINES.dnsAnswer),
           process: { exec_id: idOf(90, 9), pid: 9, binary: '/bin/9' },
           ...body,
         },
         time: '2026-05-11T12:54:45.616Z',
       });
-    const { function_name, args } = SAMPLE_LINES.connect.process_kprobe;
-    const lines = [told({}), told({ function_name, args })];
+    const { process: _, parent: __, ...connect } = bodyOf(SAMPLE_LINES.connect);
+    const lines = [told({}), told(connect)];
     const { events } = await pipeline.take(lines, given(64));
     expect(events.map(({ event_kind: kind, network }) => [kind, network?.domain])).toEqual([
       ['dns_query', 'updates.example.test'],

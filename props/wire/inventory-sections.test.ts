@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import { INVENTORY_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { InventoryRequest } from '../../machines/wire/inventory.ts';
@@ -12,6 +13,7 @@ import { stableTextOf } from '../../machines/wire/inventory-text.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import { startInventory } from '../../sensor/actors/inventory.ts';
 import type { Parts } from '../../sensor/actors/parts.ts';
+import { createSocketReport } from '../../sensor/actors/socket-report.ts';
 import { inventoryCalls } from '../../storage/memory/inventory-store.ts';
 import { portOf } from '../../storage/memory/unsafe-port-of.ts';
 import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
@@ -42,7 +44,11 @@ function joined() {
   const writes: string[] = [];
   const asks: string[] = [];
   const texts: string[] = [];
-  const node = { connections: [] as Connection[], habits: [] as Baseline[] };
+  const node = {
+    connections: [] as Connection[],
+    processes: { items: [] as { pid: number; command: string }[] },
+    habits: [] as Baseline[],
+  };
   const store = portOf<InventoryStore>('inventory', inventoryCalls(), async (_, effect) =>
     effect(),
   );
@@ -69,7 +75,7 @@ function joined() {
     ports: {
       telemetry: {
         sockets: async () => ({ connections: [...node.connections], listening_services: [] }),
-        processes: async () => [],
+        processes: async () => node.processes,
       },
     },
     habits: { items: () => node.habits },
@@ -102,6 +108,7 @@ function joined() {
     writes,
     asks,
     rows,
+    section: (name: 'connections' | 'processes') => store.get(SENSOR, name),
     stored: async () => (await store.get(SENSOR, 'connections'))?.items ?? [],
     async heartbeat() {
       // In the order in which the kernel happens to list them.
@@ -166,6 +173,57 @@ describe('sections of sockets', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('lists that are too long', () => {
+  const many = (name: string) => ({
+    items: Array.from({ length: 5_000 }, (_, n) => ({
+      ...{ pid: n + 1, command: `/bin/${n === 4_999 ? 'quiet' : name} ${'\u0001'.repeat(500)}` },
+    })),
+  });
+  const flood = (from: number) =>
+    Array.from({ length: 5_000 }, (_, n) => ({
+      ...{ ...connection(from + n), pid: 1, binary: '\u0001'.repeat(200) },
+    }));
+
+  it('should be told shortened and say so, whatever came and went', async () => {
+    const own = joined();
+    for (const name of ['flood', 'other']) {
+      own.node.processes = many(name);
+      own.node.connections = flood(name.length * 10_000);
+      await own.inventory();
+      const processes = await own.section('processes');
+      expect(processes?.nodeTotal).toBe(5_000);
+      const commands = processes?.items.map((one) => String(one['command'])) ?? [];
+      expect(new Set(commands.map((command) => command.split(' ')[0]))).toEqual(
+        new Set([`/bin/${name}`, '/bin/quiet']),
+      );
+      const connections = await own.section('connections');
+      expect(connections?.nodeTotal).toBe(5_000);
+      expect(sorted(connections?.items ?? []).length).toBeGreaterThan(500);
+    }
+    for (const text of own.texts) {
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(INVENTORY_BODY_MAX_BYTES);
+    }
+    own.node.processes = { items: [{ pid: 1, command: 'init' }] };
+    await own.inventory();
+    expect(await own.section('processes')).toMatchObject({ nodeTotal: null, items: [{ pid: 1 }] });
+  });
+
+  it('should have one name on both ways, and another when only the whole number changed', async () => {
+    const own = joined();
+    own.node.connections = flood(0);
+    await own.inventory();
+    const said = createSocketReport().next({
+      ...{ connections: own.node.connections.toReversed(), listening_services: [] },
+    });
+    const hash = (await own.section('connections'))?.hash;
+    expect(said).toContain(`"connections":"${hash}"`);
+    expect(said).toContain('"section_totals":{"connections":5000}');
+    const more = { connections: own.node.connections, listening_services: [] };
+    const grown = createSocketReport().next({ ...more, totals: { connections: 5_001 } });
+    expect(grown).not.toContain(hash);
   });
 });
 

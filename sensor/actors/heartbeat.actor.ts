@@ -21,7 +21,7 @@ import type { Channel } from '../../machines/wire/scalars.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
 import { type Answer, sentenceOf, waitOf } from '../transport/answer.ts';
 import { createDelivery } from './delivery.ts';
-import { heartbeatText } from './heartbeat-body.ts';
+import { engineWithin, heartbeatText } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
 import { createSocketReport } from './socket-report.ts';
 
@@ -49,6 +49,7 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     batch: createDelivery(spool, 'batch', logger, giveUp),
   };
   const socketReport = createSocketReport();
+  let isEngineShortened = false;
   // The last number used; a heartbeat without events repeats it.
   let lastSequence = 0;
 
@@ -70,7 +71,13 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     parts.trust.refresh();
     const [resources, sockets] = await Promise.all([telemetry.resources(), telemetry.sockets()]);
     const told = parts.flows.report();
+    const engine = engineWithin(facts.engine);
+    if (engine !== facts.engine && !isEngineShortened) {
+      logger.warn('what the engine says is too long and is told shortened');
+    }
+    isEngineShortened = engine !== facts.engine;
     const text = heartbeatText(parts, {
+      engine,
       batch,
       sequence: lastSequence,
       resources,

@@ -1,20 +1,17 @@
 // The inventory: sections go out only when the hash of their stable fields changed, as a delta when the Console knows the
 // base, whole when it asks. One at a time; a failed one is sent again at the next turn.
-import { hash } from 'node:crypto';
 import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
-import { type InventoryItem, InventoryResponse } from '../../machines/wire/inventory.ts';
-import { distinctItems, sectionText } from '../../machines/wire/inventory-text.ts';
+import { InventoryResponse } from '../../machines/wire/inventory.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Parts } from './parts.ts';
+import { processSection, type Section, socketSections, wholeSection } from './section.ts';
 
 const readAnswer = parserOfValue(InventoryResponse);
 type Name = 'processes' | 'connections' | 'listening_services' | 'baselines';
-type Held = {
-  readonly hash: string;
-  readonly items: ReadonlyMap<string, InventoryItem>;
+type Held = Section & {
   /** Told even when nothing changed. */
   readonly isDue?: boolean;
 };
@@ -24,6 +21,8 @@ export type Inventory = { send(isFull: boolean): void; stop(): void };
 /** Starts the sender; every interval and on demand. */
 export function startInventory(parts: Parts): Inventory {
   const known = new Map<Name, Held>();
+  /** Lists that are told shortened now. */
+  const shortened = new Set<Name>();
   /** The habits that were told last, as they were drawn up then. */
   let toldHabits: readonly Baseline[] | null = null;
   let isRunning = false;
@@ -51,7 +50,7 @@ export function startInventory(parts: Parts): Inventory {
   // what it told before.
   async function tellHabits(): Promise<void> {
     const items = parts.habits.items();
-    const held = { ...heldOf(items), isDue: items !== toldHabits };
+    const held = { ...wholeSection(items), isDue: items !== toldHabits };
     const learned = new Map<Name, Held>([['baselines', held]]);
     if (await exchange(learned)) await exchange(learned);
     if (known.get('baselines') === held) toldHabits = items;
@@ -64,12 +63,20 @@ export function startInventory(parts: Parts): Inventory {
       ([name, held]) => held.isDue === true || known.get(name)?.hash !== held.hash,
     );
     if (changed.length === 0 || isStopped) return false;
-    const sections = Object.fromEntries(
-      changed.map(([name, held]) => [name, sectionOf(held, known.get(name))]),
-    );
+    for (const [name, held] of changed) tellShortened(name, held);
     const isFull = now.size > 1 && changed.length === now.size && changed.every(isUnknown);
-    const text = JSON.stringify({ is_full_snapshot: isFull, sections });
-    if (text.length > INVENTORY_BODY_MAX_BYTES) return false;
+    const textOf = (from: (name: Name) => Held | undefined): string => {
+      const told = changed.map(([name, held]) => [name, toldOf(held, from(name))]);
+      return JSON.stringify({ is_full_snapshot: isFull, sections: Object.fromEntries(told) });
+    };
+    const fits = (one: string) => Buffer.byteLength(one) <= INVENTORY_BODY_MAX_BYTES;
+    const changes = textOf((name) => known.get(name));
+    // What went and what came may be longer than what there is.
+    const text = fits(changes) ? changes : textOf(() => undefined);
+    if (!fits(text)) {
+      parts.logger.warn({ bytes: Buffer.byteLength(text) }, 'the inventory is too long to be told');
+      return false;
+    }
     const answer = await parts.client.post(SENSOR_PATHS.inventory, text, {
       timeoutMs: REQUEST_TIMEOUT_MS,
     });
@@ -81,6 +88,16 @@ export function startInventory(parts: Parts): Inventory {
       else known.set(name, held);
     }
     return needed.size > 0;
+  }
+
+  /** Once, until the list was whole again. */
+  function tellShortened(name: Name, { items, total }: Held): void {
+    if (total === undefined) shortened.delete(name);
+    else if (!shortened.has(name)) {
+      shortened.add(name);
+      const facts = { section: name, told: items.size, total };
+      parts.logger.warn(facts, 'a list of the inventory is too long and is told shortened');
+    }
   }
 
   const isUnknown = ([name]: readonly [Name, Held]): boolean => !known.has(name);
@@ -105,23 +122,21 @@ export function startInventory(parts: Parts): Inventory {
   };
 }
 
-function sectionOf(now: Held, before: Held | undefined) {
-  if (before === undefined) return { hash: now.hash, items: [...now.items.values()] };
+function toldOf(now: Held, before: Held | undefined) {
+  const { hash, total } = now;
+  const mark = total === undefined ? {} : { total };
+  if (before === undefined) return { hash, items: [...now.items.values()], ...mark };
   const added = [...now.items].filter(([key]) => !before.items.has(key)).map(([, item]) => item);
   const removed = [...before.items].filter(([key]) => !now.items.has(key)).map(([, item]) => item);
-  return { base_hash: before.hash, hash: now.hash, added, removed };
+  return { base_hash: before.hash, hash, added, removed, ...mark };
 }
 
 async function readSections(telemetry: Telemetry): Promise<ReadonlyMap<Name, Held>> {
   const [sockets, processes] = await Promise.all([telemetry.sockets(), telemetry.processes()]);
+  const { connections, listening_services } = socketSections(sockets);
   return new Map<Name, Held>([
-    ['processes', heldOf(processes)],
-    ['connections', heldOf(sockets.connections)],
-    ['listening_services', heldOf(sockets.listening_services)],
+    ['processes', processSection(processes)],
+    ['connections', connections],
+    ['listening_services', listening_services],
   ]);
-}
-
-function heldOf(items: readonly InventoryItem[]): Held {
-  const distinct = distinctItems(items);
-  return { hash: hash('sha256', sectionText(distinct), 'hex'), items: distinct };
 }

@@ -1,14 +1,11 @@
 // Connections and listening services in the heartbeat. A list whose hash the last answer named as stored does not travel
 // again; whatever made the Console hold something else (a lost write, a restored database, another identity) shows in the
 // next answer, after which the list travels whole. A Console that names no hashes always gets both. decision: D49
-import { createHash } from 'node:crypto';
-import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import type { SectionHashes } from '../../machines/wire/heartbeat.ts';
-import { distinctItems } from '../../machines/wire/inventory-text.ts';
-import type { Connection, Service, Sockets } from '../telemetry/sockets.ts';
+import { sectionText } from '../../machines/wire/inventory-text.ts';
+import type { Sockets } from '../telemetry/sockets.ts';
+import { socketSections } from './section.ts';
 
-/** Events may take half of a body. */
-const LISTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 4;
 const SECTIONS = ['listening_services', 'connections'] as const;
 
 export type SocketReport = {
@@ -19,19 +16,23 @@ export type SocketReport = {
 };
 
 /** Nothing is confirmed at first. */
-export function createSocketReport(bytesMax: number = LISTS_MAX_BYTES): SocketReport {
+export function createSocketReport(bytesMax?: number): SocketReport {
   let stored: SectionHashes = {};
   return {
     next(sockets) {
+      const sections = socketSections(sockets, bytesMax);
       const members: string[] = [];
       const hashes: SectionHashes = {};
-      let left = bytesMax;
+      const totals: Record<string, number> = {};
       for (const name of SECTIONS) {
-        const texts = within(left, stableTexts(sockets[name]));
-        const list = `[${texts.join(',')}]`;
-        left -= Buffer.byteLength(list);
-        hashes[name] = createHash('sha256').update(list).digest('hex');
-        if (stored[name] !== hashes[name]) members.push(`"${name}":${list}`);
+        const { hash, items, total } = sections[name];
+        hashes[name] = hash;
+        if (stored[name] === hash) continue;
+        members.push(`"${name}":${sectionText(items)}`);
+        if (total !== undefined) totals[name] = total;
+      }
+      if (Object.keys(totals).length > 0) {
+        members.push(`"section_totals":${JSON.stringify(totals)}`);
       }
       return [`"section_hashes":${JSON.stringify(hashes)}`, ...members].join(',');
     },
@@ -39,19 +40,4 @@ export function createSocketReport(bytesMax: number = LISTS_MAX_BYTES): SocketRe
       stored = now ?? {};
     },
   };
-}
-
-/** The canonical text of each, sorted and once: the order in which the kernel lists them is no change. */
-function stableTexts(items: Sockets[keyof Sockets]): readonly string[] {
-  return [...distinctItems<Connection | Service>(items).keys()];
-}
-
-/** As many as fit. */
-function within(bytes: number, texts: readonly string[]): readonly string[] {
-  let used = 2;
-  const end = texts.findIndex((text) => {
-    used += Buffer.byteLength(text) + 1;
-    return used > bytes;
-  });
-  return end < 0 ? texts : texts.slice(0, end);
 }

@@ -1,26 +1,33 @@
 // Who talked to whom: connections of one program to or from one place, counted from the events that pass by. A flow goes
 // out with every heartbeat until one that held it is confirmed; what was not seen since is forgotten then, and what was
-// goes on under its beginning, so that the Console puts it in the place of the earlier report. When too many are held, the
-// one seen longest ago makes way. decision: D48; invariant: I10
+// goes on under its beginning, so that the Console puts it in the place of the earlier report. A report tells what fits its
+// bytes, the one seen longest ago first; the rest waits for the next one. When too many are held, the one seen longest ago
+// makes way. decision: D48; invariant: I10
 import { LRUCache } from 'lru-cache';
-import { REPORTED_FLOWS_MAX } from '../../machines/limits.ts';
+import { HEARTBEAT_BODY_MAX_BYTES, REPORTED_FLOWS_MAX } from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import { fittingCount } from './shortened.ts';
 
+/** Of a body of which events take half and sockets a quarter. */
+const FLOWS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 16;
 type Flow = HeartbeatRequest['flows'][number];
 type Held = { readonly flow: Flow; readonly version: number };
-/** Narrower than the wire allows: a heartbeat of nothing but the longest names still fits its body. */
+/** Narrower than the wire allows, so that long names leave room for other flows. */
 const BOUNDS = { protocol: 8, remote_ip: 64, domain: 256, binary: 256, container_id: 128 } as const;
 
 export type FlowTable = {
   /** Takes an event that is in the spool; only those of connections count. */
   note(event: RuntimeEvent, nowMs: number): void;
-  /** What is to be told now. `confirm` says that the Console has it. */
+  /** What is to be told now, as far as it fits. `confirm` says that the Console has it. */
   report(): { readonly flows: Flow[]; confirm(): void };
 };
 
 /** An empty table. */
-export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTable {
+export function createFlowTable(
+  flowsMax: number = REPORTED_FLOWS_MAX,
+  bytesMax: number = FLOWS_MAX_BYTES,
+): FlowTable {
   const held = new LRUCache<string, Held>({ max: flowsMax });
   let version = 0;
 
@@ -41,10 +48,12 @@ export function createFlowTable(flowsMax: number = REPORTED_FLOWS_MAX): FlowTabl
       held.set(key, { flow, version });
     },
     report() {
-      const told = [...held.rkeys()].flatMap((key) => {
+      const all = [...held.rkeys()].flatMap((key) => {
         const one = held.peek(key);
         return one === undefined ? [] : [{ key, ...one }];
       });
+      const texts = all.map(({ flow }) => JSON.stringify(flow));
+      const told = all.slice(0, fittingCount(texts, bytesMax));
       return {
         flows: told.map(({ flow }) => flow),
         confirm() {

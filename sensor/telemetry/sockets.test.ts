@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { REPORTED_SOCKETS_MAX } from '../../machines/limits.ts';
 import { createSocketOwners } from './socket-owners.ts';
 import { createSocketReader, parseTable, socketsOf } from './sockets.ts';
 
@@ -53,6 +54,22 @@ describe('sockets', () => {
       ['127.0.0.1', '10.0.0.2', 443],
       ['127.0.0.1', '10.0.0.2', 81],
     ]);
+  });
+
+  it('should keep some of every program when one has too many, and say how many there are', () => {
+    const row = (inode: number) => `   0: 0100007F:1F90 0200000A:01BB 01 ${at(inode)}`;
+    const flood = Array.from({ length: REPORTED_SOCKETS_MAX + 100 }, (_, n) => row(n + 1));
+    const owners = new Map(flood.map((_, n) => [`${n + 1}`, { pid: 1, binary: '/bin/flood' }]));
+    owners.set('90000', { pid: 2, binary: '/bin/quiet' });
+    const rows = parseTable([HEAD, ...flood, row(90_000), row(90_001)].join('\n'));
+    const { connections, listening_services, totals } = socketsOf(rows, owners);
+    expect(connections).toHaveLength(REPORTED_SOCKETS_MAX);
+    expect(new Set(connections.map(({ binary }) => binary))).toEqual(
+      new Set(['/bin/flood', '/bin/quiet', undefined]),
+    );
+    expect(totals).toEqual({ connections: REPORTED_SOCKETS_MAX + 102 });
+    expect(listening_services).toEqual([]);
+    expect(socketsOf(rows.slice(0, 9), owners).totals).toBe(undefined);
   });
 
   it('should name the program of a listener of this process, as the kernel tells it', async () => {

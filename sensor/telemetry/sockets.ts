@@ -4,12 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { REPORTED_SOCKETS_MAX } from '../../machines/limits.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { createNetworkNamespaces } from './network-namespaces.ts';
+import { byTurns } from './shortened.ts';
 import { createSocketOwners, type Owner } from './socket-owners.ts';
 
-/** What the node has now: both lists whole. */
+/** What the node has now; a total only of a list that is not whole: how many there are. */
 export type Sockets = {
   readonly connections: readonly Connection[];
   readonly listening_services: readonly Service[];
+  readonly totals?: { readonly connections?: number; readonly listening_services?: number };
 };
 export type Connection = NonNullable<HeartbeatRequest['connections']>[number];
 export type Service = NonNullable<HeartbeatRequest['listening_services']>[number];
@@ -88,7 +90,7 @@ export function parseTable(text: string): readonly Row[] {
   return rows;
 }
 
-/** Both lists, each cut at its bound. */
+/** Both lists, each shortened to its bound by turns of the programs. */
 export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owner>): Sockets {
   const connections: Connection[] = [];
   const services: Service[] = [];
@@ -96,9 +98,8 @@ export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owne
     const within = networkNamespace === undefined ? {} : { network_namespace: networkNamespace };
     const about = { ...owners.get(inode), ...within };
     if (state === LISTEN) {
-      if (services.length >= REPORTED_SOCKETS_MAX) continue;
       services.push({ protocol: 'tcp', ip: local.ip, port: local.port, ...about });
-    } else if (connections.length < REPORTED_SOCKETS_MAX) {
+    } else {
       connections.push({
         protocol: 'tcp',
         local_ip: local.ip,
@@ -110,7 +111,30 @@ export function socketsOf(rows: readonly Row[], owners: ReadonlyMap<string, Owne
       });
     }
   }
-  return { connections, listening_services: services };
+  const totals = {
+    ...totalOf('connections', connections),
+    ...totalOf('listening_services', services),
+  };
+  return {
+    connections: withinBound(connections),
+    listening_services: withinBound(services),
+    ...(Object.keys(totals).length === 0 ? {} : { totals }),
+  };
+}
+
+/** Whose a socket is, when a list has to be shortened: the program's in its network namespace, in however many processes. */
+export function ownerOfSocket(one: Connection | Service): string {
+  return `${one.binary ?? one.pid ?? ''} ${one.network_namespace ?? ''}`;
+}
+
+function withinBound<Item extends Connection | Service>(all: readonly Item[]): readonly Item[] {
+  return all.length <= REPORTED_SOCKETS_MAX
+    ? all
+    : byTurns(all, ownerOfSocket, REPORTED_SOCKETS_MAX);
+}
+
+function totalOf(name: string, { length }: { readonly length: number }): Record<string, number> {
+  return length <= REPORTED_SOCKETS_MAX ? {} : { [name]: length };
 }
 
 // The kernel writes each 32-bit word of an address in the machine's byte order.

@@ -2,6 +2,7 @@
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import type { InventoryItem } from '../../machines/wire/inventory.ts';
 import { readProcesses } from './processes.ts';
+import type { Listed } from './shortened.ts';
 import { createSocketReader, type Sockets } from './sockets.ts';
 import { createResourceMeter } from './system.ts';
 
@@ -10,7 +11,7 @@ export type Telemetry = {
   sockets(): Promise<Sockets>;
   /** Use since the last look, and the node's load. */
   resources(): Promise<HeartbeatRequest['resources']>;
-  processes(): Promise<readonly InventoryItem[]>;
+  processes(): Promise<Listed<InventoryItem>>;
 };
 
 /** Measures this node by its kernel; the free space is that of the state directory. */
@@ -18,6 +19,6 @@ export function createTelemetry(stateDir: string): Telemetry {
   return {
     sockets: createSocketReader(),
     resources: createResourceMeter(stateDir),
-    processes: readProcesses,
+    processes: () => readProcesses(),
   };
 }

@@ -9,6 +9,7 @@ type Section = {
   readonly section: InventorySectionName;
   readonly hash: string;
   readonly itemsText: string;
+  readonly nodeTotal: number | null;
   readonly storedAtMs: number;
 };
 export type MemoryInventory = { readonly inventory: InventoryStore; setAway(away: boolean): void };
@@ -28,13 +29,13 @@ export function inventoryCalls(): Calls<InventoryStore> {
     const own = sections.get(keyOf(sensorId, section));
     if (own === undefined) return null;
     const items = JSON.parse(own.itemsText) as readonly InventoryItem[];
-    return { hash: own.hash, items, storedAtMs: own.storedAtMs };
+    return { hash: own.hash, items, nodeTotal: own.nodeTotal, storedAtMs: own.storedAtMs };
   }
 
   function put(input: Parameters<InventoryStore['put']>[0]): void {
-    const { sensorId, section, hash, nowMs } = input;
+    const { sensorId, section, hash, nodeTotal = null, nowMs } = input;
     const itemsText = JSON.stringify(input.items);
-    const own = { sensorId, section, hash, itemsText, storedAtMs: nowMs };
+    const own = { sensorId, section, hash, itemsText, nodeTotal, storedAtMs: nowMs };
     sections.set(keyOf(sensorId, section), own);
   }
 

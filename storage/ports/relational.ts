@@ -79,6 +79,8 @@ export type InventoryStore = {
   ): Promise<{
     readonly hash: string;
     readonly items: readonly InventoryItem[];
+    /** How many there are on the node; null: these are all. */
+    readonly nodeTotal: number | null;
     readonly storedAtMs: number;
   } | null>;
   put(input: {
@@ -86,6 +88,8 @@ export type InventoryStore = {
     readonly section: InventorySectionName;
     readonly hash: string;
     readonly items: readonly InventoryItem[];
+    /** Absent or null: these are all. */
+    readonly nodeTotal?: number | null;
     readonly nowMs: number;
   }): Promise<void>;
 };

@@ -21,18 +21,20 @@ export function createInventoryStore(db: Kysely<Database>): InventoryStore {
       const row = await orUnavailable(() =>
         db
           .selectFrom('inventory_sections')
-          .select(['hash', 'items', 'stored_at_ms'])
+          .select(['hash', 'items', 'node_total', 'stored_at_ms'])
           .where('sensor_id', '=', storableText(sensorId))
           .where('section', '=', section)
           .executeTakeFirst(),
       );
       if (row === undefined) return null;
-      return { hash: row.hash, items: row.items, storedAtMs: row.stored_at_ms };
+      const { hash, items, node_total: nodeTotal, stored_at_ms: storedAtMs } = row;
+      return { hash, items, nodeTotal, storedAtMs };
     },
     async put(input) {
       const content = {
         hash: input.hash,
         items: JSON.stringify(input.items),
+        node_total: input.nodeTotal ?? null,
         stored_at_ms: input.nowMs,
       };
       await orUnavailable(() =>

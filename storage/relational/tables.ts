@@ -71,6 +71,7 @@ export type InventoryTable = {
   section: InventorySectionName;
   hash: string;
   items: Json<readonly InventoryItem[]>;
+  node_total: number | null;
   stored_at_ms: number;
 };
 

@@ -41,7 +41,12 @@ export type Inventory = {
   observe(
     sensorId: string,
     section: 'connections' | 'listening_services',
-    told: { readonly items: readonly Endpoint[] | undefined; readonly hash: string | undefined },
+    told: {
+      readonly items: readonly Endpoint[] | undefined;
+      readonly hash: string | undefined;
+      /** How many there are on the node, when the items are not all. */
+      readonly total?: number | undefined;
+    },
     nowMs: number,
   ): void;
   /** What is durably stored of the sections of a heartbeat. */
@@ -74,7 +79,11 @@ export function createInventory(deps: {
     doubt: (sensorId, section) => remember(sensorId, section, UNSURE),
   });
 
-  type Content = { readonly hash: string; readonly items: readonly InventoryItem[] };
+  type Content = {
+    readonly hash: string;
+    readonly items: readonly InventoryItem[];
+    readonly total?: number | undefined;
+  };
   async function put(
     sensorId: string,
     section: InventorySectionName,
@@ -83,7 +92,7 @@ export function createInventory(deps: {
   ): Promise<void> {
     const atMs = section === 'baselines' ? await putBaselines(sensorId, content, nowMs) : nowMs;
     try {
-      await store.put({ sensorId, section, hash: content.hash, items: content.items, nowMs: atMs });
+      await store.put({ sensorId, section, ...storedOf(content), nowMs: atMs });
     } catch (error) {
       // It may have been written all the same: neither what was known before nor this one is sure.
       remember(sensorId, section, UNSURE);
@@ -103,7 +112,7 @@ export function createInventory(deps: {
     remember(sensorId, section, UNSURE);
     // An attempt that ends here must not make the section look older than its rows.
     const unsureMs = keptAtMs === null ? nowMs : Math.max(nowMs, keptAtMs + 1);
-    await store.put({ sensorId, section, hash: UNSURE, items, nowMs: unsureMs });
+    await store.put({ sensorId, section, ...storedOf({ hash: UNSURE, items }), nowMs: unsureMs });
     return await storeBaselines(deps.baselines, { sensorId, items, keptAtMs, nowMs });
   }
 
@@ -132,7 +141,7 @@ export function createInventory(deps: {
     const base = await store.get(sensorId, section);
     const items = base?.hash === sent.base_hash ? applyDelta(base.items, sent) : null;
     if (items === null) return 'need_full';
-    await put(sensorId, section, { hash: sent.hash, items }, options.nowMs);
+    await put(sensorId, section, { hash: sent.hash, items, total: sent.total }, options.nowMs);
     return 'stored';
   }
 
@@ -163,13 +172,13 @@ export function createInventory(deps: {
       );
       return running === null ? storeUnavailable() : await running;
     },
-    observe(sensorId, section, { items, hash: named }, nowMs) {
+    observe(sensorId, section, { items, hash: named, total }, nowMs) {
       look.served(sensorId, nowMs);
       if (items === undefined) return;
       if (items.length === 0 && known(sensorId, section) === undefined) return;
       const key = `${sensorId} ${section}`;
       // A Sensor that does not name its lists gets the name that its inventory has for them.
-      const content = named === undefined ? contentOf(items) : { hash: named, items };
+      const content = named === undefined ? contentOf(items) : { hash: named, items, total };
       // One write of a section at a time: what changed meanwhile is not named as stored and comes again.
       if (onTheirWay.has(key) || known(sensorId, section) === content.hash) return;
       if (onTheirWay.size >= INVENTORY_WRITES_IN_FLIGHT_MAX) return;
@@ -191,4 +200,14 @@ export function createInventory(deps: {
       return stored;
     },
   };
+}
+
+/** What a Sensor says of the whole is believed no further than that it is more than it told. */
+function storedOf(content: {
+  readonly hash: string;
+  readonly items: readonly InventoryItem[];
+  readonly total?: number | undefined;
+}) {
+  const { hash, items, total = 0 } = content;
+  return { hash, items, nodeTotal: total > items.length ? total : null };
 }

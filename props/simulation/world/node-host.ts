@@ -144,7 +144,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       telemetry: {
         sockets: async () => sockets.look(),
         resources: async () => ({ cpu_percent: 1, memory_bytes: 1, load_1m: 0, uptime_seconds: 1 }),
-        processes: async () => [{ pid: 1, command: 'init' }],
+        processes: async () => ({ items: [{ pid: 1, command: 'init' }] }),
       },
       context: { look: async () => null, workloadOf: () => undefined },
     };

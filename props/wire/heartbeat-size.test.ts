@@ -1,0 +1,148 @@
+// A heartbeat is never longer than a Console takes, whatever its parts hold: one that is too long would be refused with the
+// events in it, and those would be given up though nothing is wrong with them. invariant: I1
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HEARTBEAT_BODY_MAX_BYTES, LOSS_HOURS_MAX } from '../../machines/limits.ts';
+import { EMPTY_LOSS_LEDGER, settle } from '../../machines/sensor/loss-ledger.rules.ts';
+import { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import { LOSS_PLACES } from '../../machines/wire/loss.ts';
+import { parserOf } from '../../machines/wire/parse.ts';
+import { emptyFacts } from '../../sensor/actors/facts.ts';
+import { engineWithin, heartbeatText } from '../../sensor/actors/heartbeat-body.ts';
+import { createLossReporter } from '../../sensor/actors/loss-reporter.ts';
+import { createSocketReport } from '../../sensor/actors/socket-report.ts';
+import { createFlowTable } from '../../sensor/telemetry/flows.ts';
+import { eventLike } from '../pipeline/event-like.ts';
+
+const read = parserOf(HeartbeatRequest);
+const MOST = Number.MAX_SAFE_INTEGER;
+// A plain letter, one of two bytes, one of four in two units, and one that JSON writes as six.
+const letter = fc.constantFrom('a', 'ü', '😀', '\u0001');
+const few = fc.integer({ min: 0, max: 1_000 });
+const AT = '2026-03-01T12:00:00.000Z';
+
+/** Every text as long as its field takes, of one letter, and each different. */
+const textOf = (unit: string, chars: number, n = 0): string =>
+  `${n} ${unit.repeat(chars)}`.slice(0, chars);
+
+function socketsOf(unit: string, count: number) {
+  const holder = (n: number) => ({ pid: n, binary: textOf(unit, 256, n) });
+  const each = Array.from({ length: count }, (_, n) => n);
+  return {
+    listening_services: each.map((n) => ({ protocol: 'tcp', ip: '::', port: n, ...holder(n) })),
+    connections: each.map((n) => ({
+      ...{ protocol: 'tcp', local_ip: '::1', local_port: n, remote_ip: '::1', remote_port: n },
+      ...{ state: 'established', ...holder(n) },
+    })),
+  };
+}
+
+function flowsOf(unit: string, count: number) {
+  const table = createFlowTable();
+  for (let n = 0; n < count; n += 1) {
+    const event = eventLike(n, {
+      event_kind: 'network_connect',
+      process: { exec_id: 'x', pid: 1, binary: textOf(unit, 4_096, n) },
+      network: {
+        ...{ protocol: textOf(unit, 8), direction: 'outbound', destination_port: n },
+        ...{ destination_ip: textOf(unit, 64, n), domain: textOf(unit, 256, n) },
+      },
+      workload: { container_id: textOf(unit, 128) },
+    });
+    table.note(event, n);
+  }
+  return table;
+}
+
+function engineOf(unit: string, count: number) {
+  const { engine } = emptyFacts();
+  const each = Array.from({ length: count }, (_, n) => n);
+  return {
+    ...engine,
+    disabled_hooks: each.slice(0, 256).map((n) => ({
+      ...{ hook: textOf(unit, 256, n), reason: textOf(unit, 512, n) },
+    })),
+    loaded_policies: each.map((n) => ({
+      ...{ name: textOf(unit, 128, n), state: 'failed', reason: textOf(unit, 512, n) },
+      ...{ acted: MOST, would_have_acted: MOST },
+    })),
+  };
+}
+
+function fullLedger() {
+  const places = ['seen', ...LOSS_PLACES].map((name) => [name, 2 ** 45]);
+  const counts = Object.fromEntries(places);
+  const hours = Array.from({ length: LOSS_HOURS_MAX }, (_, hour) => hour);
+  return hours.reduce((ledger, hour) => settle(ledger, hour, counts), EMPTY_LOSS_LEDGER);
+}
+
+/** As much as a heartbeat claims. */
+function linesOf(unit: string): string[] {
+  const line = JSON.stringify(eventLike(1, { message: textOf(unit, 2_000) }));
+  const count = Math.floor(HEARTBEAT_BODY_MAX_BYTES / 2 / (Buffer.byteLength(line) + 1));
+  return Array.from({ length: count }, () => line);
+}
+
+function bodyOf(unit: string, counts: { sockets: number; flows: number; engine: number }): string {
+  const facts = emptyFacts();
+  const ledger = fullLedger();
+  const parts = {
+    ...{ facts, bootId: textOf(unit, 64), version: textOf(unit, 64), now: () => Date.parse(AT) },
+    config: { flavor: 'standard', declaredRole: textOf(unit, 64) },
+    losses: createLossReporter('0'.repeat(16)),
+    system: {
+      ...{ os_name: textOf(unit, 128), os_version: textOf(unit, 128) },
+      ...{ architecture: textOf(unit, 64), kernel_version: textOf(unit, 256) },
+    },
+    spool: {
+      ...{ streamId: '0'.repeat(32), depth: () => MOST, discarded: () => MOST },
+      ledger: () => ledger,
+    },
+  };
+  const lines = linesOf(unit);
+  return heartbeatText(parts as unknown as Parameters<typeof heartbeatText>[0], {
+    engine: engineWithin(engineOf(unit, counts.engine)),
+    batch: { channel: 'heartbeat', sequence: 1, lines, events: [], isFull: true },
+    sequence: 1,
+    resources: { cpu_percent: 1, memory_bytes: MOST },
+    sockets: createSocketReport().next(socketsOf(unit, counts.sockets)),
+    flows: flowsOf(unit, counts.flows).report().flows,
+  });
+}
+
+describe('a heartbeat', () => {
+  it('is never longer than a Console takes, and never refused for what its parts hold', () => {
+    fc.assert(
+      fc.property(letter, few, few, few, (unit, sockets, flows, engine) => {
+        const text = bodyOf(unit, { sockets, flows, engine });
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(HEARTBEAT_BODY_MAX_BYTES);
+        expect(read(text)).toMatchObject({ ok: true });
+      }),
+      { numRuns: 12 },
+    );
+    const most = { sockets: 5_000, flows: 1_000, engine: 1_024 };
+    const text = bodyOf('\u0001', most);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(HEARTBEAT_BODY_MAX_BYTES);
+    expect(read(text)).toMatchObject({ ok: true });
+  });
+
+  it('always tells later what it could not tell of the flows', () => {
+    const table = flowsOf('\u0001', 1_000);
+    const told = new Set<string>();
+    for (let beat = 0; beat < 20; beat += 1) {
+      const { flows, confirm } = table.report();
+      for (const { remote_ip: ip } of flows) told.add(ip);
+      confirm();
+    }
+    expect(told.size).toBe(1_000);
+    expect(table.report().flows).toEqual([]);
+  });
+
+  it('should leave what the engine says as it is when it fits', () => {
+    const engine = engineOf('a', 100);
+    expect(engineWithin(engine)).toBe(engine);
+    const cut = engineWithin(engineOf('a', 800));
+    expect(cut.loaded_policies).toHaveLength(800);
+    expect(cut.loaded_policies[0]?.reason).toHaveLength(64);
+  });
+});
