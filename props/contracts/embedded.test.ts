@@ -67,6 +67,7 @@ beforeAll(async () => {
       { number: 2 },
       { number: 3 },
       { number: 4 },
+      { number: 5 },
       { number: 1 },
       { number: 2 },
       { number: 3 },
