@@ -127,6 +127,7 @@ function factsOf(
       engine: {
         kind: engine.kind,
         version: engine.version,
+        ...(engine.mode === undefined ? {} : { mode: engine.mode }),
         state: engine.state,
         restarts: engine.restarts,
         disabled_hooks: engine.disabled_hooks.map(({ hook, reason }) => ({ hook, reason })),

@@ -89,6 +89,8 @@ const LoadedPolicy = Type.Object({
 export const EngineReport = Type.Object({
   kind: Text(32),
   version: Text(32),
+  /** How it sees, in its own word; absent while none runs. */
+  mode: Type.Optional(Text(32)),
   state: Type.Enum([...ENGINE_STATES]),
   restarts: Count,
   disabled_hooks: Type.Array(Type.Object({ hook: Text(256), reason: Text(512) }), {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
+import { ENGINE_FALLBACK_FAILURES } from '../../machines/limits.ts';
 import type { EngineRefusal } from '../../machines/sensor/engine.rules.ts';
 import type { EngineLaunch, EngineLauncher, EngineRun } from '../engine/engine-launcher.ts';
 import { diskFiles } from '../state-directory/file-port.ts';
@@ -24,6 +25,10 @@ let engines: Engine[] = [];
 let carried = 'a';
 let isBeside = true;
 let broken: string | null = null;
+let unplaced: string | null = null;
+let kind: 'ebpf' | 'procfs' | 'tetragon' = 'ebpf';
+let hasFallback = false;
+let passedOver: { hook: string; reason: string }[] = [];
 let looks = 0;
 let told: string[] = [];
 let known: readonly EngineRefusal[] = [];
@@ -64,10 +69,17 @@ function makeLauncher(): EngineLauncher {
   let running = carried;
   let next = carried;
   return {
-    unpack: async () => false,
-    fallBack: () => undefined,
+    async unpack() {
+      if (unplaced !== null) throw new Error(unplaced);
+      return hasFallback;
+    },
+    fallBack(reason) {
+      passedOver = [{ hook: `engine/${kind}`, reason: `given up: ${reason}` }];
+      kind = 'procfs';
+    },
     launch: (asked) => launch(running, asked),
-    passedOver: () => [],
+    kind: () => kind,
+    passedOver: () => passedOver,
     isPreemptRt: async () => false,
     async look() {
       looks += 1;
@@ -102,22 +114,25 @@ const engine = (at: number): Engine => {
 const refusal = () =>
   facts.engine.disabled_hooks.find(({ hook }) => hook === 'engine/upgrade')?.reason;
 
-beforeEach(async () => {
+beforeEach(() => {
   facts = emptyFacts();
   [engines, told, known, carried, isBeside, broken] = [[], [], [], 'a', true, null];
-  await begin();
+  [unplaced, kind, hasFallback, passedOver] = [null, 'ebpf', false, []];
 });
 afterEach(async () => {
   await stop();
   clock.stop();
 });
-async function begin(): Promise<void> {
+function begin(): void {
   clock = createWheelClock();
   const parts = {
     config: {
       stateDir: '/nowhere',
       nodeName: 'n1',
-      intervals: { ...DEFAULT_INTERVALS, ENGINE_UPGRADE_LOOK_MS: 20 },
+      intervals: {
+        ...DEFAULT_INTERVALS,
+        ...{ ENGINE_UPGRADE_LOOK_MS: 20, ENGINE_RESTART_BACKOFF_MIN_MS: 1 },
+      },
     },
     ...{ logger: silentLogger, clock, facts, seed: 1, monotonicNow: () => 0 },
     onCrash: (_: string, error: unknown) => {
@@ -132,6 +147,9 @@ async function begin(): Promise<void> {
     loaded: () => [],
   };
   actor = startEngine(parts as never, 'events.log', policies as never, () => undefined);
+}
+async function beginRunning(): Promise<void> {
+  begin();
   await met(() => engines.length === 1);
   engine(0).say(HELLO);
   await met(() => facts.engine.state === 'running');
@@ -143,6 +161,8 @@ async function stop(): Promise<void> {
 }
 
 describe('engine actor, when another build is carried', () => {
+  beforeEach(beginRunning);
+
   it('should ask the one that runs to end only when the other is attached, and then tell it so', async () => {
     carried = 'b';
     await met(() => engines.length === 2);
@@ -196,7 +216,7 @@ describe('engine actor, when another build is carried', () => {
     engines = [];
     facts = emptyFacts();
     known = [{ build: build('b'), reason: 'it ended with 3' }];
-    await begin();
+    await beginRunning();
     expect(refusal()).toBe('ebpf (b) did not take over: it ended with 3');
     carried = 'b';
     const enough = looks + 3;
@@ -211,5 +231,70 @@ describe('engine actor, when another build is carried', () => {
     await met(() => engines.length === 2);
     await stop();
     expect([engine(0).deeds, engine(1).deeds]).toEqual([['asked'], ['asked']]);
+  });
+});
+
+describe('engine actor, when no engine says hello', () => {
+  it('should name the one that was asked for, and why it cannot be put in place', async () => {
+    [kind, unplaced] = ['tetragon', 'the disk is full'];
+    begin();
+    await met(() => facts.engine.restarts > 0);
+    expect(facts.engine).toMatchObject({
+      kind: 'tetragon',
+      disabled_hooks: [{ hook: 'engine/tetragon', reason: 'the disk is full' }],
+    });
+    expect(facts.engine).not.toHaveProperty('mode');
+  });
+
+  it('should tell once why the one that was asked for was passed over', async () => {
+    [kind, unplaced] = ['tetragon', 'engine/tetragon: this kernel has no kprobes'];
+    passedOver = [{ hook: 'engine/tetragon', reason: 'this kernel has no kprobes' }];
+    begin();
+    await met(() => facts.engine.restarts > 0);
+    expect(facts.engine.disabled_hooks).toEqual(passedOver);
+  });
+
+  it('should tell how the chosen one ended, beside what was passed over, until it runs', async () => {
+    passedOver = [{ hook: 'engine/tetragon', reason: 'no bundle is named' }];
+    begin();
+    await met(() => engines.length === 1);
+    expect(facts.engine).toMatchObject({ kind: 'ebpf', disabled_hooks: passedOver });
+    engine(0).end('it ended with 3');
+    await met(() => engines.length === 2);
+    const [tetragon] = passedOver;
+    expect(facts.engine.disabled_hooks).toEqual([
+      { hook: 'engine/ebpf', reason: 'it ended with 3' },
+      tetragon,
+    ]);
+    engine(1).say(HELLO);
+    await met(() => facts.engine.state === 'running');
+    expect(facts.engine).toMatchObject({ kind: 'ebpf', mode: 'ring' });
+    expect(JSON.stringify(facts.engine.disabled_hooks)).not.toContain('engine/ebpf');
+  });
+
+  it('should tell why one that said hello once does not run any more', async () => {
+    begin();
+    await met(() => engines.length === 1);
+    engine(0).say(HELLO);
+    await met(() => facts.engine.state === 'running');
+    engine(0).end('it ended with SIGSEGV');
+    await met(() => engines.length === 2);
+    expect(facts.engine.disabled_hooks).toEqual([
+      { hook: 'engine/ebpf', reason: 'it ended with SIGSEGV' },
+    ]);
+  });
+
+  it('should not lay the failures of one engine at the door of the next', async () => {
+    hasFallback = true;
+    begin();
+    for (let at = 0; at < ENGINE_FALLBACK_FAILURES; at += 1) {
+      await met(() => engines.length === at + 1);
+      engine(at).end('it ended with 3');
+    }
+    await met(() => engines.length === ENGINE_FALLBACK_FAILURES + 1);
+    expect(facts.engine).toMatchObject({
+      kind: 'procfs',
+      disabled_hooks: [{ hook: 'engine/ebpf', reason: 'given up: it ended with 3' }],
+    });
   });
 });

@@ -5,10 +5,10 @@ import {
   type EngineSnapshot,
   engineMachine,
 } from '../../machines/sensor/engine.machine.ts';
-import { type EngineBuild, engineStateOf, hooksWith } from '../../machines/sensor/engine.rules.ts';
+import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
+import { type EngineFailure, engineReport } from './engine-report.ts';
 import { createEngineRuns, type EngineParts } from './engine-runs.ts';
 import { rememberTrials } from './engine-trials.ts';
-import { HOOKS_MAX } from './engine-words.ts';
 import { startActor } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
 
@@ -24,6 +24,7 @@ export function startEngine(
   const own = { ...parts, ports: { ...parts.ports, engine: launcher } };
   const runs = createEngineRuns(own, exportFile, policies, send);
   let build: EngineBuild | null = null;
+  let failure: EngineFailure | null = null;
 
   const actor = startActor(
     parts,
@@ -57,8 +58,14 @@ export function startEngine(
           logger.warn({ reason }, 'a lesser engine takes over');
           launcher.fallBack(reason);
         },
-        tellLost: (_, { reason }) => logger.warn({ reason }, 'the engine is lost'),
-        tellRunning: () => logger.info('the engine runs'),
+        tellLost: (_, { reason }) => {
+          logger.warn({ reason }, 'the engine is lost');
+          failure = { kind: launcher.kind(), reason };
+        },
+        tellRunning: () => {
+          logger.info('the engine runs');
+          failure = null;
+        },
       },
     }),
     {
@@ -73,19 +80,13 @@ export function startEngine(
 
   const tell = (snapshot: EngineSnapshot): void => {
     const before = facts.engine;
-    const { hello, restarts, refusals } = snapshot.context;
-    const value = snapshot.value;
-    const state = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
+    const asked = { kind: launcher.kind(), passedOver: launcher.passedOver(), failure };
     facts.engine = {
-      kind: hello?.kind ?? 'procfs',
-      version: hello?.version ?? '1.7.0',
-      state: engineStateOf(state, snapshot.hasTag('running')),
-      restarts,
-      disabled_hooks: hooksWith(hello?.disabledHooks ?? [], refusals).slice(0, HOOKS_MAX),
+      ...engineReport(snapshot, asked),
       loaded_policies: snapshot.hasTag('running') ? policies.loaded() : [],
     };
-    const isSame = facts.engine.state === before.state && restarts === before.restarts;
-    const lacks = (one: typeof before): string => JSON.stringify(one.disabled_hooks);
+    const isSame = facts.engine.state === before.state && facts.engine.restarts === before.restarts;
+    const lacks = (one: typeof before): string => JSON.stringify([one.kind, one.disabled_hooks]);
     if (!isSame || lacks(facts.engine) !== lacks(before)) onChange();
   };
 

@@ -43,6 +43,7 @@ describe('choose engine', () => {
     expect(await chooseEngine('ebpf', working('procfs'))).toEqual({
       ok: false,
       reason: 'engine/ebpf: no ebpf here',
+      passedOver: [{ hook: 'engine/ebpf', reason: 'no ebpf here' }],
     });
   });
 });

@@ -16,7 +16,7 @@ export type EngineChoice =
       /** Whether a lesser one could take its place: never where one was asked for. */
       readonly hasFallback: boolean;
     }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string; readonly passedOver: readonly HookReport[] };
 
 /** Asks each engine, best first, why it cannot run (undefined = it can); those behind the chosen one are not asked. */
 export async function chooseEngine(
@@ -35,7 +35,7 @@ export async function chooseEngine(
     passedOver.push(report(kind, reason));
   }
   const said = passedOver.map(({ hook, reason }) => `${hook}: ${reason}`);
-  return { ok: false, reason: said.join('; ') };
+  return { ok: false, reason: said.join('; '), passedOver };
 }
 
 /** How an engine that was passed over stands among the hooks that are missing. */

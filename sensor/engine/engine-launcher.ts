@@ -37,7 +37,9 @@ export type EngineLauncher = TrialKeeper & {
   fallBack(reason: string): void;
   /** Starts it; asked only after `unpack`. A start that fails is a run that is gone at once. */
   launch(options: EngineLaunch): EngineRun;
-  /** The better engines that do not run here, each with the reason; known after `unpack`. */
+  /** The engine that was chosen last; before any was, what was wished for. */
+  kind(): EngineWish;
+  /** The better engines that do not run here, each with the reason; known after `unpack`, even one that rejected. */
   passedOver(): readonly HookReport[];
   /** Whether the kernel is a PREEMPT_RT one. Never rejects. */
   isPreemptRt(): Promise<boolean>;
@@ -126,9 +128,9 @@ export function createEngineLauncher(
         carried,
         trials: upgrades.known,
       });
+      ({ passedOver } = found.choice);
       if (!found.choice.ok) throw new Error(found.choice.reason);
       ({ directory } = found);
-      passedOver = found.choice.passedOver;
       chosen = found.choice.kind;
       upgrades.follow(chosen === 'tetragon' ? null : chosen, found.engines);
       if (chosen !== 'tetragon') await tetragon.clearAway();
@@ -143,6 +145,7 @@ export function createEngineLauncher(
       chosen === 'tetragon'
         ? tetragon.launch(asked)
         : launchProcess(chosen ?? 'procfs', directory, asked),
+    kind: () => beginning ?? chosen ?? wish,
     passedOver: () => (beginning === null ? passedOver : passedOverBy(beginning, passedOver)),
     isPreemptRt: async () => (await readKernel()).preemptRt,
     async look() {

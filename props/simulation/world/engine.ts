@@ -347,6 +347,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         unpack: () => life.call('engine.unpack', unpack, disk.faults.delayMs(stateDir)),
         fallBack: () => undefined,
         isPreemptRt: () => life.call('engine.isPreemptRt', () => false),
+        kind: () => 'procfs',
         passedOver: () => [],
       };
     },
