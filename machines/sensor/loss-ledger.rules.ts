@@ -110,6 +110,17 @@ export function lostOf(counts: Settled): number {
   return LOSS_PLACES.reduce((sum, place) => sum + counts[place], 0);
 }
 
+/** What was lost in one hour; what is none is left out. */
+export function lossesIn(ledger: LossLedger, hour: number): Losses {
+  return lossesSince(ledger.hours.find((one) => one.hour === hour) ?? NOTHING);
+}
+
+/** What was lost since the counts were as they were then; what is none is left out. */
+export function lossesSince(now: Settled, before: Settled = NOTHING): Losses {
+  const more = LOSS_PLACES.map((place) => [place, now[place] - before[place]] as const);
+  return Object.fromEntries(more.filter(([, count]) => count > 0));
+}
+
 /** Hours that are not as they were; the oldest change first. */
 export function hoursChangedSince(now: LossLedger, before: LossLedger): readonly SettledHour[] {
   const known = new Map(before.hours.map((one) => [one.hour, one]));

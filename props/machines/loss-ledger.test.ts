@@ -9,6 +9,8 @@ import {
   hourOf,
   hoursChangedSince,
   type LossLedger,
+  lossesIn,
+  lossesSince,
   lostOf,
   type Settled,
   type SettledHour,
@@ -245,5 +247,22 @@ describe('the spool and its ledger', () => {
       seen: 0,
       console_refused: 5,
     });
+  });
+});
+
+describe('what was lost, as people are told', () => {
+  it('should always be what an hour lost, and what was lost since some moment', () => {
+    fc.assert(
+      fc.property(steps, steps, hour, (before, after, at) => {
+        const [then, now] = [apply(before), apply([...before, ...after])];
+        const settled = now.hours.find((one) => one.hour === at);
+        const since = lossesSince(now.total, then.total);
+        for (const place of LOSS_PLACES) {
+          expect(lossesIn(now, at)[place] ?? 0).toBe(settled?.[place] ?? 0);
+          expect(then.total[place] + (since[place] ?? 0)).toBe(now.total[place]);
+        }
+        expect(Object.values(since)).not.toContain(0);
+      }),
+    );
   });
 });

@@ -13,6 +13,13 @@ const EVENT_NAMES = /^[\w -]*$/;
 
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 
+// The verifier of a PREEMPT_RT kernel refuses BPF_MODIFY_RETURN; everything else goes on. Our own engines have no such
+// program: what they hook of system calls are tracepoints, and what they override is a hook of the LSM.
+const NO_OVERRIDE: HookReport = {
+  hook: 'syscall_kprobes',
+  reason: 'policies whose kprobes override are refused on a PREEMPT_RT kernel (BPF_MODIFY_RETURN)',
+};
+
 /** One line; null when it is none of ours or too long. */
 export function wordOf(line: string): Word | null {
   const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
@@ -38,10 +45,10 @@ export function helloOf(
     hook: String(one['hook']).slice(0, 256),
     reason: String(one['reason']).slice(0, 512),
   }));
-  // The verifier of a PREEMPT_RT kernel refuses syscall kprobes with BPF_MODIFY_RETURN; everything else goes on.
-  if (isPreemptRt) hooks.push({ hook: 'syscall_kprobes', reason: 'PREEMPT_RT kernel' });
+  const kind = String(word['engine']).slice(0, 32);
+  if (isPreemptRt && kind === 'tetragon') hooks.push(NO_OVERRIDE);
   return {
-    kind: String(word['engine']).slice(0, 32),
+    kind,
     version: String(word['version']).slice(0, 32),
     mode: String(word['mode']).slice(0, 32),
     disabledHooks: [...passedOver, ...hooks].slice(0, HOOKS_MAX),

@@ -6,6 +6,12 @@ import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { SKEW_TOLERATED_MS } from '../../machines/limits.ts';
 import type { EnrollmentAttempt } from '../../machines/sensor/enrollment.rules.ts';
+import {
+  EMPTY_LOSS_LEDGER,
+  hourOf,
+  lossesIn,
+  lossesSince,
+} from '../../machines/sensor/loss-ledger.rules.ts';
 import { nodeMachine } from '../../machines/sensor/node.machine.ts';
 import type { Prepared } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
@@ -73,6 +79,7 @@ export function runNode(options: NodeOptions): NodeRun {
   let collector: Collector | null = null;
   let engine: ReturnType<typeof startEngine> | null = null;
   let policies: PolicyKeeper | null = null;
+  let settledBefore = EMPTY_LOSS_LEDGER.total;
   let statusTimer = 0;
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
@@ -98,6 +105,7 @@ export function runNode(options: NodeOptions): NodeRun {
       ...(options.spoolEventsMax === undefined ? {} : { eventsMax: options.spoolEventsMax }),
     });
     if (!spool.ok) throw new Error(`the spool: ${spool.detail}`);
+    settledBefore = spool.spool.ledger().total;
     const found = await directory.readIdentity();
     identity = found.kind === 'whole' ? found : null;
     const url = identity?.state.console_url ?? config.consoleUrl?.href;
@@ -221,9 +229,14 @@ export function runNode(options: NodeOptions): NodeRun {
   }
 
   const saveStatus = ({ spool }: Parts): Promise<void> =>
-    statusFile.write(facts, {
-      ...{ depth: spool.depth(), discarded: spool.discarded(), settled: spool.ledger().total },
-    });
+    statusFile.write(
+      facts,
+      { depth: spool.depth(), discarded: spool.discarded(), settled: spool.ledger().total },
+      {
+        this_hour: lossesIn(spool.ledger(), hourOf(now())),
+        since_start: lossesSince(spool.ledger().total, settledBefore),
+      },
+    );
   function showStatus(): void {
     parts?.trust.refresh();
     if (parts !== null) void saveStatus(parts);

@@ -1,6 +1,6 @@
 // run/status.json: a small picture of the running Sensor for `status`, replaced as a whole. Nothing depends on it.
 import { join } from 'node:path';
-import type { Settled } from '../../machines/sensor/loss-ledger.rules.ts';
+import type { Losses, Settled } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { Files } from '../state-directory/file-port.ts';
 import type { SensorFacts } from './facts.ts';
 
@@ -12,6 +12,7 @@ export type StatusFile = {
   write(
     facts: SensorFacts,
     spool: { readonly depth: number; readonly discarded: number; readonly settled: Settled },
+    losses: { readonly this_hour: Losses; readonly since_start: Losses },
   ): Promise<void>;
   /** A token that `enroll` left for the running Sensor; it is removed when read. */
   takeToken(): Promise<string | null>;
@@ -43,7 +44,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
   }
 
   return {
-    write(facts, spool) {
+    write(facts, spool, losses) {
       const body = {
         pid: process.pid,
         at: new Date(now()).toISOString(),
@@ -59,6 +60,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
         monitored: facts.monitored,
         pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
         spool,
+        losses,
       };
       const text = JSON.stringify(body);
       last = last.then(() => replace(text));

@@ -1,6 +1,7 @@
 // What `doctor` says of `compiled-policies/`: judged as the engine that is chosen judges them, since each takes another
 // language, short of what only that engine and its kernel can say. decision: D45, D46
 import type { EngineKind } from '../engine/choice.ts';
+import { readKernel } from '../engine/kernel.ts';
 import { judgePolicy } from '../engine/policy/judge-policies.ts';
 import { readPolicyFiles } from '../engine/policy/policy-files.ts';
 import { readWanted } from '../engine/tetragon/compiled-policies.ts';
@@ -30,7 +31,8 @@ export async function checkPolicies(
 }
 
 async function byTetragon(stateDir: string): Promise<readonly PolicyCheck[]> {
-  const judged = await readWanted(diskFiles, stateDir);
+  const { preemptRt } = await readKernel();
+  const judged = await readWanted(stateDir, { isPreemptRt: preemptRt });
   return judged.map(({ wanted, isUnsigned }) =>
     wanted.ok
       ? taken(wanted.policy.name, [

@@ -12,7 +12,7 @@ import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { EngineKind } from '../engine/choice.ts';
-import { readKernel } from '../engine/kernel.ts';
+import { type Kernel, readKernel } from '../engine/kernel.ts';
 import { layOutAndChoose } from '../engine/lay-out.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
@@ -22,9 +22,16 @@ import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
 import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
 import { checkPolicies } from './doctor-policies.ts';
-import { readLive, refusedUpgrade } from './live-status.ts';
+import { disabledHooks, type Live, readLive, refusedUpgrades } from './live-status.ts';
+import { type Row, tableOf } from './status-table.ts';
 
-type Check = { readonly name: string; readonly isGood: boolean; readonly text: string };
+type Check = {
+  readonly name: string;
+  readonly isGood: boolean;
+  readonly text: string;
+  /** Lines of their own below the text. */
+  readonly more?: readonly string[];
+};
 const CLOCK_YEAR_MIN = 2_025;
 const MIB = 1_024 * 1_024;
 
@@ -41,20 +48,23 @@ export async function runDoctor(
   const url = config.consoleUrl ?? (known === undefined ? null : URL.parse(known));
   const token = await readToken();
   const { check: engine, kind } = await checkEngine(config);
+  const live = await readLive(config.stateDir);
   const policies = await checkPolicies(config.stateDir, kind);
   const checks: Check[] = [
     ...(await checkConsole(config, url)),
     await checkDisk(config.stateDir),
-    ...(await checkKernel()),
+    ...(await checkKernel(kind)),
     engine,
-    ...(await checkUpgrade(config.stateDir)),
+    ...hooksCheck(live),
+    ...upgradeCheck(live, config.stateDir),
     ...policies.map((one) => ({ name: 'policy', ...one })),
     ...(config.kubernetes === null ? [] : [await checkCluster(config.kubernetes)]),
     checkToken(token, isTokenGiven, state !== null),
   ];
-  for (const { name, isGood, text } of checks) {
-    process.stdout.write(`${isGood ? '✓' : '✗'} ${name.padEnd(8)} ${text}\n`);
-  }
+  const rows = checks.map(({ name, isGood, text, more = [] }): Row => {
+    return [`${isGood ? '✓' : '✗'} ${name}`, text, ...more];
+  });
+  process.stdout.write(tableOf(rows, process.stdout.columns));
   return checks.every(({ isGood }) => isGood) ? EXIT.ok : EXIT.failed;
 }
 
@@ -138,15 +148,14 @@ async function checkDisk(stateDir: string): Promise<Check> {
   }
 }
 
-async function checkKernel(): Promise<Check[]> {
+async function checkKernel(engine: EngineKind): Promise<Check[]> {
   const kernel = await readKernel();
   const hasTracefs = await access('/sys/kernel/tracing/instances').then(
     () => process.getuid?.() === 0,
     () => false,
   );
-  const rt = kernel.preemptRt ? ', PREEMPT_RT: syscall kprobes stay off' : '';
   return [
-    { name: 'kernel', isGood: true, text: kernel.release + rt },
+    { name: 'kernel', isGood: true, text: kernelText(kernel, engine) },
     {
       name: 'tracefs',
       isGood: hasTracefs,
@@ -155,6 +164,13 @@ async function checkKernel(): Promise<Check[]> {
         : 'run as root with tracefs mounted, or short-lived processes are not seen',
     },
   ];
+}
+
+/** The kernel, and what its being a PREEMPT_RT one keeps this engine from. */
+export function kernelText({ release, preemptRt }: Kernel, engine: EngineKind): string {
+  if (!preemptRt) return release;
+  const off = engine === 'tetragon' ? ': policies whose kprobes override are refused' : '';
+  return `${release}, PREEMPT_RT${off}`;
 }
 
 /** Chooses as `run` would, in a place of its own: a check leaves nothing behind. */
@@ -170,12 +186,9 @@ async function checkEngine(
     const { choice } = await layOutAndChoose(scratch, config.engine, {
       whyNotTetragon: tetragon.whyNot,
     });
-    if (!choice.ok) {
-      return { kind: wanted, check: { name, isGood: false, text: choice.reason } };
-    }
-    const { kind } = choice;
-    const passed = choice.passedOver.map(({ hook, reason }) => `; not ${hook.slice(7)}: ${reason}`);
-    return { kind, check: { name, isGood: true, text: `${kind}${passed.join('')}` } };
+    const more = choice.passedOver.map(({ hook, reason }) => `not ${hook.slice(7)}: ${reason}`);
+    if (!choice.ok) return { kind: wanted, check: { name, isGood: false, text: 'none', more } };
+    return { kind: choice.kind, check: { name, isGood: true, text: choice.kind, more } };
   } catch (error) {
     return { kind: wanted, check: { name, isGood: false, text: String(error) } };
   } finally {
@@ -192,13 +205,21 @@ async function checkCluster(access: KubernetesAccess): Promise<Check> {
   );
 }
 
+/** What the engine of the running Sensor lacks; some of it is as this kernel is, so that it is no failure. */
+function hooksCheck(live: Live | null): Check[] {
+  const more = disabledHooks(live);
+  return more.length === 0
+    ? []
+    : [{ name: 'hooks', isGood: true, text: `${more.length} disabled`, more }];
+}
+
 /** A newer build of the engine that the running Sensor could not take. */
-async function checkUpgrade(stateDir: string): Promise<Check[]> {
-  const reason = refusedUpgrade(await readLive(stateDir));
-  if (reason === null) return [];
+function upgradeCheck(live: Live | null, stateDir: string): Check[] {
   const file = join(stateDir, STATE_FILES.engineTrials);
   const fix = `the one before runs on; to try the same again, remove ${file} and restart`;
-  return [{ name: 'upgrade', isGood: false, text: `${reason} (${fix})` }];
+  return refusedUpgrades(live).map((reason) => {
+    return { name: 'upgrade', isGood: false, text: reason, more: [fix] };
+  });
 }
 
 function checkToken(token: string | null, isGiven: boolean, isEnrolled: boolean): Check {

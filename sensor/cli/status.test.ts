@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { kernelText } from './doctor.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'status-'));
 const write = (name: string, text: string) =>
@@ -20,9 +21,12 @@ const state = (more: Record<string, unknown> = {}) =>
   );
 
 function run(...words: string[]) {
+  return runWith({}, ...words);
+}
+function runWith(env: Record<string, string>, ...words: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, 'service-sensor.ts'), ...words], {
     encoding: 'utf8',
-    env: { ...process.env, SERVICE_SENSOR_STATE_DIR: folder },
+    env: { ...process.env, SERVICE_SENSOR_STATE_DIR: folder, ...env },
   });
 }
 function status() {
@@ -35,6 +39,12 @@ beforeEach(() => {
     rmSync(join(folder, name), { force: true });
   }
 });
+/** What a Sensor that runs now would have left. */
+function live(engine: Record<string, unknown>, more: Record<string, unknown> = {}): void {
+  mkdirSync(join(folder, 'run'), { recursive: true });
+  write('run/status.json', JSON.stringify({ pid: process.pid, state: 'running', engine, ...more }));
+}
+afterEach(() => rmSync(join(folder, 'run'), { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('service-sensor status, offline', () => {
@@ -61,19 +71,76 @@ describe('service-sensor status, offline', () => {
 
   it('should tell the newer engine that did not take over beside those that were passed over', () => {
     state();
-    mkdirSync(join(folder, 'run'), { recursive: true });
     const hooks = [
       { hook: 'engine/upgrade', reason: 'ebpf 1.7.0 (abc) did not take over: it ended with 7' },
       { hook: 'engine/tetragon', reason: 'no bundle is named' },
     ];
-    const live = { pid: process.pid, state: 'running', engine: { disabled_hooks: hooks } };
-    write('run/status.json', JSON.stringify(live));
+    live({ disabled_hooks: hooks });
     const { stdout } = run('status');
     expect(stdout).toMatch(
       /^ENGINE UPGRADE +ebpf 1.7.0 \(abc\) did not take over: it ended with 7$/m,
     );
     expect(stdout).toMatch(/^ENGINE PASSED OVER +tetragon: no bundle is named$/m);
     expect(run('doctor').stdout).toMatch(/^✗ upgrade +ebpf 1.7.0 \(abc\) did not take over/m);
-    rmSync(join(folder, 'run'), { recursive: true });
+  });
+});
+
+describe('service-sensor status, of a Sensor that runs', () => {
+  const HOOKS = [
+    { hook: 'engine/tetragon', reason: 'this kernel has no kprobes' },
+    { hook: 'engine/ebpf', reason: 'it failed again and again: it ended with 3' },
+    { hook: 'process_exec', reason: 'no tracefs: short-lived processes are not seen' },
+    { hook: 'dns', reason: 'no packet socket' },
+  ];
+
+  it('should tell the engine, each one passed over and each disabled hook under the other', () => {
+    state();
+    live({ kind: 'procfs', mode: 'polling', state: 'running', restarts: 2, disabled_hooks: HOOKS });
+    expect(run('status').stdout).toContain(
+      [
+        'ENGINE              procfs (polling) running, 2 restarts',
+        'ENGINE PASSED OVER  tetragon: this kernel has no kprobes',
+        '                    ebpf: it failed again and again: it ended with 3',
+        'DISABLED HOOKS      process_exec: no tracefs: short-lived processes are not seen',
+        '                    dns: no packet socket',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('should tell what was lost by its place, this hour and since the start', () => {
+    state();
+    const since_start = { kernel_lost: 40, spool_discarded: 2 };
+    live({}, { losses: { this_hour: { kernel_lost: 7 }, since_start } });
+    expect(run('status').stdout).toMatch(
+      /^LOST +this hour 7: kernel_lost 7\n +since the start 42: kernel_lost 40, spool_discarded 2$/m,
+    );
+    live({}, { losses: { this_hour: {}, since_start: {} } });
+    expect(run('status').stdout).toMatch(/^LOST +nothing this hour, nothing since the start$/m);
+  });
+});
+
+describe('service-sensor doctor, of the engine', () => {
+  const doctor = (engine: string) => runWith({ SERVICE_SENSOR_ENGINE: engine }, 'doctor').stdout;
+
+  it('should tell the chosen one, why no better one, and what the running one lacks', () => {
+    const reason = 'the bpf LSM is not active';
+    live({ disabled_hooks: [{ hook: 'lsm/file_open', reason }] });
+    const stdout = doctor('procfs');
+    expect(stdout).toMatch(
+      /^✓ engine +procfs\n +not tetragon: procfs is forced\n +not ebpf: procfs is forced$/m,
+    );
+    expect(stdout).toMatch(/^✓ hooks +1 disabled\n +lsm\/file_open: the bpf LSM is not active$/m);
+  });
+
+  it('should fail where the one that was asked for cannot run, and say why', () => {
+    expect(doctor('tetragon')).toMatch(/^✗ engine +none\n +not tetragon: no bundle is named/m);
+  });
+
+  it('should say of a PREEMPT_RT kernel what is true of the engine', () => {
+    const kernel = { preemptRt: true, release: '6.12.0-rt' };
+    expect(kernelText(kernel, 'ebpf')).toBe('6.12.0-rt, PREEMPT_RT');
+    expect(kernelText(kernel, 'tetragon')).toContain('policies whose kprobes override are refused');
+    expect(kernelText({ ...kernel, preemptRt: false }, 'tetragon')).toBe('6.12.0-rt');
   });
 });

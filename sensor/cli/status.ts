@@ -6,9 +6,15 @@ import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { isObject } from '../transport/answer.ts';
-import { passedOver, readLive, refusedUpgrade } from './live-status.ts';
-
-type Row = readonly [name: string, value: string];
+import {
+  disabledHooks,
+  engineLine,
+  lossLines,
+  passedOver,
+  readLive,
+  refusedUpgrades,
+} from './live-status.ts';
+import { type Row, tableOf } from './status-table.ts';
 
 /** Prints the status; exit code 5 when this node is not enrolled. */
 export async function runStatus(config: SensorConfig, format: string): Promise<number> {
@@ -32,7 +38,8 @@ export async function runStatus(config: SensorConfig, format: string): Promise<n
       live,
     };
     process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
-  } else process.stdout.write(tableOf(rowsOf(summary, config, state, live)));
+  } else
+    process.stdout.write(tableOf(rowsOf(summary, config, state, live), process.stdout.columns));
   return state === null ? EXIT.notFound : EXIT.ok;
 }
 
@@ -105,21 +112,23 @@ function rowsOf(
     ['PROBLEM', String(live?.['last_heartbeat_problem'] ?? '-')],
     ['STREAM', live === null ? '-' : live['is_stream_open'] === true ? 'open' : 'closed'],
     ['SPOOL', live === null ? '-' : `${part('spool', 'depth')} events`],
-    ['ENGINE', live === null ? '-' : `${part('engine', 'kind')} ${part('engine', 'state')}`],
-    ['ENGINE PASSED OVER', passedOver(live) ?? '-'],
-    ['ENGINE UPGRADE', refusedUpgrade(live) ?? '-'],
-    ['POLICIES', policiesOf(live)],
+    ['ENGINE', engineLine(live) ?? '-'],
+    ['ENGINE PASSED OVER', ...passedOver(live)],
+    ['ENGINE UPGRADE', ...refusedUpgrades(live)],
+    ['DISABLED HOOKS', ...disabledHooks(live)],
+    ['LOST', ...lossLines(live)],
+    ['POLICIES', ...policiesOf(live)],
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
   // What is not known is left out: a table of dashes tells nobody anything.
-  return rows.filter(([, value]) => value !== '-');
+  return rows.filter(([, first]) => first !== undefined && first !== '-');
 }
 
 /** Each policy with its state, what it did or would have done, and why it is not in force. */
-function policiesOf(live: Readonly<Record<string, unknown>> | null): string {
+function policiesOf(live: Readonly<Record<string, unknown>> | null): readonly string[] {
   const listed = live?.['policies'];
-  const told = (Array.isArray(listed) ? listed : []).filter(isObject).map((one) => {
+  return (Array.isArray(listed) ? listed : []).filter(isObject).map((one) => {
     const counts = isObject(one['counts']) ? one['counts'] : {};
     const [killed, wouldHave] = [
       Number(counts['signals'] ?? 0) + Number(counts['refusals'] ?? 0),
@@ -132,9 +141,4 @@ function policiesOf(live: Readonly<Record<string, unknown>> | null): string {
     ].filter((text) => text !== '');
     return [`${one['name']} ${one['state']}`, ...more].join(', ');
   });
-  return told.length === 0 ? '-' : told.join('; ');
-}
-
-function tableOf(rows: readonly Row[]): string {
-  return rows.map(([name, value]) => `${name.padEnd(18)}  ${value}\n`).join('');
 }

@@ -42,7 +42,8 @@ const putKey = (pem = pemOf(publicKey)) =>
   writeFileSync(path.join(stateDir, 'policy-signing.pub'), pem, { mode: 0o600 });
 const signature = (name: string, yaml: string) =>
   sign(null, Buffer.from(`service-policy-v1:${name}\n${yaml}`), privateKey).toString('base64');
-const sourceOf = (files?: Files) => createPolicySource(stateDir, (one) => told.push(one), files);
+const sourceOf = (files: Files = diskFiles, isPreemptRt = false) =>
+  createPolicySource(stateDir, (one) => told.push(one), { files, isPreemptRt });
 const read = async (files?: Files) =>
   (await sourceOf(files)()).map((one) => (one.ok ? one.policy.name : `${one.name}: ${one.reason}`));
 
@@ -164,5 +165,26 @@ describe('compiled policies', () => {
     expect(await read()).toEqual(['one']);
     put('one.yaml', padded(1_048_577));
     expect(await read()).toEqual(['one: it has more than 1048576 bytes']);
+  });
+
+  it('should be refused by field on a PREEMPT_RT kernel where a kprobe overrides, and nowhere else', async () => {
+    const withHooks = (...hooks: string[]) =>
+      `apiVersion: cilium.io/v1alpha1\nkind: TracingPolicy\nmetadata: {name: one}\nspec:\n${hooks.map((hook) => `  ${hook}\n`).join('')}`;
+    const acting = (action: string) => `selectors: [{matchActions: [{action: Post}, ${action}]}]`;
+    const override = acting('{action: Override, argError: -1}');
+    const kill = acting('{action: Sigkill}');
+    const kprobes = `kprobes: [{call: sys_kill, ${kill}}, {call: sys_symlinkat, ${override}}]`;
+    const readOn = async (isPreemptRt: boolean) =>
+      (await sourceOf(diskFiles, isPreemptRt)()).map((one) => (one.ok ? 'taken' : one.reason));
+    put('one.yaml', withHooks(kprobes));
+    expect(await readOn(true)).toEqual([
+      'spec.kprobes[1].selectors[0].matchActions[1].action: ' +
+        'Override in a kprobe stays off on a PREEMPT_RT kernel (BPF_MODIFY_RETURN)',
+    ]);
+    expect(await readOn(false)).toEqual(['taken']);
+    put('one.yaml', withHooks(`kprobes: [{call: sys_kill, ${kill}}]`));
+    expect(await readOn(true)).toEqual(['taken']);
+    put('one.yaml', withHooks(`lsmhooks: [{hook: file_open, ${override}}]`));
+    expect(await readOn(true)).toEqual(['taken']);
   });
 });

@@ -8,19 +8,29 @@ import { diskFiles, type Files } from '../../state-directory/file-port.ts';
 import { type FoundPolicy, type PolicyBounds, readPolicyFiles } from '../policy/policy-files.ts';
 import { rememberVerdicts } from '../policy/signature.ts';
 import type { WantedPolicy } from './policy-keeper.ts';
-import { readPolicy } from './policy-text.ts';
+import { overridesOf, readPolicy } from './policy-text.ts';
 
 export type JudgedPolicy = { readonly wanted: WantedPolicy; readonly isUnsigned: boolean };
+type How = {
+  readonly files?: Files;
+  /** Whether the kernel is one whose verifier refuses what Override in a kprobe needs. */
+  readonly isPreemptRt?: boolean;
+};
+
+// Tetragon may carry it out through BPF_MODIFY_RETURN; which way it took shows only in what the verifier says.
+const NO_OVERRIDE = 'Override in a kprobe stays off on a PREEMPT_RT kernel (BPF_MODIFY_RETURN)';
+const REASON_MAX_CHARS = 512;
 
 /** Reads the policies once, each with whether it lacks a signature beside a key. Never rejects. */
 export async function readWanted(
-  files: Files,
   stateDir: string,
+  how: How = {},
   bounds: PolicyBounds = boundsOf(),
 ): Promise<readonly JudgedPolicy[]> {
+  const { files = diskFiles, isPreemptRt = false } = how;
   const found = await readPolicyFiles(files, stateDir, bounds);
   return found.map((one) => ({
-    wanted: wantedOf(one),
+    wanted: wantedOf(one, isPreemptRt),
     isUnsigned: one.ok && one.isUnsigned,
   }));
 }
@@ -29,12 +39,12 @@ export async function readWanted(
 export function createPolicySource(
   stateDir: string,
   tell: (problem: string) => void,
-  files: Files = diskFiles,
+  how: How = {},
 ): () => Promise<readonly WantedPolicy[]> {
   const bounds = boundsOf();
   let told = new Set<string>();
   return async () => {
-    const judged = await readWanted(files, stateDir, bounds);
+    const judged = await readWanted(stateDir, how, bounds);
     const unsigned = judged
       .filter(({ isUnsigned }) => isUnsigned)
       .map(({ wanted }) => nameOf(wanted));
@@ -58,12 +68,17 @@ function nameOf(wanted: WantedPolicy): string {
   return wanted.ok ? wanted.policy.name : wanted.name;
 }
 
-function wantedOf(found: FoundPolicy): WantedPolicy {
+function wantedOf(found: FoundPolicy, isPreemptRt: boolean): WantedPolicy {
   if (!found.ok) return found;
   const { name } = found;
   const reading = readPolicy(found.yaml);
   if (!reading.ok) return { ok: false, name, reason: reading.reason };
   // The name that is signed is the file's; the one that Tetragon goes by is the policy's own.
-  if (reading.policy.name === name) return reading;
-  return { ok: false, name, reason: `metadata.name: must be ${name}, as its file is` };
+  if (reading.policy.name !== name) {
+    return { ok: false, name, reason: `metadata.name: must be ${name}, as its file is` };
+  }
+  const overrides = isPreemptRt ? overridesOf(found.yaml) : [];
+  if (overrides.length === 0) return reading;
+  const reason = `${overrides.join(', ')}: ${NO_OVERRIDE}`;
+  return { ok: false, name, reason: reason.slice(0, REASON_MAX_CHARS) };
 }

@@ -53,6 +53,20 @@ export function readPolicy(yaml: string): PolicyReading {
   };
 }
 
+/** Where a policy's kprobes answer in the place of the kernel, as paths of fields; none in a text that is no policy. */
+export function overridesOf(yaml: string): readonly string[] {
+  const value = tree(parseDocument(yaml, { logLevel: 'error' }));
+  return listAt(at(value, 'spec'), 'kprobes').flatMap(([hook, hookAt]) =>
+    listAt(hook, 'selectors').flatMap(([selector, selectorAt]) =>
+      ['matchActions', 'matchReturnActions'].flatMap((name) =>
+        listAt(selector, name)
+          .filter(([action]) => String(at(action, 'action')).toLowerCase() === 'override')
+          .map(([, actionAt]) => `spec.${hookAt}.${selectorAt}.${actionAt}.action`),
+      ),
+    ),
+  );
+}
+
 /** The same policy under another name. */
 export function renamed(policy: PolicyText, name: string): string {
   const document = parseDocument(policy.yaml, { logLevel: 'error' });
@@ -67,6 +81,13 @@ function tree(document: ReturnType<typeof parseDocument>): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The items of a list, each with how its place is written. */
+function listAt(value: unknown, key: string): readonly (readonly [unknown, string])[] {
+  const listed = at(value, key);
+  if (!Array.isArray(listed)) return [];
+  return listed.map((one: unknown, place) => [one, `${key}[${place}]`] as const);
 }
 
 function at(value: unknown, key: string): unknown {

@@ -11,6 +11,7 @@ import {
 } from '../../../machines/sensor/tetragon-limits.ts';
 import { parseJson } from '../../../machines/wire/parse.ts';
 import type { EngineLaunch, EngineRun } from '../engine-run.ts';
+import { readKernel } from '../kernel.ts';
 import { residentBytes } from '../process-memory.ts';
 import type { PlacedBundle } from './bundle.ts';
 import { createPolicySource } from './compiled-policies.ts';
@@ -144,7 +145,8 @@ function watchOver(
     const found = await begin();
     if (found === undefined) return;
     const tell = (problem: string): void => options.onErrorLine(problem);
-    const source = createPolicySource(plan.stateDir, tell);
+    const { preemptRt } = await readKernel();
+    const source = createPolicySource(plan.stateDir, tell, { isPreemptRt: preemptRt });
     const keeper = await createPolicyKeeper({ service: found, startDir: plan.startDir, tell });
     const keep = async (): Promise<void> => {
       while (!ending.signal.aborted) {
