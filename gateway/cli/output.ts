@@ -10,7 +10,8 @@ export type Format = (typeof FORMATS)[number];
 
 export type Column<T> = {
   readonly head: string;
-  readonly read: (item: T) => string;
+  /** Several values stand under each other. */
+  readonly read: (item: T) => string | readonly string[];
   /** Only in `-o wide`. */
   readonly wide?: boolean;
 };
@@ -61,7 +62,7 @@ export function printRecord<T>(
     printList(terminal, [item], view, options);
     return;
   }
-  const rows = view.columns.map(({ head, read }) => [head, plain(read(item))]);
+  const rows = view.columns.map(({ head, read }) => [head, cell(read(item))]);
   const table = borderless();
   table.push(...rows);
   for (const line of table.toString().split('\n')) terminal.out(line.trimEnd());
@@ -76,8 +77,13 @@ function printTable<T>(
   const shown = columns.filter(({ wide }) => wide !== true || options.format === 'wide');
   const table = borderless();
   if (options.headers) table.push(shown.map(({ head }) => head));
-  for (const item of items) table.push(shown.map(({ read }) => plain(read(item))));
+  for (const item of items) table.push(shown.map(({ read }) => cell(read(item))));
   for (const line of table.toString().split('\n')) terminal.out(line.trimEnd());
+}
+
+// Each made safe by itself: a value cannot begin a line.
+function cell(values: string | readonly string[]): string {
+  return typeof values === 'string' ? plain(values) : values.map(plain).join('\n') || '-';
 }
 
 function borderless() {

@@ -16,6 +16,7 @@ import {
 } from './command-run.ts';
 import { findGroup, findSensor, findTeam } from './find-by-name.ts';
 import { printList, printRecord, type View } from './output.ts';
+import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
 import { addSensorLabelCommands } from './sensor-label-commands.ts';
 import { addSensorTelemetryCommands } from './sensor-telemetry-commands.ts';
 import { age } from './terminal.ts';
@@ -155,6 +156,7 @@ function recordView(nowMs: number): View<SensorDetail> {
       { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
       { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },
       { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
+      ...ENGINE_COLUMNS,
       { head: 'POLICIES', read: policiesOf },
       { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
       { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
@@ -168,10 +170,10 @@ function recordView(nowMs: number): View<SensorDetail> {
 }
 
 /** What the engine carries out: each policy's state, what it did, and what it would have done had it not only monitored. */
-function policiesOf({ facts }: SensorDetail): string {
-  const engine = objectOf(facts?.['engine']);
+function policiesOf(sensor: SensorDetail): readonly string[] {
+  const engine = engineFactsOf(sensor);
   const listed = Array.isArray(engine['loaded_policies']) ? engine['loaded_policies'] : [];
-  const told = listed.map(objectOf).map((one) => {
+  return listed.map(objectOf).map((one) => {
     const [acted, wouldHave] = [Number(one['acted'] ?? 0), Number(one['would_have_acted'] ?? 0)];
     const more = [
       acted > 0 ? `acted ${acted} times` : '',
@@ -180,11 +182,6 @@ function policiesOf({ facts }: SensorDetail): string {
     ].filter((text) => text !== '');
     return [`${one['name']} ${one['state']}`, ...more].join(', ');
   });
-  return told.join('; ') || '-';
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 // What the loss ledger counted since the Sensor's state directory was made; `sensors coverage` tells the hours.
