@@ -41,8 +41,10 @@ function passedOverOf(sensor: SensorDetail): readonly string[] {
     .map(({ hook, reason }) => `${hook.slice(ENGINE.length)}: ${reason}`);
 }
 
-function upgradeOf(sensor: SensorDetail): string {
-  return hooksOf(sensor).find(({ hook }) => hook === UPGRADE)?.reason ?? '-';
+function upgradeOf(sensor: SensorDetail): readonly string[] {
+  return hooksOf(sensor)
+    .filter(({ hook }) => hook === UPGRADE)
+    .map(({ reason }) => reason);
 }
 
 function disabledHooksOf(sensor: SensorDetail): readonly string[] {
