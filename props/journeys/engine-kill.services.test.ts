@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { api } from './api.ts';
 import { missingForEbpf, statusFile } from './ebpf.ts';
 import {
   createToken,
@@ -37,23 +38,25 @@ afterEach(async () => {
   if (home !== null) await removeHome(home);
 });
 
-it.skipIf(isSkipped('engine kill', missingForEbpf()))(
-  'should tell nothing twice and count what it could not see, however often the engine is killed',
+const skip = isSkipped('engine kill', missingForEbpf());
+it.skipIf(skip).each(['ebpf', 'procfs'])(
+  'should tell nothing twice and count what it could not see, however often the engine %s is killed',
   { timeout: TIMEOUT_MS },
-  async () => {
+  async (kind) => {
     home = await makeHome(INTERVALS);
     const at = home;
-    const config = stringify({ intervals: INTERVALS, engine: 'ebpf' });
+    const mark = `EK${kind}${process.pid}`;
+    const config = stringify({ intervals: INTERVALS, engine: kind });
     writeFileSync(join(at.sensorDir, 'sensor.yaml'), config, { mode: 0o600 });
     const running = await startConsole(at);
     const sensor = startSensor(at, { token: await createToken(at) });
     await onlySensor(at, isHealthy);
-    const marks = startMarks(at, `EK${process.pid}`, 10);
+    const marks = startMarks(at, mark, 10);
     let state = seed >>> 0;
     for (let kill = 1; kill <= KILLS; kill += 1) {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       await sleep((state / 2 ** 32) * RUN_MAX_MS);
-      process.kill(enginePid(at), 'SIGKILL');
+      process.kill(enginePid(at, kind), 'SIGKILL');
       await eventually(`it runs again after kill ${kill}`, () => {
         const { engine } = statusFile(at);
         return engine.restarts === kill && engine.state === 'running' ? true : null;
@@ -64,7 +67,7 @@ it.skipIf(isSkipped('engine kill', missingForEbpf()))(
     await marks.stop();
     const made = marks.made();
     const access = embeddedClickhouse(at);
-    const pattern = `%/EK${process.pid}-%`;
+    const pattern = `%/${mark}-%`;
     const counted = () =>
       askClickhouse<Counted>(
         access,
@@ -92,7 +95,14 @@ it.skipIf(isSkipped('engine kill', missingForEbpf()))(
     expect(Number(losses?.sum)).toBeGreaterThanOrEqual(missing);
     expect(Number(losses?.times)).toBeGreaterThanOrEqual(KILLS);
     expect(statusFile(at).pipeline.engine_lost).toBeGreaterThanOrEqual(missing);
-    expect(statusFile(at).engine).toMatchObject({ kind: 'ebpf', restarts: KILLS });
+    const { sensor_id } = await onlySensor(at, isHealthy);
+    await eventually('the ledger is told and stored', async () => {
+      const answer = await api(at, 'GET', `/api/v2/sensors/${sensor_id}/coverage`);
+      const { losses: stored } = answer.body as { losses: Readonly<Record<string, number>> };
+      const all = (stored['kernel_lost'] ?? 0) + (stored['engine_lost'] ?? 0);
+      return all >= Number(losses?.sum) ? true : null;
+    });
+    expect(statusFile(at).engine).toMatchObject({ kind, restarts: KILLS });
     expect(told.length).toBeGreaterThan(KILLS);
     expect(await stop(sensor)).toBe(0);
     expect(await stop(running)).toBe(0);
@@ -100,9 +110,10 @@ it.skipIf(isSkipped('engine kill', missingForEbpf()))(
 );
 
 /** The engine that runs under the home's Sensor. */
-function enginePid(at: Home): number {
+function enginePid(at: Home, kind: string): number {
+  const program = join(at.sensorDir, 'engine', 'v1.7.0', `${kind}-engine`);
   const engines = processesOf(at.sensorDir).filter(({ command }) =>
-    command.startsWith(join(at.sensorDir, 'engine', 'v1.7.0', 'ebpf-engine')),
+    command.split(' ').some((word) => word.startsWith(program)),
   );
   expect(engines).toHaveLength(1);
   return engines[0]?.pid ?? 0;

@@ -120,10 +120,13 @@ export function emit(key: string, body: Line, us: number): void {
   if (outbox.length >= 512) flush();
 }
 
-/** Writes what waits, then what was lost; a line of losses that the disk refuses is no event, and is told again. */
-export function tellLost(): void {
+/**
+ * Writes what waits, then what was lost; a line of losses that the disk refuses is no event, and is told again. Answers
+ * whether all that was lost has been told.
+ */
+export function tellLost(): boolean {
   flush();
-  if (counts.lost === lostTold) return;
+  if (counts.lost === lostTold) return true;
   const { lost, lostInKernel } = counts;
   const info: Line = { number_of_dropped_process_events: String(lost - lostTold) };
   const inKernel = lostInKernel - lostInKernelTold;
@@ -132,4 +135,5 @@ export function tellLost(): void {
   flush();
   if (counts.lost === lost) [lostTold, lostInKernelTold] = [lost, lostInKernel];
   else counts.lost = lost;
+  return lostTold === lost;
 }

@@ -98,11 +98,16 @@ function beginning(): Began {
   return { us: monotonicUs(), ticks, lastPid: lastPid() };
 }
 
-/** Nobody watched since one that was killed; what it signed is counted once, and this one signs from here on. */
+/**
+ * Nobody watched since one that was killed: what it did not see is counted and told before this one signs in its place,
+ * or it would be forgotten when this one is killed in turn.
+ */
 function followSigns(began: Began): number {
   const { gapMs, unseen } = readGap(began);
   counts.lost += unseen;
-  const sign = () => signLife(monotonicUs(), lastForked() || began.lastPid);
+  const sign = (): void => {
+    if (tellLost()) signLife(monotonicUs(), lastForked() || began.lastPid);
+  };
   sign();
   setInterval(sign, SIGN_MS);
   return gapMs;
