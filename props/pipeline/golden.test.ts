@@ -1,6 +1,7 @@
-// What every kind of line becomes. The whole event is compared for the kinds that carry most, the telling fields for the
+// What every kind of line becomes: of our own samples, and of lines that Tetragon itself wrote. The whole event is compared for the kinds that carry most, the telling fields for the
 // rest, and the message of each, so that a change of words or of meaning is seen.
-import { expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { RuntimeEvent } from '../../machines/wire/event.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { normalise } from '../../sensor/pipeline/normalise.ts';
@@ -203,4 +204,91 @@ it('never makes the id depend on spacing or on what the parent is known by', () 
   const plain = normalise(JSON.stringify(SAMPLE_LINES.connect), context);
   const spaced = normalise(JSON.stringify(SAMPLE_LINES.connect, null, 1), context);
   expect(plain).toEqual(spaced);
+});
+
+// Event lines of the Tetragon project (https://github.com/cilium/tetragon, Apache License 2.0, The Tetragon Authors), from
+// its test data and its documentation at v1.7.0; each says from where. Nothing in them was changed but the spacing.
+type Quoted = { readonly name: string; readonly from: string; readonly line: object };
+const QUOTED = readFileSync(new URL('./tetragon-lines.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((text) => JSON.parse(text) as Quoted);
+
+const pod = (pod_name: string, id: string, more: object = {}) => ({
+  workload: { k8s_namespace: 'default', pod_name, container_id: `containerd://${id}`, ...more },
+});
+const XWING = pod('xwing', '1fb931d2f6e5e4cfdbaf30fdb8e2fdd81320bdb3047ded50120a4f82838209ce');
+const TOLD: Readonly<Record<string, readonly [kind: string, message: string, object?]>> = {
+  throttleStart: ['engine_throttle', 'The engine throttled: session-429.scope'],
+  throttleStop: ['engine_throttle', 'The engine throttled no longer: session-429.scope'],
+  // It has no time of its own, only that of the start.
+  execInPod: [
+    'process_exec',
+    '/usr/bin/netserver (68790) started by /usr/bin/containerd-shim-runc-v2: -D',
+    {
+      ...pod('tiefighter', '19a02291e106ce6227b684197be232ea57c4e1a5ab2604a12608c325d701c7f4'),
+      observed_at: '2022-10-18T03:16:18.273546829Z',
+    },
+  ],
+  exec: ['process_exec', '/usr/bin/whoami (51583) started by /bin/bash: --version', XWING],
+  exit: ['process_exit', '/usr/bin/whoami (51583) ended', XWING],
+  fileWrite: [
+    'file_write',
+    '/bin/vi (64746) changed /etc/passwd',
+    {
+      ...file('/etc/passwd', 'write'),
+      ...pod('file-access', '6b742e38ee3a212239e6d48b2954435a407af44b9a354bdf540db22f460ab40e', {
+        ...{ workload_type: 'Pod', workload_name: 'file-access' },
+        image: 'docker.io/library/busybox:latest',
+      }),
+      policy: { name: 'file-monitoring', action: 'post' },
+    },
+  ],
+  moduleLoad: [
+    'kernel_module_load',
+    '/usr/sbin/insmod (82023) loaded a kernel module: kernel_module_hello',
+    { parent: { binary: '/usr/bin/sudo', uid: 1_000 } },
+  ],
+  moduleRequest: ['kernel_module_load', '/bin/mount (130876) loaded a kernel module: fs-xfs'],
+  credentials: ['privilege_change', '/tmp/su (22386) changed its privileges'],
+  setuid: ['privilege_change', '/bin/su (125798) changed its privileges'],
+  setuidProgram: [
+    'policy_match',
+    '/bin/bash (36499) matched a policy: /bin/busybox',
+    { raw_kind: 'process_kprobe:security_bprm_creds_from_file' },
+  ],
+  setns: [
+    'privilege_change',
+    '/usr/bin/nsenter (63066) changed its privileges',
+    { policy: { name: 'namespace-access', action: 'post' } },
+  ],
+  capability: [
+    'policy_match',
+    '/bin/dmesg (73860) matched a policy: CAP_SYSLOG',
+    { network_namespace: '4026534512' },
+  ],
+};
+
+describe('lines of Tetragon itself', () => {
+  const context = () => ({ sensorId: 'sensor-1', cache: createProcessCache() });
+
+  it('should all have their golden event', () => {
+    expect(QUOTED.map(({ name }) => name)).toEqual(Object.keys(TOLD));
+  });
+
+  it.each(QUOTED)('always reads $name the same, of $from', ({ name, line }) => {
+    const result = normalise(JSON.stringify(line), context());
+    if (!result.ok) throw new Error(result.refused);
+    expect(check(result.event)).toEqual({ ok: true, value: result.event });
+    const [kind, message, rest] = TOLD[name] ?? ['', ''];
+    expect(result.event).toMatchObject({ event_kind: kind, message, ...rest });
+  });
+
+  it('always refuses the event that only its own tests make', () => {
+    const line = { test: { arg0: '1', arg1: '2' }, node_name: 'n', time: '2024-07-26T13:07:43Z' };
+    expect(normalise(JSON.stringify(line), context())).toEqual({
+      ok: false,
+      refused: 'unknown_event',
+    });
+  });
 });

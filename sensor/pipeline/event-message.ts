@@ -65,7 +65,9 @@ function sentence(event: Told, detail: string): string {
     case 'policy_enforced':
       return `${who} was stopped by policy ${event.policy?.name ?? ''} (${event.policy?.action ?? ''})${detail}`;
     default: {
-      const does = DOES[event.event_kind] ?? `matched policy ${event.policy?.name ?? ''}`;
+      const { name = '' } = event.policy ?? {};
+      const does =
+        DOES[event.event_kind] ?? `matched ${name === '' ? 'a policy' : `policy ${name}`}`;
       return `${who} ${does}${detail}`;
     }
   }
