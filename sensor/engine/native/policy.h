@@ -45,6 +45,7 @@ enum policy_type {
 	POLICY_PATH,        /* struct path */
 	POLICY_KERNEL_TEXT, /* inside the record itself */
 	POLICY_DATA_LOC,    /* where the record says */
+	POLICY_KERNEL_POINTER, /* to a text of the kernel */
 };
 
 struct policy_arg {
@@ -53,7 +54,7 @@ struct policy_arg {
 	u32 size;
 	u32 is_signed;
 	u32 size_offset; /* of a buffer's length */
-	u32 pad;
+	u32 size_size;   /* its own bytes: of a register the caller chooses the rest */
 };
 
 enum policy_op { POLICY_EQUAL = 1, POLICY_PREFIX, POLICY_POSTFIX, POLICY_ABOVE, POLICY_BELOW, POLICY_MASK, POLICY_RANGE };

@@ -5,6 +5,7 @@
 #define JUDGED_NONE 0
 #define JUDGED_OTHER 1
 #define JUDGED_FITS 2
+#define PAGE_BYTES 4096
 
 /* Fields of structures that others read otherwise. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -104,14 +105,25 @@ static __always_inline u64 fetch_number(u64 from, u32 size, u32 is_signed)
 	return is_signed ? (u64)((s64)(number << bits) >> bits) : number;
 }
 
+static __always_inline u64 buffer_size(struct policy_scratch *scratch, struct policy_arg *arg)
+{
+	return fetch_number(scratch->context + arg->size_offset, arg->size_size, 0);
+}
+
+/* A caller may claim more than there is, and the call takes what is there: then it is read to the end of its page. */
 static __always_inline u32 fetch_bytes(struct policy_scratch *to, u32 at, u64 from, u64 len)
 {
 	u32 most = len > POLICY_BYTES_MAX ? POLICY_BYTES_MAX : len;
+	u32 page = PAGE_BYTES - (from & (PAGE_BYTES - 1));
 
-	asm volatile("" : "+r"(most));
-	if (most == 0 || most > POLICY_BYTES_MAX || bpf_probe_read_user(&to->data[at], most, (void *)from))
+	asm volatile("" : "+r"(most), "+r"(page));
+	if (most == 0 || most > POLICY_BYTES_MAX)
 		return 0;
-	return most;
+	if (!bpf_probe_read_user(&to->data[at], most, (void *)from))
+		return most;
+	if (page == 0 || page >= most || page > POLICY_BYTES_MAX || bpf_probe_read_user(&to->data[at], page, (void *)from))
+		return 0;
+	return page;
 }
 
 static __always_inline u32 fetch_text(struct policy_scratch *to, u32 at, struct policy_arg *arg, u64 number)
@@ -132,7 +144,9 @@ static __always_inline u32 fetch_text(struct policy_scratch *to, u32 at, struct 
 	case POLICY_USER_TEXT:
 		return text_len(bpf_probe_read_user_str(&to->data[at], PATH_MAX_BYTES, (void *)number));
 	case POLICY_USER_BYTES:
-		return fetch_bytes(to, at, number, fetch_number(to->context + arg->size_offset, 8, 0));
+		return fetch_bytes(to, at, number, buffer_size(to, arg));
+	case POLICY_KERNEL_POINTER:
+		return text_len(bpf_probe_read_kernel_str(&to->data[at], PATH_MAX_BYTES, (void *)number));
 	case POLICY_DATA_LOC:
 		from = to->context + (number & 0xffff);
 		/* fall through */
@@ -192,8 +206,16 @@ static __always_inline bool number_fits(struct policy_match *match, struct polic
 	}
 }
 
+/* Of a buffer that is not kept whole the end is read where it is; 0 when it is kept. */
+static __always_inline u64 end_of(struct policy_scratch *scratch, struct policy_arg *arg, struct policy_argument *text)
+{
+	u64 size = arg->type == POLICY_USER_BYTES ? buffer_size(scratch, arg) : 0;
+
+	return size > text->len ? text->number + size : 0;
+}
+
 static __always_inline bool text_fits(struct policy_scratch *scratch, u32 op, struct policy_argument *text,
-				      struct policy_value *value)
+				      struct policy_value *value, u64 end)
 {
 	u32 len = value->len, start = text->at;
 
@@ -206,7 +228,8 @@ static __always_inline bool text_fits(struct policy_scratch *scratch, u32 op, st
 	asm volatile("" : "+r"(len), "+r"(start));
 	if (len == 0 || len > POLICY_TEXT_BYTES || start > POLICY_DATA_BYTES)
 		return false;
-	if (bpf_probe_read_kernel(scratch->probe, len, &scratch->data[start]))
+	if (op == POLICY_POSTFIX && end ? bpf_probe_read_user(scratch->probe, len, (void *)(end - len)) :
+					  bpf_probe_read_kernel(scratch->probe, len, &scratch->data[start]))
 		return false;
 	for (u32 i = 0; i < POLICY_TEXT_WORDS; i++) {
 		if (i * 8 >= len)
@@ -223,6 +246,7 @@ __attribute__((noinline)) int policy_value_fits(u32 which, u32 number)
 	struct policy_scratch *scratch = policy_scratch();
 	struct policy_part *part = scratch ? policy_part(scratch) : 0;
 	struct policy_match *match;
+	u64 end = 0;
 	u32 slot;
 
 	if (!part || which > POLICY_MATCHES_MAX || number >= POLICY_MATCH_VALUES_MAX)
@@ -234,7 +258,9 @@ __attribute__((noinline)) int policy_value_fits(u32 which, u32 number)
 	if (slot != POLICY_BINARY_SLOT && part->args[slot].type == POLICY_NUMBER)
 		return number_fits(match, &match->values[number], scratch->slots[slot].number,
 				   part->args[slot].is_signed);
-	return text_fits(scratch, match->op, &scratch->slots[slot], &match->values[number]);
+	if (slot != POLICY_BINARY_SLOT && match->op == POLICY_POSTFIX)
+		end = end_of(scratch, &part->args[slot], &scratch->slots[slot]);
+	return text_fits(scratch, match->op, &scratch->slots[slot], &match->values[number], end);
 }
 
 /* Whether one filter fits: any of its values, or none of them. */

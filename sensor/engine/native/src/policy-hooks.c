@@ -12,6 +12,7 @@
 #define FIRST_FIELD_OFFSET 8 /* before it stands what is the kernel's own */
 #define CALL_ARGS_OFFSET 16
 #define CALL_ARGS 6
+#define CALL_FIELDS 5 /* of a call's description, before its arguments */
 #define LINE_CHARS 512
 
 static const struct { const char *name; u32 number; } CALLS[] = {
@@ -99,8 +100,28 @@ static int refuse_field(const struct policy_input *input, const char *why, char 
 	return -1;
 }
 
+/* How many bytes of a field are its value: an argument of a call stands in a whole register, whatever its type is. */
+static u32 value_size(const char *line)
+{
+	static const char *const halves[] = { "int", "unsigned int", "unsigned", "u32", "__u32", "__s32", "socklen_t" };
+	const char *at = strstr(line, "\tsize:");
+	char type[LINE_CHARS] = "", *name;
+	u32 size = 0;
+
+	if (!at || sscanf(at, "\tsize:%u", &size) != 1 || sscanf(strstr(line, "field:"), "field:%511[^;]", type) != 1)
+		return 0;
+	name = strrchr(type, ' ');
+	if (name)
+		*name = 0;
+	for (unsigned i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)
+		if (!strcmp(type, halves[i]))
+			return sizeof(u32);
+	return size <= sizeof(u64) ? size : 0;
+}
+
 /* A field as the kernel describes it: "\tfield:const char * filename;\toffset:16;\tsize:8;\tsigned:0;" */
-static int complete(struct policy_input *input, struct policy_arg *arg, const char *line, char *reason, size_t why)
+static int complete(struct policy_input *input, struct policy_arg *arg, const char *line, bool is_call, char *reason,
+		    size_t why)
 {
 	const char *type = strstr(line, "field:"), *at = strstr(line, "\toffset:");
 	unsigned offset, size, is_signed;
@@ -132,35 +153,58 @@ static int complete(struct policy_input *input, struct policy_arg *arg, const ch
 	}
 	if (arg->size > size)
 		return refuse_field(input, "is smaller than its type", reason, why);
+	/* Only a call's pointers lead to what is the task's own. */
+	if (!is_call && input->shape == SHAPE_BYTES)
+		return refuse_field(input, "is not of a call, where alone a buffer can be read", reason, why);
+	if (!is_call && input->shape == SHAPE_TEXT)
+		arg->type = POLICY_KERNEL_POINTER;
 	return 0;
 }
 
+/* Takes over what a field says of the arguments that are meant by it. */
+static int complete_field(struct policy_hook *hook, unsigned index, const char *line, char *reason, size_t size)
+{
+	bool is_call = !strcmp(hook->category, "syscalls");
+	const char *at = strstr(line, "\toffset:");
+
+	for (unsigned i = 0; i < hook->inputs_count; i++) {
+		struct policy_arg *arg = &hook->parts[0].args[i];
+
+		if (hook->inputs[i].size_index == (int)index) {
+			arg->size_size = value_size(line);
+			if (at)
+				sscanf(at, "\toffset:%u", &arg->size_offset);
+		}
+		if (hook->kind == POLICY_TRACEPOINT && hook->inputs[i].index == index &&
+		    complete(&hook->inputs[i], arg, line, is_call, reason, size))
+			return -1;
+	}
+	return 0;
+}
+
+/* Reads the kernel's description. What it does not list is not there: of a call, a register that nobody filled. */
 static int complete_fields(struct policy_hook *hook, FILE *format, u32 *id, char *reason, size_t size)
 {
-	struct policy_arg *args = hook->parts[0].args;
-	unsigned index = 0, found = 0;
+	unsigned first = hook->kind == POLICY_ENTER ? CALL_FIELDS : 0, index = 0;
+	bool is_call = !strcmp(hook->category, "syscalls");
 	char line[LINE_CHARS];
 
 	while (fgets(line, sizeof(line), format)) {
 		sscanf(line, "ID: %u", id);
-		if (!strstr(line, "field:"))
+		/* Texts that stand behind a call's arguments are in the record only, not where programs read. */
+		if (!strstr(line, "field:") || (is_call && strstr(line, "__data_loc")))
 			continue;
-		for (unsigned i = 0; hook->kind == POLICY_TRACEPOINT && i < hook->inputs_count; i++) {
-			unsigned offset;
-
-			if (hook->inputs[i].size_index == (int)index && strstr(line, "offset:") &&
-			    sscanf(strstr(line, "offset:"), "offset:%u", &offset) == 1)
-				args[i].size_offset = offset;
-			if (hook->inputs[i].index != index)
-				continue;
-			found += 1;
-			if (complete(&hook->inputs[i], &args[i], line, reason, size))
-				return -1;
-		}
+		if (index >= first && complete_field(hook, index - first, line, reason, size))
+			return -1;
 		index += 1;
 	}
-	if (hook->kind == POLICY_TRACEPOINT && found < hook->inputs_count) {
-		snprintf(reason, size, "%s/%s has %u fields", hook->category, hook->event, index);
+	for (unsigned i = 0; i < hook->inputs_count; i++) {
+		const struct policy_input *input = &hook->inputs[i];
+
+		if (input->index + first < index && (input->size_index < 0 || input->size_index + first < index))
+			continue;
+		snprintf(reason, size, "%.64s/%.64s has %u %s", hook->category, hook->event, index < first ? 0 : index - first,
+			 first ? "arguments" : "fields");
 		return -1;
 	}
 	return 0;
