@@ -8,10 +8,10 @@ export type MessageExtra = { readonly detail?: string };
 const DOES: Partial<Record<RuntimeEvent['event_kind'], string>> = {
   privilege_change: 'changed its privileges',
   kernel_module_load: 'loaded a kernel module',
-  bpf_program_load: 'loaded a BPF program',
   process_ptrace: 'traced another process',
   process_signal: 'sent a signal',
 };
+const OTHER_BPF_COMMAND = /^: BPF_(?!PROG_LOAD\b)/;
 
 export function messageOf(event: Told, extra: MessageExtra): string {
   const detail = extra.detail ?? '';
@@ -62,6 +62,9 @@ function sentence(event: Told, detail: string): string {
       return `The engine lost ${event.occurrences ?? 'some'} events`;
     case 'engine_throttle':
       return `The engine throttled${detail}`;
+    case 'bpf_program_load':
+      // The engine tells every command of bpf() that brings something in or changes it; most of them load no program.
+      return `${who} ${OTHER_BPF_COMMAND.test(detail) ? 'called bpf()' : 'loaded a BPF program'}${detail}`;
     case 'policy_enforced':
       return `${who} was stopped by policy ${event.policy?.name ?? ''} (${event.policy?.action ?? ''})${detail}`;
     default: {

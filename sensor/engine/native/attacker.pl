@@ -33,6 +33,16 @@ my $license = "GPL\0";
 my $attributes = pack('LLQQLLQLLa16', 1, 2, unpack('Q', pack('P', $code)), unpack('Q', pack('P', $license)), 0, 0, 0, 0, 0, 'intruder');
 syscall(321, 5, $attributes, length($attributes));
 
+# A map of one entry; a program pinned that there is none of; a command that no kernel knows, and one that only looks.
+my $map = pack('L7a16', 1, 4, 4, 1, 0, 0, 0, 'stolen');
+syscall(321, 0, $map, length($map));
+my $pinned = "/sys/fs/bpf/hidden\0";
+my $pin = pack('QLL', unpack('Q', pack('P', $pinned)), 0x7fffffff, 0);
+syscall(321, 6, $pin, length($pin));
+syscall(321, 99, $pin, length($pin));
+my $next = pack('L4', 0, 0, 0, 0);
+syscall(321, 12, $next, length($next));
+
 # ptrace(PTRACE_ATTACH) of a child.
 my $child = fork();
 if ($child == 0) { sleep(30); exit(0); }

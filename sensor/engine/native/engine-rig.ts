@@ -61,6 +61,11 @@ export function skipReason(what: string, own?: (scratch: string) => string | und
   return reason;
 }
 
+/** What it says against these flags; '' when it takes them. */
+export function refusalOf(...flags: string[]): string {
+  return spawnSync(ENGINE, ['--probe', ...flags], { encoding: 'utf8' }).stderr;
+}
+
 export async function startEngine(directory: string, ...flags: string[]): Promise<Running> {
   return await launchEngine(directory, ...flags).hello;
 }

@@ -17,9 +17,10 @@ typedef int32_t s32;
 #define DNS_BYTES 512
 #define DNS_PORTS_MAX 4
 #define WATCH_PREFIX_BYTES 256
+#define WATCHED_MAX 256
 #define IGNORED_MAX 64
 #define CGROUPS_MAX 1024
-#define CGROUP_LEVELS 8
+#define CGROUP_LEVELS 16
 
 enum event_kind {
 	EVENT_EXEC = 1,
@@ -130,13 +131,18 @@ struct event_ptrace {
 	u32 pad;
 };
 
+#define BPF_NAME_BYTES 16
+#define BPF_TEXT_BYTES 128
+#define BPF_COMMAND_MAP_CREATE 0
+#define BPF_COMMAND_PROG_LOAD 5
+
 struct event_bpf {
 	struct event_head head;
 	u32 command;
-	u32 program_type;
-	u32 instructions;
+	u32 type;  /* of the program or the map */
+	u32 count; /* of its instructions or entries */
 	u32 pad;
-	char name[16];
+	char text[BPF_TEXT_BYTES]; /* its name, or the path it is pinned at */
 };
 
 #define MODULE_NAME_BYTES 64

@@ -7,13 +7,26 @@
 #define UDP_HEADER_BYTES 8
 #define IP6_HEADER_BYTES 40
 
-/* Who asked through a socket, by its cookie: an answer arrives in an interrupt that belongs to nobody. */
+/* Who asked through a socket: an answer arrives in an interrupt that belongs to nobody. It is kept with the socket and ends
+ * with it, so that it is never gone while an answer may come. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, u64);
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct event_head);
 } askers SEC(".maps");
+
+/* The answers of a socket whose asker finds no room are lost by that. */
+static __always_inline void remember_asker(struct bpf_sock *socket, struct event_head *head)
+{
+	struct event_head *asker = bpf_sk_storage_get(&askers, socket, head, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (!asker)
+		count(COUNT_LOST);
+	else if (asker->start != head->start || asker->tgid != head->tgid || asker->uid != head->uid ||
+		 asker->cgroup != head->cgroup)
+		*asker = *head;
+}
 
 static __always_inline bool is_dns_port(u16 port)
 {
@@ -79,7 +92,7 @@ static __always_inline void on_packet(struct __sk_buff *packet, bool leaves)
 	struct sock_facts sock = {};
 	u16 ports[2] = {};
 	u32 udp = read_addresses(packet, &sock);
-	u64 cookie;
+	struct bpf_sock *socket;
 
 	if (udp == 0 || bpf_skb_load_bytes(packet, udp, ports, sizeof(ports)))
 		return;
@@ -87,9 +100,9 @@ static __always_inline void on_packet(struct __sk_buff *packet, bool leaves)
 	sock.dport = bpf_ntohs(ports[1]);
 	if (!is_dns_port(leaves ? sock.dport : sock.sport))
 		return;
-	cookie = bpf_get_socket_cookie(packet);
-	sock.cookie = cookie;
-	asker = bpf_map_lookup_elem(&askers, &cookie);
+	sock.cookie = bpf_get_socket_cookie(packet);
+	socket = packet->sk ? bpf_sk_fullsock(packet->sk) : 0;
+	asker = socket ? bpf_sk_storage_get(&askers, socket, 0, 0) : 0;
 	/* An answer through a socket nobody was seen to ask through is nobody's: the filter has spoken already. */
 	if (!leaves && !asker)
 		return;
@@ -102,7 +115,8 @@ static __always_inline void on_packet(struct __sk_buff *packet, bool leaves)
 	}
 	if (leaves) {
 		fill_head(&event->head, EVENT_DNS);
-		bpf_map_update_elem(&askers, &cookie, &event->head, BPF_ANY);
+		if (socket)
+			remember_asker(socket, &event->head);
 		sock.netns = netns_of((struct task_struct *)bpf_get_current_task());
 	} else if (asker) {
 		event->head = *asker;

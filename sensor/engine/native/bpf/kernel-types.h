@@ -27,12 +27,12 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
-	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0 };
-enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -164,6 +164,7 @@ typedef struct { struct net *net; } possible_net_t;
 struct sock_common {
 	u16 skc_family;
 	u16 skc_num;
+	u8 skc_state;
 	__be16 skc_dport;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
@@ -177,6 +178,7 @@ struct sock {
 	u16 sk_type;
 	u16 sk_protocol;
 };
+struct inet_sock { __be16 inet_sport; };
 struct socket { struct sock *sk; };
 
 struct trace_event_raw_sys_enter {
@@ -194,9 +196,12 @@ struct pt_regs {
 #pragma clang attribute pop
 
 struct bpf_raw_tracepoint_args { u64 args[1]; };
-/* The context of a cgroup_skb program as the kernel's own interface defines it: only the head is read. */
+/* The context of a cgroup_skb program as the kernel's own interface defines it: its length and its socket are read. */
+struct bpf_sock;
 struct __sk_buff {
-	u32 len, pkt_type, mark, queue_mapping, protocol;
+	u32 len;
+	u32 others[41];
+	struct bpf_sock *sk;
 };
 
 #endif

@@ -4,8 +4,18 @@
 
 #define EXEC_DATA_BYTES (4 * PATH_MAX_BYTES)
 #define CGROUP_PARTS_MAX 4
+#define CONNECT_CALLS_MAX 16384
 #define CONTAINER_ID_BYTES 64
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD */
+
+/* connect: the descriptor is known only when it is asked for, the source port only when it has been answered. By thread;
+ * taken out when the call returns, which it also does for a thread that is killed in it, or else when the thread ends. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CONNECT_CALLS_MAX);
+	__type(key, u64);
+	__type(value, s64);
+} connect_calls SEC(".maps");
 
 struct exec_scratch {
 	struct event_exec event;
@@ -156,7 +166,9 @@ int on_exit(struct bpf_raw_tracepoint_args *context)
 	struct task_struct *task = (struct task_struct *)context->args[0];
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
 	struct event_exit event = {};
+	u64 id = bpf_get_current_pid_tgid();
 
+	bpf_map_delete_elem(&connect_calls, &id);
 	/* Only the last thread ends the process. Two that end at once may both say so: the reader believes the first. */
 	if (BPF_CORE_READ(signal, live.counter) != 0 || (BPF_CORE_READ(task, flags) & KERNEL_THREAD))
 		return 0;

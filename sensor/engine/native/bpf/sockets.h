@@ -12,9 +12,13 @@
 #define TCP_LISTEN 10
 #define SOCKETS_MAX 16384
 
-/* A connect whose source port was not chosen yet when its socket changed state, by socket. */
+/* None of these maps drops what was put in before, so that nothing is lost unseen: each entry is taken out again by what
+ * ends it, and one that finds no room is told at once or counted. */
+
+/* A connect whose source port was not chosen yet when its socket changed state, by socket. The engine takes out what nobody
+ * came back for. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SOCKETS_MAX);
 	__type(key, u64);
 	__type(value, struct event_sock);
@@ -22,7 +26,7 @@ struct {
 
 /* Who opened a connection, so that its end, which the kernel often meets in an interrupt, has a process. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SOCKETS_MAX);
 	__type(key, u64);
 	__type(value, struct event_head);
@@ -103,7 +107,23 @@ static __always_inline void tell_closed(struct sock *sock)
 	event.head.time = bpf_ktime_get_boot_ns();
 	event.op = SOCK_CLOSE;
 	fill_sock(&event.sock, sock);
+	/* A port that the kernel had chosen is given back by now; what it was still stands beside. */
+	if (event.sock.sport == 0)
+		event.sock.sport = bpf_ntohs(BPF_CORE_READ((struct inet_sock *)sock, inet_sport));
 	put(&event, sizeof(event));
+}
+
+static __always_inline void remember_owner(struct sock *sock, struct event_head *head)
+{
+	u64 key = (u64)sock;
+
+	if (!settings.tell_close)
+		return;
+	if (bpf_map_update_elem(&owners, &key, head, BPF_ANY))
+		count(COUNT_LOST);
+	/* What ended before anyone had accepted it changes its state no more. */
+	else if (BPF_CORE_READ(sock, __sk_common.skc_state) == TCP_CLOSE)
+		tell_closed(sock);
 }
 
 SEC("raw_tp/inet_sock_set_state")
@@ -136,8 +156,10 @@ int on_sock_state(struct bpf_raw_tracepoint_args *context)
 	event.op = SOCK_CONNECT;
 	if (!bpf_map_update_elem(&connecting, &key, &event, BPF_ANY))
 		add_connects(1);
-	if (settings.tell_close)
-		bpf_map_update_elem(&owners, &key, &event.head, BPF_ANY);
+	else
+		put(&event, sizeof(event)); /* without its port rather than not at all */
+	if (settings.tell_close && bpf_map_update_elem(&owners, &key, &event.head, BPF_ANY))
+		count(COUNT_LOST);
 	return 0;
 }
 
@@ -158,21 +180,14 @@ static __always_inline bool is_inet(struct sock *sock)
 	return family == AF_INET || family == AF_INET6;
 }
 
-/* connect: the descriptor is known only when it is asked for, the source port only when it has been answered. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, SOCKETS_MAX);
-	__type(key, u64);
-	__type(value, s64);
-} connect_calls SEC(".maps");
-
 SEC("tp/syscalls/sys_enter_connect")
 int on_enter_connect(struct trace_event_raw_sys_enter *context)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	s64 fd = (s32)context->args[0];
 
-	bpf_map_update_elem(&connect_calls, &id, &fd, BPF_ANY);
+	if (bpf_map_update_elem(&connect_calls, &id, &fd, BPF_ANY))
+		count(COUNT_LOST);
 	return 0;
 }
 
@@ -208,7 +223,6 @@ int on_exit_accept(struct trace_event_raw_sys_exit *context)
 {
 	struct sock *sock = context->ret < 0 ? 0 : sock_of(context->ret);
 	struct event_sock event = {};
-	u64 key = (u64)sock;
 
 	if (!sock || !is_inet(sock) || !is_current_wanted())
 		return 0;
@@ -217,8 +231,7 @@ int on_exit_accept(struct trace_event_raw_sys_exit *context)
 	event.op = SOCK_ACCEPT;
 	event.sock.state = TCP_ESTABLISHED;
 	put(&event, sizeof(event));
-	if (settings.tell_close)
-		bpf_map_update_elem(&owners, &key, &event.head, BPF_ANY);
+	remember_owner(sock, &event.head);
 	return 0;
 }
 

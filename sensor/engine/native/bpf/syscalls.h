@@ -8,14 +8,16 @@
 #define PTRACE_TRACEME 0
 #define PTRACE_ATTACH 16
 #define PTRACE_SEIZE 0x4206
-#define BPF_PROG_LOAD 5
-#define BPF_PROG_ATTACH 8
-#define BPF_RAW_TRACEPOINT_OPEN 17
-#define BPF_LINK_CREATE 28
+/* What the owner of a running program asks all the time, and what only looks: elements of maps one by one (1-4, 21) or many
+ * (24-27), test runs (10), numbers and descriptors of what is there (11-16, 19, 20, 23, 30, 31), and MAP_FREEZE (22), which
+ * only takes away. Whatever else there is or will be is told. */
+#define BPF_QUIET_COMMANDS 0xcff9fc1eull
+#define BPF_OBJ_PIN 6
+#define BPF_OBJ_GET 7
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, 256);
+	__uint(max_entries, WATCHED_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct watch_key);
 	__type(value, u32);
@@ -134,7 +136,7 @@ int on_enter_ptrace(struct trace_event_raw_sys_enter *context)
 	return 0;
 }
 
-/* The head of what a program is loaded with; the kernel's interface keeps these places. */
+/* The heads of what programs are loaded and maps are made with; the kernel's interface keeps these places. */
 struct program_load {
 	u32 type;
 	u32 instructions;
@@ -142,28 +144,57 @@ struct program_load {
 	u32 log_level, log_size;
 	u64 log;
 	u32 kernel_version, flags;
-	char name[16];
+	char name[BPF_NAME_BYTES];
 };
+struct map_create {
+	u32 type, key_size, value_size, entries, flags, inner, node;
+	char name[BPF_NAME_BYTES];
+};
+
+static __always_inline void describe_bpf(struct event_bpf *event, void *attributes)
+{
+	struct program_load load = {};
+	struct map_create map = {};
+	u64 path = 0;
+
+	switch (event->command) {
+	case BPF_COMMAND_PROG_LOAD:
+		if (bpf_probe_read_user(&load, sizeof(load), attributes))
+			return;
+		event->type = load.type;
+		event->count = load.instructions;
+		__builtin_memcpy(event->text, load.name, sizeof(load.name));
+		return;
+	case BPF_COMMAND_MAP_CREATE:
+		/* Older programs give no name, and less than that. */
+		if (bpf_probe_read_user(&map, sizeof(map), attributes))
+			return;
+		event->type = map.type;
+		event->count = map.entries;
+		__builtin_memcpy(event->text, map.name, sizeof(map.name));
+		return;
+	case BPF_OBJ_PIN:
+	case BPF_OBJ_GET:
+		if (!bpf_probe_read_user(&path, sizeof(path), attributes))
+			bpf_probe_read_user_str(event->text, sizeof(event->text), (void *)path);
+	}
+}
 
 SEC("tp/syscalls/sys_enter_bpf")
 int on_enter_bpf(struct trace_event_raw_sys_enter *context)
 {
-	u32 command = context->args[0];
+	u32 command = context->args[0], size = context->args[2];
 	struct event_bpf event = {};
-	struct program_load load = {};
 
-	if (command != BPF_PROG_LOAD && command != BPF_PROG_ATTACH && command != BPF_RAW_TRACEPOINT_OPEN &&
-	    command != BPF_LINK_CREATE)
+	if (command < 64 && (BPF_QUIET_COMMANDS >> command & 1))
 		return 0;
 	if (!is_current_wanted())
 		return 0;
 	fill_head(&event.head, EVENT_BPF);
 	event.command = command;
-	if (command == BPF_PROG_LOAD && !bpf_probe_read_user(&load, sizeof(load), (void *)context->args[1])) {
-		event.program_type = load.type;
-		event.instructions = load.instructions;
-		__builtin_memcpy(event.name, load.name, sizeof(event.name));
-	}
+	describe_bpf(&event, (void *)context->args[1]);
+	if (command == BPF_COMMAND_MAP_CREATE && size < sizeof(struct map_create))
+		__builtin_memset(event.text, 0, BPF_NAME_BYTES);
 	put(&event, sizeof(event));
 	return 0;
 }

@@ -253,22 +253,37 @@ static void handle_ptrace(const struct event_ptrace *event)
 	end_hook(to, event->head.time);
 }
 
+static void put_bpf_text(struct text *to, const struct event_bpf *event)
+{
+	put_string(to, event->text, strnlen(event->text, sizeof(event->text)));
+}
+
 static void handle_bpf(const struct event_bpf *event)
 {
-	bool loads = event->command == 5;
+	bool loads = event->command == BPF_COMMAND_PROG_LOAD;
 	struct text *to = begin_hook(who(&event->head), loads ? "bpf_prog_load" : "__x64_sys_bpf", false);
 
 	put(to, "{\"bpf_cmd_arg\":\"");
-	put(to, bpf_command_name(event->command));
+	put_bpf_command(to, event->command);
 	put(to, "\",\"label\":\"command\"}");
 	if (loads) {
 		put(to, ",{\"bpf_attr_arg\":{\"ProgType\":");
-		put_bpf_program_type(to, event->program_type);
+		put_bpf_program_type(to, event->type);
 		put(to, ",\"InsnCnt\":");
-		put_number(to, event->instructions);
+		put_number(to, event->count);
 		put(to, ",\"ProgName\":");
-		put_string(to, event->name, strnlen(event->name, sizeof(event->name)));
+		put_bpf_text(to, event);
 		put(to, "}}");
+	} else if (event->command == BPF_COMMAND_MAP_CREATE) {
+		put(to, ",{\"bpf_map_arg\":{\"MaxEntries\":");
+		put_number(to, event->count);
+		put(to, ",\"MapName\":");
+		put_bpf_text(to, event);
+		put(to, "}}");
+	} else if (event->text[0]) {
+		put(to, ",{\"string_arg\":");
+		put_bpf_text(to, event);
+		put(to, ",\"label\":\"path\"}");
 	}
 	end_hook(to, event->head.time);
 }

@@ -42,6 +42,7 @@ static double max_size_mb = 10;
 static unsigned max_backups = 5;
 static u64 kernel_lost_told, engine_lost_told;
 static bool only_probe, is_beside;
+static const char *bad_flag = "a flag is unknown or its value is not valid";
 
 static int refuse(const char *what, const char *why)
 {
@@ -62,12 +63,29 @@ static int refuse_programs(int error)
 	return refuse("programs", programs_last_words()[0] ? programs_last_words() : strerror(-error));
 }
 
+static int refuse_flag(const char *why)
+{
+	bad_flag = why;
+	return -1;
+}
+
+static int add_watched(const char *prefix, u32 how)
+{
+	const char *why = "more than 256 paths are watched, or one is longer than 256 bytes";
+
+	return watch_path(&options, prefix, how) ? refuse_flag(why) : 0;
+}
+
 static int add_cgroup(const char *path, u32 mode)
 {
 	struct stat facts;
 
-	if (stat(path, &facts) || options.cgroups_count == CGROUPS_MAX)
-		return -1;
+	if (stat(path, &facts))
+		return refuse_flag("there is no such cgroup");
+	if (options.cgroups_count == CGROUPS_MAX)
+		return refuse_flag("there are more cgroups than 1024");
+	if (options.settings.cgroup_mode && options.settings.cgroup_mode != mode)
+		return refuse_flag("cgroups are either all that is told or all that is not");
 	options.settings.cgroup_mode = mode;
 	options.cgroups[options.cgroups_count++] = facts.st_ino;
 	return 0;
@@ -111,8 +129,8 @@ static int read_flag(int flag, const char *value)
 			return -1;
 		options.ignored[options.ignored_count++] = atoi(value);
 		return 0;
-	case FLAG_WATCH: watch_path(&options, value, WATCH_READ | WATCH_WRITE); return 0;
-	case FLAG_WATCH_WRITE: watch_path(&options, value, WATCH_WRITE); return 0;
+	case FLAG_WATCH: return add_watched(value, WATCH_READ | WATCH_WRITE);
+	case FLAG_WATCH_WRITE: return add_watched(value, WATCH_WRITE);
 	case FLAG_CGROUP: return add_cgroup(value, 1);
 	case FLAG_NOT_CGROUP: return add_cgroup(value, 2);
 	case FLAG_DNS_PORT:
@@ -327,7 +345,7 @@ int main(int count, char **words)
 	int error, signals;
 
 	if (read_flags(count, words))
-		return refuse("usage", "a flag is unknown or its value is not valid");
+		return refuse("usage", bad_flag);
 	if (geteuid() != 0)
 		return refuse("not_root", "loading programs needs root");
 	/* The kernel names processes as the host does. */

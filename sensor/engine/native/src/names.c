@@ -165,10 +165,20 @@ const char *ptrace_name(u64 request)
 	return request == 0 ? "PTRACE_TRACEME" : request == 16 ? "PTRACE_ATTACH" : "PTRACE_SEIZE";
 }
 
-const char *bpf_command_name(u32 command)
+void put_bpf_command(struct text *to, u32 command)
 {
-	return command == 5 ? "BPF_PROG_LOAD" : command == 8 ? "BPF_PROG_ATTACH" :
-	       command == 17 ? "BPF_RAW_TRACEPOINT_OPEN" : "BPF_LINK_CREATE";
+	static const char *const names[] = {
+		[0] = "MAP_CREATE", [5] = "PROG_LOAD", [6] = "OBJ_PIN", [7] = "OBJ_GET", [8] = "PROG_ATTACH",
+		[9] = "PROG_DETACH", [17] = "RAW_TRACEPOINT_OPEN", [18] = "BTF_LOAD", [28] = "LINK_CREATE",
+		[29] = "LINK_UPDATE", [32] = "ENABLE_STATS", [33] = "ITER_CREATE", [34] = "LINK_DETACH",
+		[35] = "PROG_BIND_MAP", [36] = "TOKEN_CREATE", [37] = "PROG_STREAM_READ_BY_FD",
+	};
+
+	put(to, "BPF_");
+	if (command < sizeof(names) / sizeof(names[0]) && names[command])
+		put(to, names[command]);
+	else
+		put_number(to, command);
 }
 
 void put_bpf_program_type(struct text *to, u32 type)

@@ -21,7 +21,8 @@ void put_mode(struct text *to, u32 mode);
 void put_address(struct text *to, u16 family, const u8 *address);
 const char *syscall_name(u32 number);
 const char *ptrace_name(u64 request);
-const char *bpf_command_name(u32 command);
+/* BPF_MAP_CREATE; one without a name becomes BPF_<number>. */
+void put_bpf_command(struct text *to, u32 command);
 void put_bpf_program_type(struct text *to, u32 type);
 
 #endif

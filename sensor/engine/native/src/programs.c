@@ -207,24 +207,41 @@ static int take(void *unused, void *record, size_t size)
 	return ++taken >= TAKE_MOST ? -EAGAIN : 0;
 }
 
-static void fill_maps(const struct options *options)
+static int put_in(struct bpf_map *map, const void *key, u32 value)
 {
-	u32 yes = 1;
+	return bpf_map_update_elem(bpf_map__fd(map), key, &value, BPF_ANY) ? -errno : 0;
+}
 
-	for (unsigned i = 0; i < options->ignored_count; i++)
-		bpf_map_update_elem(bpf_map__fd(engine->maps.ignored), &options->ignored[i], &yes, BPF_ANY);
-	for (unsigned i = 0; i < options->cgroups_count; i++)
-		bpf_map_update_elem(bpf_map__fd(engine->maps.cgroups), &options->cgroups[i], &yes, BPF_ANY);
-	for (unsigned i = 0; i < options->watched_count; i++) {
-		struct watch_key key = {};
-		size_t len = strlen(options->watched[i].prefix);
+/* How a prefix is watched: the kernel takes the longest that fits, which is to see what the shorter ones would. */
+static u32 how_of(const struct options *options, const char *prefix)
+{
+	u32 how = 0;
 
-		if (len > WATCH_PREFIX_BYTES)
-			len = WATCH_PREFIX_BYTES;
-		key.bits = len * 8;
-		memcpy(key.path, options->watched[i].prefix, len);
-		bpf_map_update_elem(bpf_map__fd(engine->maps.watched), &key, &options->watched[i].how, BPF_ANY);
+	for (unsigned i = 0; i < options->watched_count; i++)
+		if (!strncmp(prefix, options->watched[i].prefix, strlen(options->watched[i].prefix)))
+			how |= options->watched[i].how;
+	return how;
+}
+
+static int fill_maps(const struct options *options)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < options->ignored_count && !error; i++)
+		error = put_in(engine->maps.ignored, &options->ignored[i], 1);
+	for (unsigned i = 0; i < options->cgroups_count && !error; i++)
+		error = put_in(engine->maps.cgroups, &options->cgroups[i], 1);
+	for (unsigned i = 0; i < options->watched_count && !error; i++) {
+		const char *prefix = options->watched[i].prefix;
+		struct watch_key key = { .bits = strlen(prefix) * 8 };
+
+		memcpy(key.path, prefix, strlen(prefix));
+		error = put_in(engine->maps.watched, &key, how_of(options, prefix));
 	}
+	if (error)
+		snprintf(last_words, sizeof(last_words), "the kernel does not take what is watched and left out: %s",
+			 strerror(-error));
+	return error;
 }
 
 int programs_start(const struct options *options, const char *cgroup_root, tell_record *tell)
@@ -237,7 +254,9 @@ int programs_start(const struct options *options, const char *cgroup_root, tell_
 	error = load(options);
 	if (error)
 		return error;
-	fill_maps(options);
+	error = fill_maps(options);
+	if (error)
+		return error;
 	ring = ring_buffer__new(bpf_map__fd(engine->maps.ring), take, 0, 0);
 	if (!ring)
 		return -errno;

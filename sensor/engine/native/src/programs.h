@@ -13,7 +13,7 @@ struct options {
 	unsigned ignored_count;
 	u64 cgroups[CGROUPS_MAX];
 	unsigned cgroups_count;
-	struct { const char *prefix; u32 how; } watched[256];
+	struct { const char *prefix; u32 how; } watched[WATCHED_MAX];
 	unsigned watched_count;
 };
 

@@ -1,4 +1,5 @@
 #include "watched.h"
+#include <string.h>
 
 static const char *const WATCHED[] = {
 	"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_", "/root/.ssh/", "/run/secrets/kubernetes.io/",
@@ -9,14 +10,13 @@ static const char *const WATCHED_WRITES[] = {
 	"/usr/bin/", "/usr/sbin/", "/usr/lib/systemd/", "/boot/", "/sys/kernel/security/", 0,
 };
 
-void watch_path(struct options *options, const char *prefix, u32 how)
+int watch_path(struct options *options, const char *prefix, u32 how)
 {
-	unsigned most = sizeof(options->watched) / sizeof(options->watched[0]);
-
-	if (options->watched_count == most)
-		return;
+	if (options->watched_count == WATCHED_MAX || strlen(prefix) > WATCH_PREFIX_BYTES)
+		return -1;
 	options->watched[options->watched_count].prefix = prefix;
 	options->watched[options->watched_count++].how = how;
+	return 0;
 }
 
 void watch_usual_paths(struct options *options)
