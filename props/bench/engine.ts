@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseExportHead } from '../../sensor/engine/export-head.ts';
 import { cpuSecondsOf, rssKibOf } from './process-stats.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
@@ -144,7 +145,8 @@ function textOf(file: string): string {
 function toldIn(file: string): number {
   const stem = file.slice(folder.length + 1, -'.log'.length);
   const texts = readdirSync(folder).filter((one) => one.startsWith(stem) && one.endsWith('.log'));
-  return texts.reduce((sum, one) => sum + textOf(join(folder, one)).split('\n').length - 1, 0);
+  const lines = texts.flatMap((one) => textOf(join(folder, one)).split('\n').slice(0, -1));
+  return lines.filter((line) => parseExportHead(line) === undefined).length;
 }
 
 function print(figures: ReadonlyMap<string, readonly Figures[]>): void {

@@ -138,6 +138,12 @@ describe('export reader with heads', () => {
     expect(await readOnce(cursor)).toMatchObject(lost);
   });
 
+  it('should say so when files were removed before anybody read of them', async () => {
+    append(headLine(7), line(8));
+    const lost = { lines: [line(8)], skippedLines: 1, isSkippedUnknown: true };
+    expect(await readOnce(undefined)).toMatchObject(lost);
+  });
+
   it('never loses count of a line, whatever is removed unread and whenever the reader dies', async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }),

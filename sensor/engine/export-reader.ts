@@ -71,6 +71,8 @@ export function createExportReader(options: {
   /** The lines before a file that was entered and is not begun; whether one before it is missing. */
   let before: LineCount | undefined;
   let isGone = false;
+  /** Nobody has read of the export yet, or nobody knows of it any more. */
+  let isFirst = false;
 
   async function leave(): Promise<void> {
     const left = place;
@@ -99,6 +101,7 @@ export function createExportReader(options: {
     const wanted = cursor;
     before = wanted === undefined ? undefined : lineCountOf(wanted);
     isGone = false;
+    isFirst = wanted === undefined;
     const same = files.find((one) => one.inode === wanted?.inode);
     const found = await openSame(same);
     if (same !== undefined && found === undefined) return; // renamed meanwhile: it is looked for again
@@ -135,13 +138,15 @@ export function createExportReader(options: {
   /** Looks at a file's first line: what is missing before it is known now, or never. */
   function begin(here: Place, firstLine: string, tally: Tally): void {
     const head = parseExportHead(firstLine);
-    const missing = linesMissing(before, head, isGone);
+    const isMissing = isGone || (isFirst && head !== undefined && head.linesBefore > 0);
+    const missing = linesMissing(before, head, isMissing);
     tally.skipped += missing.lines;
     tally.isUnknown ||= missing.isUnknown;
     here.isBegun = true;
     here.count = head && { line: head.linesBefore, run: head.run };
     if (isGone) cursor = undefined;
     isGone = false;
+    isFirst = false;
   }
 
   /** At the end of a file that is no longer the live one: on to the next newer. False when this is the live file. */

@@ -21,6 +21,7 @@ import { parserOfValue } from '../../../machines/wire/parse.ts';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
+import { parseExportHead } from '../export-head.ts';
 import { makeContainer } from './container-rig.ts';
 import {
   hooked,
@@ -235,7 +236,8 @@ describe.skipIf(refused !== undefined)('ebpf engine, an intruder in a container'
     const ids = new Set<string>();
     const kinds = new Set<string>();
     const messages: string[] = [];
-    const texts = exportText.trim().split('\n');
+    const [head = '', ...texts] = exportText.trim().split('\n');
+    expect(parseExportHead(head)?.linesBefore).toBe(0);
     for (const line of texts) {
       const result = normalise(line, context);
       if (!result.ok) throw new Error(`${result.refused}: ${line}`);

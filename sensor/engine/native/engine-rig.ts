@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseExportHead } from '../export-head.ts';
 
 /** What is committed, or another build of it. */
 const ENGINE =
@@ -103,7 +104,7 @@ export async function stopEngine(running: Running, how: 'SIGTERM' | 'SIGKILL' | 
   await ended;
 }
 
-/** Every whole line of an export and its backups, oldest first. A line that is not JSON throws. */
+/** Every whole line of an export and its backups but their heads, oldest first. A line that is not JSON throws. */
 export function linesOf(file: string): Told[] {
   const { dir, name, ext } = path.parse(file);
   const backups = readdirSync(dir).filter((one) => one.startsWith(`${name}-`));
@@ -111,7 +112,7 @@ export function linesOf(file: string): Told[] {
     readFileSync(path.join(dir, one), 'utf8'),
   );
   const lines = texts.flatMap((text) => text.slice(0, text.lastIndexOf('\n') + 1).split('\n'));
-  return lines.filter((line) => line !== '').map(parseLine);
+  return lines.filter((line) => line !== '' && parseExportHead(line) === undefined).map(parseLine);
 }
 
 function parseLine(line: string): Told {

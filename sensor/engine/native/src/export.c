@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "export-head.h"
 
 #define LINE_MAX_BYTES (384 << 10)
 #define BUFFER_BYTES (768 << 10)
@@ -40,10 +41,18 @@ static int write_all(const char *bytes, size_t len)
 	return 0;
 }
 
+/* A file without its whole head holds nothing: it begins anew with the next lines. */
+static void empty_file(void)
+{
+	if (!ftruncate(fd, 0))
+		file_bytes = 0;
+}
+
 static int open_file(void)
 {
 	struct stat facts;
-	char last = '\n';
+	char last[HEAD_MAX_BYTES];
+	size_t tail;
 	int opened = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 
 	if (opened < 0)
@@ -52,8 +61,12 @@ static int open_file(void)
 		close(fd);
 	fd = opened;
 	file_bytes = fstat(fd, &facts) ? 0 : facts.st_size;
-	/* Ends a line torn by a crash. */
-	if (file_bytes > 0 && pread(fd, &last, 1, file_bytes - 1) == 1 && last != '\n')
+	tail = file_bytes < sizeof(last) ? file_bytes : sizeof(last);
+	if (tail == 0 || pread(fd, last, tail, file_bytes - tail) != (ssize_t)tail)
+		return 0;
+	if (tail == file_bytes && is_torn_head(last, tail))
+		empty_file();
+	else if (last[tail - 1] != '\n') /* ends a line torn by a crash */
 		write_all("\n", 1);
 	return 0;
 }
@@ -83,11 +96,6 @@ int export_place(const char *file, uint64_t bytes, unsigned backups)
 	if (mkdir(directory, 0700) && errno != EEXIST)
 		return -errno;
 	return 0;
-}
-
-int export_open(void)
-{
-	return open_file();
 }
 
 void export_mute(int muted)
@@ -161,6 +169,48 @@ static int name_backup(char *to, size_t size, const char *when)
 	return snprintf(to, size, "%s/%s-%s%s", directory, name, when, extension) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
+/* What was written up to now, as the newest file that holds something tells it. */
+static struct standing newest_standing(void)
+{
+	struct standing found = {};
+	stamp stamps[BACKUPS_MAX];
+	char backup[PATH_MAX + 64];
+	unsigned left = list_backups(stamps);
+
+	if (file_bytes > 0 && read_standing(path, &found))
+		return found;
+	while (left-- > 0)
+		if (!name_backup(backup, sizeof(backup), stamps[left]) && read_standing(backup, &found))
+			return found;
+	return (struct standing){};
+}
+
+int export_open(void)
+{
+	int error = open_file();
+	struct standing newest;
+
+	if (error)
+		return error;
+	newest = newest_standing();
+	join_run(&newest);
+	return 0;
+}
+
+static int write_head(void)
+{
+	char head[HEAD_MAX_BYTES];
+	struct text to = { head, head + sizeof(head), 0 };
+	struct standing newest = newest_standing();
+	int failed;
+
+	put_head(&to, &newest);
+	failed = write_all(head, to.at - head);
+	if (failed)
+		empty_file();
+	return failed;
+}
+
 /* What fails leaves the open file as it is; the next lines try again. */
 static void rotate(void)
 {
@@ -196,7 +246,9 @@ void export_flush(void)
 		return;
 	if (file_bytes > 0 && file_bytes + len > max_bytes)
 		rotate();
-	failed = torn ? write_all("\n", 1) : 0;
+	failed = file_bytes == 0 ? write_head() : 0;
+	if (!failed && torn)
+		failed = write_all("\n", 1);
 	if (!failed)
 		failed = write_all(buffer, len);
 	if (failed) {
