@@ -7,9 +7,9 @@ import type { NodePorts } from './actors/node-ports.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
 import type { EngineWish } from './engine/choice.ts';
-import { createEngineLauncher } from './engine/engine-launcher.ts';
+import { createEngineLauncher, type LauncherOptions } from './engine/engine-launcher.ts';
 import { diskExport } from './engine/export-files.ts';
-import { createTetragon, NO_TETRAGON, type Tetragon } from './engine/tetragon/tetragon.ts';
+import { createTetragon } from './engine/tetragon/tetragon.ts';
 import { diskFiles } from './state-directory/file-port.ts';
 import { rsaKeyWork } from './state-directory/key-work.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
@@ -22,13 +22,13 @@ import { startWatchdog } from './watchdog.ts';
 export function joinPorts(
   stateDir: string,
   engine: EngineWish = 'auto',
-  tetragon: Tetragon = createTetragon(stateDir, NO_TETRAGON),
+  more: LauncherOptions = {},
 ): NodePorts {
   return {
     files: diskFiles,
     transport: tlsTransport,
     keyWork: rsaKeyWork,
-    engine: createEngineLauncher(stateDir, engine, { tetragon }),
+    engine: createEngineLauncher(stateDir, engine, more),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
     context: createNodeContext(null),
@@ -57,13 +57,12 @@ export async function runSensor(
     bootId: await readBootId(),
     system: await readSystemFacts(),
     ports: {
-      ...joinPorts(
-        config.stateDir,
-        config.engine,
-        createTetragon(config.stateDir, config.tetragon, {
+      ...joinPorts(config.stateDir, config.engine, {
+        tetragon: createTetragon(config.stateDir, config.tetragon, {
           read: async () => (await rereadConfig())?.tetragon ?? null,
         }),
-      ),
+        ebpf: config.ebpf,
+      }),
       context: createNodeContext(config.kubernetes, {
         tell: (reason) => {
           if (reason === null) logger.info('the cluster tells the workloads again');

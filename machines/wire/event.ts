@@ -11,6 +11,7 @@ export const EVENT_KINDS = [
   'network_connect',
   'network_accept',
   'network_listen',
+  'network_close',
   'dns_query',
   'file_open',
   'file_write',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../machines/errors.ts';
 import * as specifiedLimits from '../../machines/limits.ts';
 import * as pipelineLimits from '../../machines/pipeline-limits.ts';
+import * as ebpfLimits from '../../machines/sensor/ebpf-limits.ts';
 import * as policyLimits from '../../machines/sensor/policy-limits.ts';
 import * as tetragonLimits from '../../machines/sensor/tetragon-limits.ts';
 import { filesLike, textOf } from './files.ts';
@@ -30,10 +31,17 @@ describe('error catalogue', () => {
 
 const fileOf = (name: string) => {
   if (Object.hasOwn(tetragonLimits, name)) return 'machines/sensor/tetragon-limits.ts';
+  if (Object.hasOwn(ebpfLimits, name)) return 'machines/sensor/ebpf-limits.ts';
   if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
   return Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
 };
-const limits = { ...specifiedLimits, ...pipelineLimits, ...policyLimits, ...tetragonLimits };
+const limits = {
+  ...specifiedLimits,
+  ...pipelineLimits,
+  ...policyLimits,
+  ...tetragonLimits,
+  ...ebpfLimits,
+};
 
 describe('limits', () => {
   it('should all be documented with their values', () => {

@@ -12,6 +12,7 @@ import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { EngineKind } from '../engine/choice.ts';
+import { notHonoured } from '../engine/ebpf-settings.ts';
 import { type Kernel, readKernel } from '../engine/kernel.ts';
 import { layOutAndChoose } from '../engine/lay-out.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
@@ -186,7 +187,9 @@ async function checkEngine(
     const { choice } = await layOutAndChoose(scratch, config.engine, {
       whyNotTetragon: tetragon.whyNot,
     });
-    const more = choice.passedOver.map(({ hook, reason }) => `not ${hook.slice(7)}: ${reason}`);
+    const passed = choice.passedOver.map(({ hook, reason }) => `not ${hook.slice(7)}: ${reason}`);
+    const asked = choice.ok ? await notHonoured(choice.kind, config.ebpf) : [];
+    const more = [...passed, ...asked.map(({ hook, reason }) => `${hook}: ${reason}`)];
     if (!choice.ok) return { kind: wanted, check: { name, isGood: false, text: 'none', more } };
     return { kind: choice.kind, check: { name, isGood: true, text: choice.kind, more } };
   } catch (error) {

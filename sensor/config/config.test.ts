@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from './config.ts';
+import { NO_EBPF_CONFIG } from './ebpf-config.ts';
 
 const env = { SERVICE_SENSOR_STATE_DIR: '/nonexistent' };
 describe('config', () => {
@@ -60,5 +61,42 @@ describe('config', () => {
   ])('should refuse what cannot be a bundle: %j', async (tetragon, key) => {
     const loaded = await loadConfig(env, { tetragon });
     expect(loaded.ok ? [] : loaded.mistakes).toEqual([expect.stringContaining(`${key}: `)]);
+  });
+
+  it('should take what is asked of the ebpf engine, each path once', async () => {
+    const asked = {
+      watch_paths: ['/srv/keys/', '/srv/keys/'],
+      watch_write_paths: ['/srv/www/'],
+      exclude_cgroups: ['/sys/fs/cgroup/build.slice'],
+      tell_close: true,
+    };
+    const loaded = await loadConfig(env, { ebpf: asked });
+    expect(loaded.ok && loaded.config.ebpf).toEqual({
+      watchPaths: ['/srv/keys/'],
+      watchWritePaths: ['/srv/www/'],
+      cgroups: [],
+      excludeCgroups: ['/sys/fs/cgroup/build.slice'],
+      tellClose: true,
+    });
+    const none = await loadConfig(env);
+    expect(none.ok && none.config.ebpf).toEqual(NO_EBPF_CONFIG);
+  });
+
+  it.each([
+    ['text', 'ebpf'],
+    [{ watch: [] }, 'ebpf.watch'],
+    [{ watch_paths: '/srv' }, 'ebpf.watch_paths'],
+    [{ watch_paths: ['srv'] }, 'ebpf.watch_paths'],
+    [{ watch_paths: ['/a\nb'] }, 'ebpf.watch_paths'],
+    [{ watch_write_paths: [`/${'ä'.repeat(128)}`] }, 'ebpf.watch_write_paths'],
+    [{ watch_paths: Array.from({ length: 65 }, (_, at) => `/${at}`) }, 'ebpf.watch_paths'],
+    [{ cgroups: [7] }, 'ebpf.cgroups'],
+    [{ cgroups: ['/a'], exclude_cgroups: ['/b'] }, 'ebpf.exclude_cgroups'],
+    [{ tell_close: 'yes' }, 'ebpf.tell_close'],
+  ])('should refuse what the ebpf engine cannot be asked: %j', async (ebpf, field) => {
+    const loaded = await loadConfig(env, { ebpf });
+    expect(loaded.ok ? [] : loaded.mistakes).toEqual([
+      expect.stringMatching(new RegExp(`^${field}: `)),
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import { EnrollRequest } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';
 import type { KubernetesAccess } from '../telemetry/kubernetes-lists.ts';
+import { type EbpfConfig, ebpfConfigOf } from './ebpf-config.ts';
 
 export type SensorConfig = {
   readonly stateDir: string;
@@ -21,6 +22,7 @@ export type SensorConfig = {
   readonly engine: 'auto' | 'tetragon' | 'ebpf' | 'procfs';
   /** The bundle of a Tetragon and what it must be; nulls = there is none. */
   readonly tetragon: TetragonConfig;
+  readonly ebpf: EbpfConfig;
   /** How a Sensor inside a cluster asks which workload a container belongs to; null outside of one. */
   readonly kubernetes: KubernetesAccess | null;
   readonly logLevel: string;
@@ -48,6 +50,7 @@ const KEYS = [
   'labels',
   'engine',
   'tetragon',
+  'ebpf',
   'log_level',
   'proxy_url',
   'ca_fingerprint',
@@ -170,6 +173,7 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     labels,
     engine: choice('engine', ENGINES, 'auto'),
     tetragon: tetragonOf(values, mistakes),
+    ebpf: ebpfConfigOf(values['ebpf'], mistakes),
     kubernetes: kubernetesOf(values, nodeName, mistakes),
     logLevel: choice('log_level', LEVELS, 'info'),
     proxyUrl: urlOf('proxy_url', text('proxy_url'), ['http:'], mistakes),

@@ -10,8 +10,10 @@ import {
   isUntried,
 } from '../../machines/sensor/engine.rules.ts';
 import { refusalOf } from '../../machines/sensor/engine-trials.rules.ts';
+import { type EbpfConfig, NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
 import { betterThan, type EngineKind, type EngineWish, passedOverBy } from './choice.ts';
+import { type EbpfFlags, ebpfFlagsOf, unhonoured } from './ebpf-settings.ts';
 import type { EngineLaunch, EngineRun, LastTold } from './engine-run.ts';
 import {
   createUpgrades,
@@ -39,7 +41,10 @@ export type EngineLauncher = TrialKeeper & {
   launch(options: EngineLaunch): EngineRun;
   /** The engine that was chosen last; before any was, what was wished for. */
   kind(): EngineWish;
-  /** The better engines that do not run here, each with the reason; known after `unpack`, even one that rejected. */
+  /**
+   * The better engines that do not run here, and what the configuration asks that the one that does cannot honour, each
+   * with the reason; known after `unpack`, even one that rejected.
+   */
   passedOver(): readonly HookReport[];
   /** Whether the kernel is a PREEMPT_RT one. Never rejects. */
   isPreemptRt(): Promise<boolean>;
@@ -62,6 +67,8 @@ export type LauncherOptions = {
   readonly tetragon?: Tetragon;
   /** Where the program carries its engines. */
   readonly carried?: URL;
+  /** What is asked of the `ebpf` engine beyond what it does by itself. */
+  readonly ebpf?: EbpfConfig;
 };
 
 /** Launches the best engine that works here, or the one wished for, as a child process. */
@@ -71,6 +78,8 @@ export function createEngineLauncher(
   options: LauncherOptions = {},
 ): EngineLauncher {
   const { tetragon = createTetragon(stateDir, NO_TETRAGON), carried = CARRIED } = options;
+  const { ebpf = NO_EBPF_CONFIG } = options;
+  let settings: EbpfFlags = { flags: [], disabled: [] };
   let directory = '';
   let passedOver: readonly HookReport[] = [];
   let chosen: EngineKind | null = null;
@@ -82,7 +91,8 @@ export function createEngineLauncher(
   const upgrades = createUpgrades(
     stateDir,
     carried,
-    (kind, place, isBeside) => (asked) => launchProcess(kind, place, { ...asked, isBeside }),
+    (kind, place, isBeside) => (asked) =>
+      launchProcess(kind, place, { ...asked, isBeside, ebpfFlags: settings.flags }),
   );
   const trials = () => [...tetragon.trials(), ...upgrades.trials()];
 
@@ -130,6 +140,7 @@ export function createEngineLauncher(
       });
       ({ passedOver } = found.choice);
       if (!found.choice.ok) throw new Error(found.choice.reason);
+      settings = await ebpfFlagsOf(ebpf);
       ({ directory } = found);
       chosen = found.choice.kind;
       upgrades.follow(chosen === 'tetragon' ? null : chosen, found.engines);
@@ -144,9 +155,14 @@ export function createEngineLauncher(
     launch: (asked) =>
       chosen === 'tetragon'
         ? tetragon.launch(asked)
-        : launchProcess(chosen ?? 'procfs', directory, asked),
+        : launchProcess(chosen ?? 'procfs', directory, { ...asked, ebpfFlags: settings.flags }),
     kind: () => beginning ?? chosen ?? wish,
-    passedOver: () => (beginning === null ? passedOver : passedOverBy(beginning, passedOver)),
+    passedOver() {
+      const better = beginning === null ? passedOver : passedOverBy(beginning, passedOver);
+      const kind = beginning ?? chosen;
+      if (kind === null) return better;
+      return [...better, ...(kind === 'ebpf' ? settings.disabled : unhonoured(kind, ebpf))];
+    },
     isPreemptRt: async () => (await readKernel()).preemptRt,
     async look() {
       let look: EngineLook = { state: 'unready' };
@@ -157,6 +173,7 @@ export function createEngineLauncher(
       return look;
     },
     async prepareNext(build) {
+      settings = await ebpfFlagsOf(ebpf);
       const next =
         build.kind === 'tetragon'
           ? await tetragon.prepareNext(build)
@@ -202,7 +219,10 @@ function kindOf({ kind }: EngineBuild): EngineKind {
 function launchProcess(
   kind: OwnKind,
   directory: string,
-  options: EngineLaunch & { readonly isBeside?: boolean },
+  options: EngineLaunch & {
+    readonly isBeside?: boolean;
+    readonly ebpfFlags: readonly string[];
+  },
 ): EngineRun {
   const { exportFile, nodeName, policyFile } = options;
   const carriesPolicies = kind === 'ebpf';
@@ -210,6 +230,7 @@ function launchProcess(
   const [program, ...words] = kind === 'ebpf' ? [entry] : [process.execPath, entry];
   const flags = ['--export-filename', exportFile, '--node-name', nodeName];
   if (carriesPolicies && policyFile !== undefined) flags.push('--policy-file', policyFile);
+  if (kind === 'ebpf') flags.push(...options.ebpfFlags);
   if (options.isBeside === true) flags.push('--beside');
   const child = spawn(program, [...words, ...flags, '--ignore-pid', String(process.pid)], {
     stdio: ['pipe', 'pipe', 'pipe'],

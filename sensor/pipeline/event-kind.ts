@@ -16,6 +16,7 @@ const HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
   network_accept: ['inet_csk_accept', 'security_socket_accept', 'sys_accept', 'sys_accept4'],
   network_listen: ['inet_csk_listen_start', 'inet_listen', 'security_socket_listen', 'sys_listen'],
+  network_close: ['tcp_close'],
   file_open: ['security_file_open', 'fd_install', 'do_filp_open', 'sys_open', 'sys_openat'],
   file_write: [
     'vfs_write',
@@ -75,6 +76,7 @@ const SEVERITY_OF_KIND: Readonly<Record<EventKind, Severity>> = {
   network_connect: 'info',
   network_accept: 'info',
   network_listen: 'low',
+  network_close: 'info',
   dns_query: 'info',
   file_open: 'info',
   file_write: 'low',

@@ -51,6 +51,8 @@ function sentence(event: Told, detail: string): string {
       return `${who} accepted a connection from ${event.network?.source_ip ?? 'an unknown address'}`;
     case 'network_listen':
       return `${who} listens on ${endpoint(event)}`;
+    case 'network_close':
+      return `${who} ended its connection with ${endpoint(event)}`;
     case 'dns_query':
       return `${who} asked the name server ${endpoint(event)}${detail}`;
     case 'file_open':

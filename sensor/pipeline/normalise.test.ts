@@ -103,6 +103,11 @@ describe('normalise', () => {
       { source_ip: '10.0.0.2', destination_ip: '10.0.0.1', direction: 'inbound' },
     ],
     [
+      'tcp_close',
+      'network_close',
+      { source_ip: '10.0.0.1', destination_ip: '10.0.0.2', direction: 'outbound' },
+    ],
+    [
       'inet_csk_listen_start',
       'network_listen',
       { destination_ip: '10.0.0.1', direction: 'listen' },

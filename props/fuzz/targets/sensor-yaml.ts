@@ -45,6 +45,7 @@ const target: FuzzTarget = {
       'labels: [a, b]\n',
       `labels: {${'k'.repeat(70)}: v, short: ${'v'.repeat(300)}}\n`,
       `declared_role: ${'r'.repeat(100)}\n`,
+      'ebpf: {watch_paths: [/srv/keys/], exclude_cgroups: [/sys/fs/cgroup/a], tell_close: true}\n',
       'intervals: 5\n',
       'intervals: {HEARTBEAT_INTERVAL_MS: .inf}\n',
       'a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n',

@@ -4,6 +4,7 @@ import type { Intervals } from '../../../machines/limits.ts';
 import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
 import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
 import type { SensorConfig } from '../../../sensor/config/config.ts';
+import { NO_EBPF_CONFIG } from '../../../sensor/config/ebpf-config.ts';
 import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
 import { worldKeyWork } from './certificates.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
@@ -108,6 +109,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       declaredRole: null,
       labels: {},
       engine: 'auto',
+      ebpf: NO_EBPF_CONFIG,
       tetragon: NO_TETRAGON,
       kubernetes: null,
       logLevel: 'silent',
