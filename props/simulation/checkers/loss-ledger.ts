@@ -21,8 +21,17 @@ type Own = {
   ripe: Counts | null;
   young: { readonly atMs: number; readonly counts: Counts }[];
   wentBack: boolean;
-  /** Removed by rotation, with the time; and whether anything of the node was stored before. */
+  /** Removed by rotation, with the time. */
   removed: { readonly key: string; readonly atMs: number }[];
+};
+
+type Noise = {
+  /** Lines that are no events. */
+  lines: number;
+  /** Lines of events in a file that no head counts any more. */
+  late: number;
+  /** Events removed before the node was first looked at. */
+  early: number;
 };
 
 export const lossLedger: CheckerKind = {
@@ -30,6 +39,7 @@ export const lossLedger: CheckerKind = {
   promise: 'What a node lost the Console knows, all of it and no more (I19).',
   make(fleet, report) {
     const nodes = new Map<string, Own>();
+    const noises = new Map<string, Noise>();
     const stored = new Set<string>();
     /** Set up anew once: what its sums held before stands in no file any more. */
     const wiped = new Set<string>();
@@ -37,6 +47,9 @@ export const lossLedger: CheckerKind = {
     const lostPower = new Set<string>();
     const ownOf = (name: string): Own =>
       ensure(nodes, name, () => ({ ripe: null, young: [], wentBack: false, removed: [] }));
+
+    const noiseOf = (name: string): Noise =>
+      ensure(noises, name, () => ({ lines: 0, late: 0, early: 0 }));
 
     function follow(node: NodeHost, atMs: number): void {
       const counts = statusOf(node)?.spool.settled;
@@ -134,20 +147,31 @@ export const lossLedger: CheckerKind = {
       }
     }
 
+    /** Lines that nobody read count as skipped, each once; lines that are no events may count as well. */
     function judgePruned(
       node: NodeHost,
       own: Own,
       { told, atMs }: { readonly told: Counts; readonly atMs: number },
     ): void {
-      const held = new Set(spoolOf(node)?.keys);
-      const gone = own.removed.filter(
-        (one) => atMs - one.atMs >= TOLD_WITHIN_MS && !stored.has(one.key) && !held.has(one.key),
-      );
-      if (gone.length === 0 || own.wentBack || (told['reader_skipped'] ?? 0) > 0) return;
+      const found = spoolOf(node);
+      if (own.wentBack || found === null || found.damaged > 0) return;
+      const held = new Set(found.keys);
+      const gone = own.removed.filter(({ key }) => !stored.has(key) && !held.has(key));
+      const ripe = gone.filter((one) => atMs - one.atMs >= TOLD_WITHIN_MS);
+      const noise = noiseOf(node.name);
       // What the spool dropped after it was read is in another place of the ledger.
       const dropped = (told['spool_discarded'] ?? 0) + (told['console_refused'] ?? 0);
-      if (gone.length <= dropped) return;
-      report(`${node.name} lost ${gone.length} events unread, from ${gone[0]?.key}, and told none`);
+      const skipped = told['reader_skipped'] ?? 0;
+      if (ripe.length - dropped - noise.late > skipped) {
+        const what = `${ripe.length} events unread, from ${ripe[0]?.key}, dropped ${dropped}`;
+        report(`${node.name} lost ${what}, and told ${skipped}`);
+      }
+      if (lostPower.has(node.name) || wiped.has(node.name)) return;
+      const settled = found.spool.ledger.total.reader_skipped;
+      if (settled > gone.length + noise.early + noise.lines) {
+        const what = `${gone.length} events unread and wrote ${noise.lines} other lines`;
+        report(`${node.name} lost ${what}, and counted ${settled}`);
+      }
     }
 
     return {
@@ -155,9 +179,15 @@ export const lossLedger: CheckerKind = {
         if (seen.kind === 'events.stored') {
           for (const { events } of seen.batches) for (const key of events) stored.add(key);
         }
-        if (seen.kind === 'engine.rotated' && nodes.has(seen.node)) {
-          const own = ownOf(seen.node);
-          own.removed.push(...seen.removed.map((key) => ({ key, atMs })));
+        if (seen.kind === 'engine.rotated') {
+          const removed = seen.removed.map((key) => ({ key, atMs }));
+          if (nodes.has(seen.node)) ownOf(seen.node).removed.push(...removed);
+          else noiseOf(seen.node).early += removed.length;
+        }
+        if (seen.kind === 'engine.noise') {
+          const noise = noiseOf(seen.node);
+          noise.lines += seen.lines;
+          noise.late += seen.late;
         }
         if (seen.kind === 'process.ended' && seen.how === 'power_lost') lostPower.add(seen.host);
         if (seen.kind === 'node.wiped') {

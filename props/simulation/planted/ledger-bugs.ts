@@ -1,5 +1,8 @@
 // Mistakes with the loss ledger, on its way from the node to whoever asks for it.
+
+import type { ExportFiles } from '../../../sensor/engine/export-files.ts';
 import type { CoverageRow, TelemetryRows } from '../../../storage/ports/telemetry-store.ts';
+import type { FaultKind } from '../faults/kinds.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM, SHORT_LIVES } from './settings.ts';
@@ -27,6 +30,35 @@ function changeRows(change: (rows: TelemetryRows) => TelemetryRows): ConsoleTamp
 
 function changeCoverage(change: (row: CoverageRow) => readonly CoverageRow[]): ConsoleTampering {
   return changeRows((rows) => ({ ...rows, coverage: rows.coverage.flatMap(change) }));
+}
+
+/** Files are removed unread while the Sensor waits for its disk. */
+const ROTATIONS: readonly FaultKind[] = Array(6).fill('engine.rotate');
+const REMOVALS = {
+  ...CALM,
+  quietMs: 2_000,
+  kinds: [...ROTATIONS, 'disk.hang'],
+  faultsPerHour: 1_200,
+} as const;
+
+/** The head of each file is read as a line like any other. */
+function headless(files: ExportFiles): ExportFiles {
+  return {
+    ...files,
+    async open(file) {
+      const opened = await files.open(file);
+      return (
+        opened && {
+          ...opened,
+          async read(into, position) {
+            const bytes = await opened.read(into, position);
+            if (position === 0) Buffer.from('{"other_info"').copy(into);
+            return bytes;
+          },
+        }
+      );
+    },
+  };
 }
 
 export const LEDGER_BUGS: readonly PlantedBug[] = [
@@ -81,5 +113,15 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     },
     pinnedSeed: '1',
     console: () => changeCoverage((row) => [{ ...row, nodeName: row.sensorId }]),
+  },
+  {
+    name: 'removed-lines-count-as-one',
+    mistake: 'The Sensor does not look at how many lines stood before a file of the export.',
+    foundBy: 'loss-ledger',
+    options: REMOVALS,
+    pinnedSeed: '1',
+    node: () => ({
+      ports: (ports) => ({ ...ports, exportFiles: headless(ports.exportFiles) }),
+    }),
   },
 ];

@@ -1,6 +1,10 @@
 // The export a simulated engine writes: rotated by size, pruned beyond some backups, never synced. It remembers where
-// each key's line stands, to tell the checkers which were pruned and which a power loss took.
+// each key's line stands, to tell the checkers which were pruned and which a power loss took. Each file begins with a head,
+// as those of the real engines do.
 import path from 'node:path';
+import { EXPORT_LINE_MAX_BYTES } from '../../../machines/limits.ts';
+import { isExportHead, parseExportHead } from '../../../sensor/engine/export-head.ts';
+import { cutLines } from '../../../sensor/engine/export-lines.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { backupsOf } from './disk-export.ts';
 import type { EngineLine } from './engine-lines.ts';
@@ -25,6 +29,8 @@ export type EngineOutput = {
 };
 
 const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
+type Standing = { readonly lines: number; readonly run: string; readonly beforeRun: number };
 
 export function createEngineExport(
   world: World,
@@ -42,13 +48,30 @@ export function createEngineExport(
   const pruned = new Set<number>();
   /** Lines that are whole but for their newline, by inode. */
   const unended = new Map<number, Placed>();
+  let boots = 1;
+
+  /** What was written up to now, as the newest file that holds something tells it. */
+  function standing(live: string): Standing {
+    for (const file of [live, ...[...backupsOf(calls, live)].reverse()]) {
+      const bytes = disk.readInode(calls.stat(file)?.inode ?? -1);
+      if (bytes === null || bytes.length === 0) continue;
+      const head = parseExportHead(bytes.toString('latin1', 0, bytes.indexOf(NEWLINE)));
+      const cut = cutLines(bytes, Infinity, EXPORT_LINE_MAX_BYTES);
+      const tail = cut.consumed < bytes.length ? 1 : 0;
+      const own = cut.lines.length + cut.tooLong + cut.malformed + tail;
+      const { linesBefore = 0, run = '', linesBeforeRun = 0 } = head ?? {};
+      return { lines: linesBefore + own, run, beforeRun: linesBeforeRun };
+    }
+    return { lines: 0, run: '', beforeRun: 0 };
+  }
 
   function place(inode: number, lines: readonly Placed[]): void {
     if (lines.length === 0) return;
     const events = lines.map(({ key }) => key);
     world.observe({ kind: 'engine.wrote', node, events });
     const here = placed.get(inode);
-    // A process that still writes into a file that was pruned writes for nobody.
+    // A process that still writes into a file that was pruned writes for nobody; into one that was rotated by another, for a
+    // reader that comes in time.
     if (pruned.has(inode)) world.observe({ kind: 'engine.rotated', node, removed: events });
     else if (here === undefined) placed.set(inode, [...lines]);
     else here.push(...lines);
@@ -60,11 +83,53 @@ export function createEngineExport(
     let held: { readonly line: EngineLine; readonly rest: Buffer; readonly at: number } | null =
       null;
 
+    const begun = joinRun();
+
+    function joinRun(): { readonly run: string; readonly beforeRun: number } {
+      const last = standing(file);
+      const run = `${node} ${boots}`;
+      return last.run === run ? last : { run, beforeRun: last.lines };
+    }
+
+    /** What goes before the first bytes of a file. */
+    function head(): Buffer {
+      if (handle.size() > 0) return NOTHING;
+      const lines = Math.max(standing(file).lines, begun.beforeRun);
+      const [lines_before, lines_before_run] = [String(lines), String(begun.beforeRun)];
+      const info = { lines_before, run: begun.run, lines_before_run };
+      return Buffer.from(`${JSON.stringify({ export_info: info })}\n`);
+    }
+
+    /** Appends; a file that did not get its whole head is empty again. */
+    function append(bytes: Buffer): void {
+      const first = head();
+      const before = handle.size();
+      try {
+        handle.append(Buffer.concat([first, bytes]));
+      } catch (error) {
+        if (handle.size() > before)
+          world.observe({ kind: 'engine.noise', node, lines: 1, late: 0 });
+        if (handle.size() < first.length) handle.truncate(0);
+        throw error;
+      }
+    }
+
+    /** Lines that are no events, or that stand where no head counts them. */
+    function tellNoise(lines: number, events = lines): void {
+      const late = calls.stat(file)?.inode === handle.inode ? 0 : events;
+      if (lines + late > 0) world.observe({ kind: 'engine.noise', node, lines, late });
+    }
+
     /** Ends what a crash or a full disk tore, whoever wrote it. */
     function endTornLine(): void {
       const size = handle.size();
       const last = Buffer.alloc(1);
       if (size === 0 || handle.read(last, size - 1) === 0 || last[0] === NEWLINE) return;
+      const bytes = disk.readInode(handle.inode) ?? NOTHING;
+      if (isExportHead(bytes, 0) && !bytes.includes(NEWLINE)) {
+        handle.truncate(0);
+        return;
+      }
       handle.append(Buffer.from('\n'));
       const line = unended.get(handle.inode);
       unended.delete(handle.inode);
@@ -74,14 +139,14 @@ export function createEngineExport(
     /** Appends and tells of the lines that are whole; answers how many are not. */
     function put(lines: readonly EngineLine[], firstAt: number, bytes: Buffer): number {
       const { inode } = handle;
-      let end = firstAt;
+      let end = firstAt + head().length;
       const ends = lines.map(({ key, text }) => {
         end += Buffer.byteLength(text);
         return { key, end };
       });
       let isWhole = true;
       try {
-        handle.append(bytes);
+        append(bytes);
       } catch {
         isWhole = false;
       }
@@ -103,6 +168,7 @@ export function createEngineExport(
 
     function rotate(): void {
       finishHeld();
+      if (handle.size() === 0) return; // no engine rotates an empty file
       calls.rename(file, backupName(file));
       handle.close();
       handle = calls.open(file, 'append', 0o600);
@@ -129,6 +195,7 @@ export function createEngineExport(
           endTornLine();
           const bytes = Buffer.from(lines.map(({ text }) => text).join(''));
           makeRoom(bytes.length);
+          tellNoise(0, lines.length);
           return put(lines, handle.size(), bytes);
         } catch {
           return lines.length;
@@ -140,7 +207,8 @@ export function createEngineExport(
           endTornLine();
           const whole = Buffer.from(line.text);
           const cut = Math.max(1, Math.min(bytes, whole.length - 2));
-          handle.append(whole.subarray(0, cut));
+          tellNoise(1);
+          append(whole.subarray(0, cut));
           held = { line, rest: whole.subarray(cut), at: handle.size() };
         } catch {
           held = null;
@@ -150,7 +218,8 @@ export function createEngineExport(
         try {
           finishHeld();
           endTornLine();
-          handle.append(Buffer.from(text));
+          tellNoise(text.split('\n').length);
+          append(Buffer.from(text));
         } catch {
           // Nothing of it counts.
         }
@@ -184,6 +253,7 @@ export function createEngineExport(
   return {
     open,
     settle() {
+      boots += 1;
       const events: string[] = [];
       unended.clear();
       for (const [inode, lines] of placed) {

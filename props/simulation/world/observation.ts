@@ -61,6 +61,13 @@ export type Observation =
     }
   /** What a Sensor could know of builds that were tried is gone from the disk, or cannot be read. */
   | { readonly kind: 'engine.forgotten'; readonly node: string }
+  /** Lines that are no events, and lines in a file that another process had rotated away already. */
+  | {
+      readonly kind: 'engine.noise';
+      readonly node: string;
+      readonly lines: number;
+      readonly late: number;
+    }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
