@@ -98,6 +98,21 @@ describe('export of the procfs engine', () => {
     }
   });
 
+  it('should begin another run when somebody removed what it wrote', async () => {
+    await start('--export-file-max-size-mb', '0.001');
+    const head = () => parseExportHead(readFileSync(file, 'utf8').split('\n')[0] ?? '');
+    const sleeper = spawn('sleep', ['36.1']);
+    await written('"36.1"');
+    const before = head();
+    expect(before?.linesBefore).toBeGreaterThan(0);
+    for (const name of readdirSync(directory)) rmSync(path.join(directory, name));
+    sleeper.kill();
+    await written('export_info');
+    const after = head();
+    expect(after).toMatchObject({ linesBefore: 0, linesBeforeRun: 0 });
+    expect(after?.run).not.toBe(before?.run);
+  });
+
   it('should count what another boot left as no part of its own run', async () => {
     const run = '00000000-0000-0000-0000-000000000000 2026-01-01T00:00:00.000000000Z';
     const info = { lines_before: '40', run, lines_before_run: '7' };

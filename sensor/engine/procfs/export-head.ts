@@ -1,8 +1,8 @@
 // The line every export file begins with: how many lines were written before it, so that a reader who finds files gone
 // knows how many lines it never read. What is counted are the lines that stand there, whoever wrote them, also ones torn.
 //
-// A power loss takes lines back. So they are counted in runs, and one ends with the boot: the head says which it is, and
-// what stood in the export when it began.
+// A power loss takes lines back, and so does whoever removes files. So they are counted in runs, and one ends with the boot,
+// or when less stands there than did: the head says which it is, and what stood in the export when it began.
 import * as fs from 'node:fs';
 import { isoTime, monotonicUs } from './wall-clock.ts';
 
@@ -19,6 +19,8 @@ const HEAD_MAX_BYTES = 1_024;
 const NEWLINE = 0x0a;
 let run = '';
 let linesBeforeRun = 0;
+/** Before the newest file that is known. */
+let linesKnown = 0;
 
 function bootId(): string {
   try {
@@ -61,18 +63,25 @@ function newestStanding(files: readonly string[]): Standing | undefined {
   return undefined;
 }
 
+function beginRun(lines: number): void {
+  run = `${bootId()} ${isoTime(monotonicUs())}`;
+  linesBeforeRun = lines;
+}
+
 /** Goes on with the run of the newest file, the first of these, or begins one. Once a process. */
 export function joinRun(files: readonly string[]): void {
-  const boot = bootId();
   const last = newestStanding(files);
-  const isSame = last?.run.startsWith(`${boot} `) === true;
-  run = isSame ? last.run : `${boot} ${isoTime(monotonicUs())}`;
-  linesBeforeRun = isSame ? last.linesBeforeRun : (last?.lines ?? 0);
+  linesKnown = last?.lines ?? 0;
+  if (last?.run.startsWith(`${bootId()} `) === true) ({ run, linesBeforeRun } = last);
+  else beginRun(linesKnown);
 }
 
 /** The head of a file that follows these, the newest first; empty ones tell nothing. */
 export function headAfter(files: readonly string[]): string {
-  const lines = Math.max(newestStanding(files)?.lines ?? 0, linesBeforeRun);
+  const lines = newestStanding(files)?.lines ?? 0;
+  // Somebody removed what was told before: less stands there now.
+  if (lines < linesKnown) beginRun(lines);
+  linesKnown = lines;
   const info = {
     lines_before: String(lines),
     run,

@@ -11,6 +11,7 @@
 #define BOOT_ID_CHARS 36
 #define CHUNK_BYTES (64 << 10)
 
+/* The run, and the lines before the newest file that is known. */
 static struct standing own;
 
 struct lines {
@@ -76,33 +77,48 @@ int read_standing(const char *file, struct standing *to)
 	return found;
 }
 
-void join_run(const struct standing *newest)
+static const char *boot_id(void)
 {
-	char boot[BOOT_ID_CHARS + 1] = "unknown", when[48] = "";
-	struct text time = { when, when + sizeof(when) - 1, 0 };
+	static char boot[BOOT_ID_CHARS + 1];
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	size_t len;
 
-	if (fd >= 0) {
-		if (read(fd, boot, BOOT_ID_CHARS) != BOOT_ID_CHARS)
-			strcpy(boot, "unknown");
+	if (fd < 0 || read(fd, boot, BOOT_ID_CHARS) != BOOT_ID_CHARS)
+		strcpy(boot, "unknown");
+	if (fd >= 0)
 		close(fd);
-	}
-	len = strlen(boot);
-	own = *newest;
-	if (!strncmp(own.run, boot, len) && own.run[len] == ' ')
-		return;
-	own.lines_before_run = own.lines;
+	return boot;
+}
+
+static void begin_run(uint64_t lines)
+{
+	char when[48] = "";
+	struct text time = { when, when + sizeof(when) - 1, 0 };
+
+	own.lines_before_run = lines;
 	follow_wall_clock();
 	/* Without its quotes. */
 	put_time(&time, boot_ns());
-	snprintf(own.run, sizeof(own.run), "%s %.*s", boot, (int)(strlen(when) - 2), when + 1);
+	snprintf(own.run, sizeof(own.run), "%s %.*s", boot_id(), (int)(strlen(when) - 2), when + 1);
+}
+
+void join_run(const struct standing *newest)
+{
+	const char *boot = boot_id();
+	size_t len = strlen(boot);
+
+	own = *newest;
+	if (strncmp(own.run, boot, len) || own.run[len] != ' ')
+		begin_run(own.lines);
 }
 
 void put_head(struct text *to, const struct standing *newest)
 {
+	/* Somebody removed what was told before: less stands there now. */
+	if (newest->lines < own.lines)
+		begin_run(newest->lines);
+	own.lines = newest->lines;
 	put(to, KEY "{\"lines_before\":\"");
-	put_number(to, newest->lines > own.lines_before_run ? newest->lines : own.lines_before_run);
+	put_number(to, own.lines);
 	put(to, "\",\"run\":\"");
 	put(to, own.run);
 	put(to, "\",\"lines_before_run\":\"");
