@@ -38,7 +38,10 @@ type Body = {
 export type Running = {
   readonly child: ChildProcessWithoutNullStreams;
   readonly file: string;
-  readonly hello: { readonly engine: string; readonly disabled_hooks: { hook: string }[] };
+  readonly hello: {
+    readonly engine: string;
+    readonly disabled_hooks: { hook: string; reason: string }[];
+  };
   /** Its words so far, parsed. */
   readonly words: Record<string, unknown>[];
 };
@@ -73,8 +76,18 @@ export async function startEngine(directory: string, ...flags: string[]): Promis
 
 /** The engine as soon as it is a process; it says hello when it watches and the export is its own. */
 export function launchEngine(directory: string, ...flags: string[]) {
+  return launchBy([], directory, ...flags);
+}
+
+/** The same, by a command that becomes the engine. */
+export function launchBy(before: readonly string[], directory: string, ...flags: string[]) {
   const file = path.join(directory, 'events.log');
-  const child = spawn(ENGINE, ['--export-filename', file, '--node-name', 'n1', ...flags]);
+  const [command = ENGINE, ...rest] = [...before, ENGINE];
+  const child = spawn(command, [
+    ...rest,
+    ...['--export-filename', file, '--node-name', 'n1'],
+    ...flags,
+  ]);
   const words: Record<string, unknown>[] = [];
   const output = createInterface(child.stdout);
   output.on('line', (line) => words.push(JSON.parse(line)));

@@ -10,6 +10,7 @@
 #include "process.h"
 #include "sockets.h"
 #include "syscalls.h"
+#include "opens.h"
 #include "dns.h"
 
 /* The texts begin right behind the fixed part. */

@@ -13,21 +13,29 @@ struct path_scratch {
 	u64 dentry;
 	u32 at;  /* where the text begins */
 	u32 len; /* without an ending zero; 0 = unknown */
+	u32 which;
+	u32 is_busy;
 	char text[2 * PATH_MAX_BYTES];
 };
 
+/* Programs that can be preempted by others on their CPU have one of their own. */
+enum { PATHS_OF_MOST, PATHS_OF_PREEMPTED, PATHS };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, PATHS);
 	__type(key, u32);
 	__type(value, struct path_scratch);
 } path_scratches SEC(".maps");
 
+static __always_inline struct path_scratch *path_scratch_at(u32 which)
+{
+	return bpf_map_lookup_elem(&path_scratches, &which);
+}
+
 static __always_inline struct path_scratch *path_scratch(void)
 {
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&path_scratches, &zero);
+	return path_scratch_at(PATHS_OF_MOST);
 }
 
 /* A file that lies in no directory, as memfd_create makes them: `/memfd:NAME (deleted)`, as the kernel names it. */
@@ -47,9 +55,9 @@ static __always_inline void write_detached(struct path_scratch *scratch, struct 
 }
 
 /* One step up; 1 at the top. Functions that are not static are verified once, not once for each call. */
-__attribute__((noinline)) int path_step(void)
+__attribute__((noinline)) int path_step(u32 which)
 {
-	struct path_scratch *scratch = path_scratch();
+	struct path_scratch *scratch = path_scratch_at(which);
 	struct dentry *dentry, *parent, *root;
 	struct mount *mount, *upper;
 	u32 at, len;
@@ -83,14 +91,14 @@ __attribute__((noinline)) int path_step(void)
 }
 
 /* Walks from where the scratch stands. A path deeper than the bound keeps its end. */
-__attribute__((noinline)) int path_walk(void)
+__attribute__((noinline)) int path_walk(u32 which)
 {
-	struct path_scratch *scratch = path_scratch();
+	struct path_scratch *scratch = path_scratch_at(which);
 
 	if (!scratch)
 		return 0;
 	for (int i = 0; i < PATH_PARTS_MAX; i++)
-		if (path_step())
+		if (path_step(which))
 			break;
 	if (scratch->at >= PATH_MAX_BYTES) {
 		scratch->at = PATH_MAX_BYTES - 1;
@@ -106,7 +114,7 @@ static __always_inline void write_path(struct path_scratch *scratch, struct vfsm
 	scratch->mount = (u64)vfsmnt - bpf_core_field_offset(struct mount, mnt);
 	scratch->dentry = (u64)dentry;
 	scratch->at = PATH_MAX_BYTES;
-	path_walk();
+	path_walk(scratch->which);
 }
 
 static __always_inline void write_path_of(struct path_scratch *scratch, struct file *file)

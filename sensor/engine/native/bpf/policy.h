@@ -6,6 +6,7 @@
 #define JUDGED_OTHER 1
 #define JUDGED_FITS 2
 #define PAGE_BYTES 4096
+#define ERRNO_MAX 4095
 
 /* Fields of structures that others read otherwise. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -456,12 +457,13 @@ __attribute__((noinline)) int policy_rule(u32 ordinal)
 	return 1;
 }
 
-/* Every rule at this place; 0, or the negative errno to answer with. */
-static __always_inline int policy_run(u32 place, void *context)
+/* Every rule at this place; 0, or the negative errno to answer with, in bounds that a kernel can see. Programs that can be
+ * preempted need an exchange that is whole, which Linux has since 5.12. */
+static __always_inline s64 policy_run(u32 place, void *context, bool can_be_preempted)
 {
 	struct policy_scratch *scratch;
 	u32 zero = 0, *generation;
-	int refusal;
+	s64 refusal;
 
 	if (is_ignored(bpf_get_current_pid_tgid() >> 32))
 		return 0;
@@ -469,8 +471,8 @@ static __always_inline int policy_run(u32 place, void *context)
 	generation = bpf_map_lookup_elem(&policy_generation, &zero);
 	if (!scratch || !generation)
 		return 0;
-	/* Programs of the LSM can be preempted by another on this CPU; the second is counted as missed. */
-	if (scratch->is_busy) {
+	/* Another that comes while one is preempted on this CPU is counted as missed. */
+	if (can_be_preempted ? __sync_lock_test_and_set(&scratch->is_busy, 1) : scratch->is_busy) {
 		count(COUNT_LOST);
 		return 0;
 	}
@@ -483,8 +485,9 @@ static __always_inline int policy_run(u32 place, void *context)
 		if (!policy_rule(ordinal))
 			break;
 	refusal = scratch->refusal;
+	asm volatile("" : "+r"(refusal) : : "memory");
 	scratch->is_busy = 0;
-	return refusal;
+	return refusal >= -ERRNO_MAX && refusal < 0 ? refusal : 0;
 }
 
 #endif

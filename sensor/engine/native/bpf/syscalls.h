@@ -61,9 +61,8 @@ static __always_inline u32 watch_of(struct path_scratch *scratch)
 	return found ? *found : 0;
 }
 
-static __always_inline void tell_open(struct file *file)
+static __always_inline void tell_open(struct path_scratch *scratch, struct file *file)
 {
-	struct path_scratch *scratch = path_scratch();
 	u32 zero = 0, how, len;
 	struct open_scratch *to = bpf_map_lookup_elem(&open_scratches, &zero);
 
@@ -88,16 +87,7 @@ SEC("tp")
 int on_exit_open(struct trace_event_raw_sys_exit *context)
 {
 	if (context->ret >= 0)
-		tell_open(file_of(context->ret));
-	return 0;
-}
-
-/* Where the bpf LSM is active it sees every open, also of 32-bit programs and through io_uring; the calls are then left
- * alone. Not run on any kernel yet. */
-SEC("lsm/file_open")
-int on_lsm_open(u64 *context)
-{
-	tell_open((struct file *)context[0]);
+		tell_open(path_scratch(), file_of(context->ret));
 	return 0;
 }
 

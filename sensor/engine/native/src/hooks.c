@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "kernel.h"
 
 #define RAW(program, event) { event, program, HOOK_RAW, 0, event, ALWAYS }
-#define OPEN(event) { event, "on_exit_open", HOOK_TRACEPOINT, "syscalls", event, NO_LSM }
+#define OPEN(event) { event, "on_exit_open", HOOK_TRACEPOINT, "syscalls", event, NO_OPENS }
 #define CALL(program, event) { event, program, HOOK_TRACEPOINT, "syscalls", event, ALWAYS }
 
 const struct hook HOOKS[] = {
@@ -16,7 +17,9 @@ const struct hook HOOKS[] = {
 	CALL("on_exit_connect", "sys_exit_connect"),
 	CALL("on_exit_accept", "sys_exit_accept"),
 	CALL("on_exit_accept", "sys_exit_accept4"),
-	{ "lsm/file_open", "on_lsm_open", HOOK_LSM, 0, 0, LSM },
+	{ "lsm/file_open", "on_lsm_open", HOOK_ALONE, 0, 0, LSM },
+	{ "fentry/security_file_open", "on_fentry_open", HOOK_ALONE, 0, 0, NO_OPENS },
+	{ "kprobe/security_file_open", "on_kprobe_open", HOOK_ALONE, 0, 0, NO_OPENS },
 	OPEN("sys_exit_open"),
 	OPEN("sys_exit_openat"),
 	OPEN("sys_exit_openat2"),
@@ -44,7 +47,8 @@ const struct hook HOOKS[] = {
 	{ 0 },
 };
 
-static bool has_module_calls, has_lsm, lsm_is_known, lsm_is_attached;
+static bool has_module_calls, sees_opens;
+static const char *lsm_reason;
 
 static bool exists(const char *event)
 {
@@ -59,36 +63,20 @@ static bool exists(const char *event)
 	return false;
 }
 
-/* The first line of a small file; empty when it cannot be read. */
-static void read_line(const char *file, char *to, size_t size)
-{
-	FILE *open = fopen(file, "re");
-
-	to[0] = 0;
-	if (open && !fgets(to, size, open))
-		to[0] = 0;
-	if (open)
-		fclose(open);
-}
-
 void hooks_probe(void)
 {
-	char active[256];
-
 	has_module_calls = exists("syscalls/sys_enter_finit_module");
-	read_line("/sys/kernel/security/lsm", active, sizeof(active));
-	lsm_is_known = active[0] != 0;
-	has_lsm = strstr(active, "bpf") != 0;
+	lsm_reason = kernel_lsm_reason();
 }
 
-void hooks_note_lsm(void)
+void hooks_note(const struct hook *hook)
 {
-	lsm_is_attached = true;
+	sees_opens |= hook->how == HOOK_ALONE;
 }
 
 bool hook_is_covered(const struct hook *hook)
 {
-	return hook->need == NO_LSM && lsm_is_attached;
+	return sees_opens && (hook->need == NO_OPENS || hook->need == LSM);
 }
 
 bool hook_is_wanted(const struct hook *hook)
@@ -96,7 +84,7 @@ bool hook_is_wanted(const struct hook *hook)
 	switch (hook->need) {
 	case MODULE_CALLS: return has_module_calls;
 	case NO_MODULE_CALLS: return !has_module_calls;
-	case LSM: return has_lsm;
+	case LSM: return !lsm_reason;
 	default: return true;
 	}
 }
@@ -104,8 +92,7 @@ bool hook_is_wanted(const struct hook *hook)
 const char *hook_reason(const struct hook *hook)
 {
 	if (hook->need == LSM)
-		return lsm_is_known ? "the bpf LSM is not among the active ones" :
-				      "securityfs is not mounted: whether the bpf LSM is active is not known";
+		return lsm_reason;
 	/* The calls themselves are seen without their tracepoints; what the kernel makes of them is not. */
 	return hook->need == MODULE_CALLS && hook->how == HOOK_RAW ? "the kernel has no modules" : 0;
 }
@@ -115,13 +102,15 @@ const char *hooks_blind_spot(unsigned number, const char **reason)
 	char disabled[16];
 
 	if (number == 0) {
-		read_line("/proc/sys/kernel/io_uring_disabled", disabled, sizeof(disabled));
-		*reason = lsm_is_attached ? "UDP connects and accepts through it are not seen" :
+		kernel_read_line("/proc/sys/kernel/io_uring_disabled", disabled, sizeof(disabled));
+		*reason = sees_opens ? "UDP connects and accepts through it are not seen" :
 					    "opens, UDP connects and accepts through it are not seen";
 		return disabled[0] == '2' ? "" : "io_uring";
 	}
 	if (number == 1) {
-		*reason = "of 32-bit programs only processes, TCP connects, listens and names asked for are seen";
+		*reason = sees_opens ?
+				  "of 32-bit programs only processes, opens, TCP connects, listens and names asked for are seen" :
+				  "of 32-bit programs only processes, TCP connects, listens and names asked for are seen";
 		return access("/proc/sys/abi/vsyscall32", F_OK) == 0 ? "ia32" : "";
 	}
 	return 0;

@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-enum hook_how { HOOK_RAW, HOOK_TRACEPOINT, HOOK_CGROUP, HOOK_LSM };
+enum hook_how { HOOK_RAW, HOOK_TRACEPOINT, HOOK_CGROUP, HOOK_ALONE /* loaded by itself */ };
 
 enum hook_need {
 	ALWAYS,
 	MODULE_CALLS,    /* the kernel has tracepoints of its own for the module calls */
 	NO_MODULE_CALLS,
-	LSM,             /* the bpf LSM is active */
-	NO_LSM,          /* the LSM program is not attached */
+	LSM,             /* the bpf LSM is active, and no hook before it sees every open */
+	NO_OPENS,        /* no hook before it sees every open */
 };
 
 struct hook {
@@ -28,10 +28,10 @@ extern const struct hook HOOKS[];
 
 /* Looks at what the kernel has, once, before anything is loaded. */
 void hooks_probe(void);
-/* Whether its program is to be loaded. */
+/* Whether the kernel has what it needs. */
 bool hook_is_wanted(const struct hook *hook);
-/* The program of the LSM is attached: what it sees is not to be told twice. */
-void hooks_note_lsm(void);
+/* It is attached: what it sees is not to be told twice. */
+void hooks_note(const struct hook *hook);
 /* Whether another hook does its work already. */
 bool hook_is_covered(const struct hook *hook);
 /* What no hook sees on this kernel, as a hook and a reason; 0 after the last. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "alone.h"
 #include "policy-hooks.h"
 #include "programs.h"
 #include "policy.skel.h"
@@ -104,7 +105,7 @@ static void say_kept(struct policy *old, const struct policy *newer)
 {
 	old->reason[0] = 0;
 	if (newer->reason[0])
-		snprintf(old->reason, sizeof(old->reason), "%.200s; the version before stays in force", newer->reason);
+		snprintf(old->reason, sizeof(old->reason), "%.440s; the version before stays in force", newer->reason);
 }
 
 /* Each new policy; or the old one, where it is the same or the new one cannot be carried out. */
@@ -366,17 +367,5 @@ void policies_stop(u64 when)
 
 u64 policies_missed(void)
 {
-	struct bpf_program *program;
-	u64 missed = 0;
-
-	if (!programs)
-		return 0;
-	bpf_object__for_each_program(program, programs->obj) {
-		struct bpf_prog_info info = {};
-		u32 size = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			missed += info.recursion_misses;
-	}
-	return missed;
+	return programs ? object_missed(programs->obj) : 0;
 }

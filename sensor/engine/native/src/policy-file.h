@@ -18,7 +18,7 @@ struct policy_input {
 	u32 index;
 	s32 size_index; /* of a buffer's length; -1 = none */
 	enum policy_shape shape;
-	char key[16]; /* "int_arg" */
+	char key[24]; /* "int_arg", at most "linux_binprm_arg" */
 	char label[POLICY_WORD_CHARS];
 };
 
@@ -45,7 +45,7 @@ struct policy {
 	struct policy_hook *hooks[POLICY_HOOKS_MAX];
 	unsigned hooks_count;
 	u32 slot;
-	char reason[256]; /* why it, or its newer version, is not in force */
+	char reason[512]; /* why it, or its newer version, is not in force */
 };
 
 /* Reads the whole file: 0, the policies in their order and the number the file calls itself by; or a negative errno and a

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "alone.h"
+#include "policy-functions.h"
 #include "programs.h"
 #include "policy.skel.h"
 
@@ -23,24 +25,15 @@ static struct attached {
 	struct bpf_link *link;
 	u32 place;
 	unsigned generation;
+	bool can_refuse;
 } attached[HOOKS_ATTACHED_MAX];
 static unsigned attached_count;
 static struct policy_bpf *programs;
 
-static bool is_lsm_active(void)
+static struct policy_bpf *load(bool with_cookies)
 {
-	FILE *file = fopen("/sys/kernel/security/lsm", "re");
-	char active[256] = "";
+	struct bpf_program *program;
 
-	if (file && !fgets(active, sizeof(active), file))
-		active[0] = 0;
-	if (file)
-		fclose(file);
-	return strstr(active, "bpf") != 0;
-}
-
-static struct policy_bpf *load(bool with_cookies, bool with_lsm)
-{
 	struct policy_bpf *opened = policy_bpf__open();
 	struct settings settings;
 
@@ -51,9 +44,9 @@ static struct policy_bpf *load(bool with_cookies, bool with_lsm)
 		return 0;
 	}
 	memcpy((void *)&opened->rodata->settings, &settings, sizeof(settings));
+	bpf_object__for_each_program(program, opened->obj)
+		bpf_program__set_autoload(program, bpf_program__type(program) == BPF_PROG_TYPE_TRACEPOINT);
 	bpf_program__set_autoload(opened->progs.on_policy_tracepoint, with_cookies);
-	bpf_program__set_autoload(opened->progs.on_policy_file_open, with_lsm);
-	bpf_program__set_autoload(opened->progs.on_policy_bprm_check, with_lsm);
 	programs_forget_words();
 	if (!policy_bpf__load(opened))
 		return opened;
@@ -63,10 +56,10 @@ static struct policy_bpf *load(bool with_cookies, bool with_lsm)
 
 struct policy_bpf *policy_programs(char *reason, size_t size)
 {
-	/* A cookie needs Linux 5.15, and the LSM may be listed and still refuse. */
-	for (unsigned less = 0; !programs && less < 4; less++)
-		if (is_lsm_active() || !(less & 1))
-			programs = load(!(less & 2), is_lsm_active() && !(less & 1));
+	/* A cookie needs Linux 5.15. */
+	programs = load(true);
+	if (!programs)
+		programs = load(false);
 	if (!programs)
 		snprintf(reason, size, "the kernel refuses the programs: %.200s", programs_last_words());
 	return programs;
@@ -226,15 +219,18 @@ static int complete_call(struct policy_hook *hook, u32 step, u32 first, char *re
 	return 0;
 }
 
-static int place_lsm(struct policy_hook *hook, char *reason, size_t size)
+static int place_function(struct policy_hook *hook, char *reason, size_t size)
 {
 	u32 which = !strcmp(hook->event, "file_open") ? POLICY_LSM_FILE_OPEN :
 		    !strcmp(hook->event, "bprm_check_security") ? POLICY_LSM_BPRM_CHECK : 0;
 
-	if (!is_lsm_active() || bpf_program__fd(programs->progs.on_policy_file_open) < 0 || !which) {
-		snprintf(reason, size, "lsm/%s: the bpf LSM is not active on this kernel", hook->event);
+	if (!which) {
+		snprintf(reason, size, "lsm/%s is no hook of this engine", hook->event);
 		return -1;
 	}
+	for (unsigned i = 0; i < hook->inputs_count; i++)
+		if (hook->inputs[i].index > 0)
+			return refuse_field(&hook->inputs[i], "is not one of the hook", reason, size);
 	hook->place = POLICY_LSM << POLICY_PLACE_SHIFT | which;
 	return complete_call(hook, 8, 0, reason, size);
 }
@@ -248,7 +244,7 @@ static int place(struct policy_hook *hook, char *reason, size_t size)
 	FILE *format;
 
 	if (hook->kind == POLICY_LSM)
-		return place_lsm(hook, reason, size);
+		return place_function(hook, reason, size);
 	format = open_format(hook);
 	if (!format) {
 		snprintf(reason, size, "the kernel has no tracepoint %s/%s%s", hook->category,
@@ -297,10 +293,24 @@ static struct bpf_link *attach(const struct policy_hook *hook)
 		return bpf_program__attach_tracepoint_opts(programs->progs.on_policy_tracepoint, hook->category, event,
 							   &options);
 	default:
-		return bpf_program__attach(hook->place == (POLICY_LSM << POLICY_PLACE_SHIFT | POLICY_LSM_FILE_OPEN) ?
-						   programs->progs.on_policy_file_open :
-						   programs->progs.on_policy_bprm_check);
+		return 0;
 	}
+}
+
+static struct bpf_link *attach_any(const struct policy_hook *hook, bool *can_refuse, char *reason, size_t size)
+{
+	struct alone_source source = { .name = "policy_bpf", .loaded = programs->obj };
+	struct bpf_link *link;
+
+	source.bytes = policy_bpf__elf_bytes(&source.size);
+	programs_forget_words();
+	if (hook->place >> POLICY_PLACE_SHIFT == POLICY_LSM)
+		return policy_function_attach(hook, &source, can_refuse, reason, size);
+	link = attach(hook);
+	if (!link)
+		snprintf(reason, size, "%s/%s cannot be attached: %.128s", hook->category, hook->event,
+			 programs_last_words());
+	return link;
 }
 
 static struct attached *find(u32 place)
@@ -314,28 +324,30 @@ static struct attached *find(u32 place)
 int policy_hook_attach(struct policy_hook *hook, unsigned generation, char *reason, size_t size)
 {
 	struct attached *one;
+	struct bpf_link *link;
+	bool can_refuse = false;
 
 	if (place(hook, reason, size))
 		return -1;
 	for (unsigned i = 1; i < hook->parts_count; i++)
 		memcpy(hook->parts[i].args, hook->parts[0].args, sizeof(hook->parts[0].args));
 	one = find(hook->place);
-	if (one) {
+	if (one && (one->can_refuse || !policy_refuses(hook))) {
 		one->generation = generation;
 		return 0;
 	}
-	one = &attached[attached_count];
-	programs_forget_words();
-	if (attached_count < HOOKS_ATTACHED_MAX)
-		one->link = attach(hook);
-	if (attached_count == HOOKS_ATTACHED_MAX || !one->link) {
-		snprintf(reason, size, "%s/%s cannot be attached: %.128s", hook->category, hook->event,
-			 programs_last_words());
+	if (!one && attached_count == HOOKS_ATTACHED_MAX) {
+		snprintf(reason, size, "there are too many hooks already");
 		return -1;
 	}
-	attached_count += 1;
-	one->place = hook->place;
-	one->generation = generation;
+	link = attach_any(hook, &can_refuse, reason, size);
+	if (!link)
+		return -1;
+	if (one)
+		bpf_link__destroy(one->link);
+	else
+		one = &attached[attached_count++];
+	*one = (struct attached){ link, hook->place, generation, can_refuse };
 	return 0;
 }
 

@@ -3,10 +3,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "alone.h"
 #include "clock.h"
 #include "hooks.h"
 #include "told.h"
@@ -95,7 +97,7 @@ static int try_alone(const struct options *options, const char *name)
 static bool is_used(const char *program)
 {
 	for (const struct hook *hook = HOOKS; hook->program; hook++)
-		if (!strcmp(hook->program, program) && hook_is_wanted(hook))
+		if (!strcmp(hook->program, program) && hook_is_wanted(hook) && hook->how != HOOK_ALONE)
 			return true;
 	return false;
 }
@@ -154,9 +156,30 @@ static struct bpf_link *attach(const struct hook *hook, struct bpf_program *prog
 	switch (hook->how) {
 	case HOOK_RAW: return bpf_program__attach_raw_tracepoint(program, hook->event);
 	case HOOK_TRACEPOINT: return bpf_program__attach_tracepoint(program, hook->category, hook->event);
-	case HOOK_CGROUP: return bpf_program__attach_cgroup(program, cgroup_fd);
-	default: return bpf_program__attach(program);
+	default: return bpf_program__attach_cgroup(program, cgroup_fd);
 	}
+}
+
+static struct bpf_link *attach_loaded(const struct hook *hook, struct bpf_program *program, int cgroup_fd)
+{
+	struct bpf_link *link = attach(hook, program, cgroup_fd);
+
+	if (!link)
+		disable(hook->name, "it cannot be attached", errno, last_words);
+	return link;
+}
+
+static struct bpf_link *attach_alone(const struct hook *hook)
+{
+	struct alone_source source = { .name = "engine_bpf", .loaded = engine->obj };
+	struct alone_refusal refusal;
+	struct bpf_link *link;
+
+	source.bytes = engine_bpf__elf_bytes(&source.size);
+	link = alone_attach(&source, hook->program, &refusal);
+	if (!link)
+		disable(hook->name, refusal.what, refusal.error, last_words);
+	return link;
 }
 
 static void attach_all(const char *cgroup_root)
@@ -172,20 +195,21 @@ static void attach_all(const char *cgroup_root)
 				disable(hook->name, hook_reason(hook), 0, "");
 			continue;
 		}
-		if (!program || bpf_program__fd(program) < 0 || hook_is_covered(hook))
-			continue; /* said already, or done by another */
+		if (hook_is_covered(hook))
+			continue;
+		if (hook->how != HOOK_ALONE && (!program || bpf_program__fd(program) < 0))
+			continue; /* said already */
 		if (hook->how == HOOK_CGROUP && cgroup_fd < 0) {
 			disable(hook->name, "no unified cgroup hierarchy is mounted", 0, "");
 			continue;
 		}
 		last_words[0] = 0;
-		link = attach(hook, program, cgroup_fd);
+		link = hook->how == HOOK_ALONE ? attach_alone(hook) : attach_loaded(hook, program, cgroup_fd);
 		if (!link)
-			disable(hook->name, "it cannot be attached", errno, last_words);
-		else if (links_count < LINKS_MAX)
+			continue;
+		hooks_note(hook);
+		if (links_count < LINKS_MAX)
 			links[links_count++] = link;
-		if (link && hook->how == HOOK_LSM)
-			hooks_note_lsm();
 	}
 	if (cgroup_fd >= 0)
 		close(cgroup_fd);
@@ -257,10 +281,12 @@ int programs_start(const struct options *options, const char *cgroup_root, tell_
 	error = fill_maps(options);
 	if (error)
 		return error;
+	attach_all(cgroup_root);
+	/* To load programs takes megabytes of the kernel's types; the ring takes as much only when they are given back. */
+	malloc_trim(0);
 	ring = ring_buffer__new(bpf_map__fd(engine->maps.ring), take, 0, 0);
 	if (!ring)
 		return -errno;
-	attach_all(cgroup_root);
 	tell_blind_spots();
 	for (unsigned i = 0; i < disabled_count; i++)
 		if (!strcmp(disabled[i].hook, HOOKS[0].name))
@@ -342,17 +368,7 @@ u64 programs_count(enum counter which)
 
 u64 programs_lost(void)
 {
-	struct bpf_program *program;
-	u64 missed = 0;
-
-	bpf_object__for_each_program(program, engine->obj) {
-		struct bpf_prog_info info = {};
-		u32 size = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			missed += info.recursion_misses;
-	}
-	return programs_count(COUNT_LOST) + missed;
+	return programs_count(COUNT_LOST) + object_missed(engine->obj) + alone_missed();
 }
 
 u64 programs_stop(void)
