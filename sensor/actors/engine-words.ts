@@ -13,8 +13,8 @@ const EVENT_NAMES = /^[\w -]*$/;
 
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 
-// The verifier of a PREEMPT_RT kernel refuses BPF_MODIFY_RETURN; everything else goes on. Our own engines have no such
-// program: what they hook of system calls are tracepoints, and what they override is a hook of the LSM.
+// The verifier of a PREEMPT_RT kernel refuses BPF_MODIFY_RETURN; everything else goes on. Our own engine keeps its
+// programs of that kind off by itself, and says so of the policy that asked for one.
 const NO_OVERRIDE: HookReport = {
   hook: 'syscall_kprobes',
   reason: 'policies whose kprobes override are refused on a PREEMPT_RT kernel (BPF_MODIFY_RETURN)',
