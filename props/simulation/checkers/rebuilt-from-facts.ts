@@ -1,7 +1,8 @@
 // A Console that starts again has the states that the facts determine: revoked sensors are revoked, the certificate in
 // force decides the rest, every sensor of the registry has its actor, and the engine is as the last stored report said.
 // It is judged once, at the first look at a new life. Excuses: a Console reads the facts while it starts, so what changed
-// since is left out: a sensor that enrolled, renewed, was revoked or was heard in that time. decision: D4
+// since is left out: a sensor that enrolled, renewed, was revoked or was heard in that time; and one that was told to end
+// before that look has let its actors go. decision: D4
 import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
 import type { CheckerKind } from './checker.ts';
 
@@ -77,7 +78,7 @@ export const rebuiltFromFacts: CheckerKind = {
           const console = host.running();
           if (console === null || judged.has(console)) continue;
           judged.add(console);
-          look(host, console);
+          if (!host.isStopping()) look(host, console);
         }
       },
     };

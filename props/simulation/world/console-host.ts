@@ -66,6 +66,8 @@ export type ConsoleHost = {
   readonly clock: ReturnType<typeof createHostClock>;
   /** Null while it is down or still starting. */
   running(): RunningConsole | null;
+  /** Whether it was told to end, and its actors may have gone already. */
+  isStopping(): boolean;
   isUp(): boolean;
   start(): void;
   /** Ends it in order, as SIGTERM does. */
@@ -96,6 +98,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   let incarnation = 0;
   let life: Life | null = null;
   let running: RunningConsole | null = null;
+  let stopping: RunningConsole | null = null;
   /** Kept in the data directory: a start makes a new one only when less than a third of its life is left. */
   let certificate = { notBeforeMs: 0, notAfterMs: 0 };
 
@@ -223,11 +226,13 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     name,
     clock,
     running: () => running,
+    isStopping: () => running !== null && running === stopping,
     isUp: () => life?.isAlive() === true,
     start,
     stop() {
       if (life === null || running === null) return;
       const [own, console] = [life, running];
+      stopping = console;
       void shut(own, console);
       // The service manager's patience ends, too.
       world.scheduler.after(STOP_PATIENCE_MS, () => finish(own, 'killed'));
