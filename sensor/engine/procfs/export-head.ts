@@ -4,6 +4,7 @@
 // A power loss takes lines back, and so does whoever removes files. So they are counted in runs, and one ends with the boot,
 // or when less stands there than did: the head says which it is, and what stood in the export when it began.
 import * as fs from 'node:fs';
+import { bootId } from './proc-files.ts';
 import { isoTime, monotonicUs } from './wall-clock.ts';
 
 type Standing = {
@@ -21,14 +22,6 @@ let run = '';
 let linesBeforeRun = 0;
 /** Before the newest file that is known. */
 let linesKnown = 0;
-
-function bootId(): string {
-  try {
-    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
-}
 
 function isHead(bytes: Buffer, at: number): boolean {
   const end = at + KEY.length;

@@ -3,7 +3,7 @@
 import * as fs from 'node:fs';
 import { exportFile } from './engine-options.ts';
 import type { Began } from './known-processes.ts';
-import { readProc } from './proc-files.ts';
+import { bootId, readProc } from './proc-files.ts';
 
 export type Gap = { readonly gapMs: number; readonly unseen: number };
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants;
@@ -13,7 +13,6 @@ const SIGN = /^([0-9a-f-]{36}) (\d{1,15}) (\d{1,10})\n/;
 const PID_MAX_DEFAULT = 32_768;
 let fd = -1;
 
-const bootId = (): string => readProc('sys/kernel/random/boot_id')?.trim() ?? '';
 /** The number the kernel gave last, to a process or a thread. */
 export const lastPid = (): number => Number(readProc('loadavg')?.trim().split(' ').at(-1) ?? 0);
 

@@ -16,6 +16,8 @@ export function readProc(file: string): string | undefined {
     if (fd >= 0) fs.closeSync(fd);
   }
 }
+/** Of this start of the machine; 'unknown' where /proc does not tell. */
+export const bootId = (): string => readProc('sys/kernel/random/boot_id')?.trim() ?? 'unknown';
 export function linkOf(file: string): string | undefined {
   try {
     return fs.readlinkSync(`/proc/${file}`);
