@@ -5,10 +5,10 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { provideFirstAdmin } from '../actors/access/first-admin.ts';
 import { createPasswords } from '../actors/access/passwords.ts';
+import { startAuditSealer } from '../actors/audit/audit-sealer.actor.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { openSettingsDesk } from '../actors/settings/settings-desk.ts';
 import { runStartup, type StartupResult } from '../actors/startup/startup.actor.ts';
-import { startAuditSealer } from '../actors/trust/audit-sealer.actor.ts';
 import { createArgon2Hasher } from '../storage/keys/argon2-hasher.ts';
 import { openAuditCheckpointKey } from '../storage/keys/audit-checkpoint-key.ts';
 import { type CertificateAuthority, newSerial } from '../storage/keys/certificate-authority.ts';
@@ -17,7 +17,7 @@ import { openPolicySigningKey } from '../storage/keys/policy-signing-key.ts';
 import { openSealer } from '../storage/keys/sealer.ts';
 import { openSecretFile } from '../storage/keys/secret-file.ts';
 import { createRedisCounter } from '../storage/limits/redis-counter.ts';
-import type { SharedCounter } from '../storage/ports/shared-counter.ts';
+import type { SharedCounter } from '../storage/ports/access/shared-counter.ts';
 import { assembleAccess } from './assembly/access.ts';
 import { colonHex } from './assembly/addresses.ts';
 import { createAdminKeys } from './assembly/admin-keys.ts';
@@ -37,15 +37,15 @@ import {
 import { createStoreView } from './assembly/store-view.ts';
 import { processTime } from './assembly/time.ts';
 import { prepareTls, startRenewal } from './assembly/tls-step.ts';
-import { lockDataDir } from './cli/data-dir-lock.ts';
 import { openConsoleLicense } from './cli/license/open-license.ts';
+import { setupFiles } from './cli/settings/setup-files.ts';
+import { lockDataDir } from './cli/start/data-dir-lock.ts';
 import {
   migrateAnalytics,
   migrateRelational,
   openAnalyticsStore,
   openRelationalStore,
-} from './cli/open-stores.ts';
-import { setupFiles } from './cli/setup-files.ts';
+} from './cli/start/open-stores.ts';
 import { createListener } from './listener/listener.ts';
 import { createPeerFingerprints } from './listener/peer-fingerprints.ts';
 import { loadUws } from './listener/uws-loader.ts';

@@ -4,11 +4,11 @@ import {
   isStepAcceptable,
   readCode,
   waitOfTries,
-} from '../../machines/console/second-factor.rules.ts';
+} from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_WINDOW_MS } from '../../machines/limits.ts';
-import type { Doing } from '../../storage/ports/doing.ts';
-import type { UserRow } from '../../storage/ports/users.ts';
+import type { UserRow } from '../../storage/ports/access/users.ts';
+import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import { hashOfRecoveryCode } from './recovery-codes.ts';
 import type { FactorAsking, SecondFactorDeps } from './second-factor-desk.ts';
 import { stepOfCode } from './totp-secret.ts';

@@ -1,7 +1,7 @@
 // The admin that a quick start makes for whoever runs it: one with a password nobody chose, told once. Where anybody can
 // administer already, nobody is made. decision: D17, D37; invariant: I11
-import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 
 export const FIRST_ADMIN_EMAIL = 'admin@localhost';

@@ -1,12 +1,16 @@
 // Logging in with a password. A try is counted before it is judged, under the account and under the site it comes from,
 // so that many at one instant get no further than one after the other; who has no account, no password, a wrong one or a
 // disabled account hears the same, at the same price. decision: D37; invariant: I18
-import { accountTryKey, addressTryKey, waitOfLogin } from '../../machines/console/login.rules.ts';
-import type { FactorNeed } from '../../machines/console/second-factor.rules.ts';
+import {
+  accountTryKey,
+  addressTryKey,
+  waitOfLogin,
+} from '../../machines/console/access/login.rules.ts';
+import type { FactorNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { EMAIL_MAX_CHARS, LOGIN_WINDOW_MS } from '../../machines/limits.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import type { Passwords } from './passwords.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
 

@@ -1,11 +1,11 @@
 // How a person sets a password: a new one in place of one that is known, or by a link that an admin made. Either ends
 // every other session. decision: D37; invariant: I2, I11, I18
-import { accountTryKey } from '../../machines/console/login.rules.ts';
+import { accountTryKey } from '../../machines/console/access/login.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import type { SessionStage } from '../../storage/ports/access/sessions.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { SessionStage } from '../../storage/ports/sessions.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 import type { LoginDesk } from './login.ts';
 import type { Passwords } from './passwords.ts';

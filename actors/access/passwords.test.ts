@@ -1,7 +1,7 @@
 // Passwords as they are judged: the list of the common ones as it really is, and one price for everybody.
 import { describe, expect, it } from 'vitest';
 import { PASSWORD_MIN_CHARS } from '../../machines/limits.ts';
-import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
+import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
 import { commonPasswords } from './common-passwords.ts';
 import { createPasswords } from './passwords.ts';
 

@@ -1,9 +1,12 @@
 // Passwords: judged by the rules, hashed, and compared at one price whether the account exists or not. decision: D37;
 // invariant: I11
-import { mistakeOfPassword, PASSWORD_MISTAKES } from '../../machines/console/password.rules.ts';
+import {
+  mistakeOfPassword,
+  PASSWORD_MISTAKES,
+} from '../../machines/console/access/password.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { PASSWORD_BUSY_RETRY_MS } from '../../machines/limits.ts';
-import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
+import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import { commonPasswords } from './common-passwords.ts';
 

@@ -1,6 +1,6 @@
 // The desks about people, as the operator plane is given them.
-import type { FactorNeed } from '../../machines/console/second-factor.rules.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { FactorNeed } from '../../machines/console/access/second-factor.rules.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { LoginDesk } from './login.ts';
 import type { PasswordDesk } from './own-password.ts';
 import type { SessionDesk } from './sessions.ts';

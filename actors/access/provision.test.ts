@@ -3,8 +3,8 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { licensePayload } from '../../props/attacks/license-issuer.ts';
+import { createCheapHasher } from '../../storage/memory/access/password-hasher.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
-import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
 import { signLicense } from '../license/envelope-signature.ts';
 import { openLicenseDesk } from '../license/license-desk.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';

@@ -1,10 +1,13 @@
 // What a first start is given from outside: a license, the first administrator, settings. It comes from the file of cloud
 // mode, from the answers of the first run, or from a quick start, and is put in place only where there is nothing yet, so
 // that every start may do it again. Everything is judged before anything is changed. decision: D42
-import { isEmail } from '../../machines/console/account.rules.ts';
-import { mistakesOfChange, SETTING_DEFAULTS } from '../../machines/console/settings.rules.ts';
+import { isEmail } from '../../machines/console/access/account.rules.ts';
+import {
+  mistakesOfChange,
+  SETTING_DEFAULTS,
+} from '../../machines/console/settings/settings.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { LicenseDesk } from '../license/license-desk.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SettingsDesk } from '../settings/settings-desk.ts';

@@ -1,7 +1,7 @@
 // Recovery codes: for whoever lost the app. Each carries 80 random bits, so its SHA-256 needs no salt and no slow hash.
 // decision: D39; invariant: I11
 import { createHash, randomBytes } from 'node:crypto';
-import { formatRecoveryCode, readCode } from '../../machines/console/second-factor.rules.ts';
+import { formatRecoveryCode, readCode } from '../../machines/console/access/second-factor.rules.ts';
 import { RECOVERY_CODE_BYTES, RECOVERY_CODES_COUNT } from '../../machines/limits.ts';
 
 /** Makes a fresh set: the codes to show once, and the hashes to keep. */

@@ -1,11 +1,11 @@
 // What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
-import type { FactorState } from '../../machines/console/second-factor.rules.ts';
+import type { FactorState } from '../../machines/console/access/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
-import type { Doing } from '../../storage/ports/doing.ts';
-import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { SessionStage } from '../../storage/ports/sessions.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
+import type { SessionStage } from '../../storage/ports/access/sessions.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LoginDesk } from './login.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';

@@ -1,8 +1,8 @@
 // What a person does with a second factor, and what an admin may do to it. Every code takes a try before it is looked at,
 // every accepted one turns the session to a new secret. decision: D39; invariant: I18
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import type { Doing } from '../../storage/ports/doing.ts';
-import type { SessionStage } from '../../storage/ports/sessions.ts';
+import type { SessionStage } from '../../storage/ports/access/sessions.ts';
+import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import type {

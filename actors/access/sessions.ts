@@ -1,10 +1,14 @@
 // Sessions as people have them: begun by a login, turned to a new secret with every step up in trust, listed and ended.
 // The secret is told once, to whoever it was made for; the store knows its hash. decision: D37; invariant: I11, I18
 import { createHash } from 'node:crypto';
-import { sessionEndOf, sessionStateOf } from '../../machines/console/session.rules.ts';
+import { sessionEndOf, sessionStateOf } from '../../machines/console/access/session.rules.ts';
 import { SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
-import type { Doing } from '../../storage/ports/doing.ts';
-import type { SessionRow, SessionStage, SessionStore } from '../../storage/ports/sessions.ts';
+import type {
+  SessionRow,
+  SessionStage,
+  SessionStore,
+} from '../../storage/ports/access/sessions.ts';
+import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 
 /** A session with the secret its cookie carries; told once. */

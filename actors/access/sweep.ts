@@ -5,9 +5,9 @@ import {
   ENDED_SESSIONS_KEPT_MS,
   LOGIN_WINDOW_MS,
 } from '../../machines/limits.ts';
-import type { Timers } from '../../storage/ports/clock.ts';
-import type { SessionStore } from '../../storage/ports/sessions.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
+import type { SessionStore } from '../../storage/ports/access/sessions.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 export type SweepDeps = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepAt } from '../../machines/console/second-factor.rules.ts';
+import { stepAt } from '../../machines/console/access/second-factor.rules.ts';
 import { TOTP_SECRET_BYTES, TOTP_STEP_MS } from '../../machines/limits.ts';
 import { newTotpSecret, qrSvgOf, stepOfCode, totpAddress } from './totp-secret.ts';
 

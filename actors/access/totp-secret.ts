@@ -2,7 +2,7 @@
 // as a picture of it. decision: D39
 import { Secret, TOTP } from 'otpauth';
 import qrcode from 'qrcode';
-import { stepAt } from '../../machines/console/second-factor.rules.ts';
+import { stepAt } from '../../machines/console/access/second-factor.rules.ts';
 import {
   TOTP_DIGITS,
   TOTP_SECRET_BYTES,

@@ -1,6 +1,6 @@
 // What admins do with accounts. Nobody gives a role, or touches an account, that holds more than the credential at hand:
 // a key that was cut to a few scopes makes no admin, whoever made it. decision: D36, D37; invariant: I18
-import { isEmail } from '../../machines/console/account.rules.ts';
+import { isEmail } from '../../machines/console/access/account.rules.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
 import { RESET_LINK_TTL_MS } from '../../machines/limits.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Scope,
 } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
-import type { UserPatch, UserRow, UserStore } from '../../storage/ports/users.ts';
+import type { UserPatch, UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
-import type { TransitionRow } from '../../storage/ports/event-store.ts';
-import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { TransitionRow } from '../../storage/ports/telemetry/event-store.ts';
 import { createInspectionFeed } from '../runtime/inspection-feed.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createCrashLog, createSupervisor } from '../runtime/supervisor.ts';

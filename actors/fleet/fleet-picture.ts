@@ -2,7 +2,7 @@
 // Lists, the overview, the live channel and the metrics read it; nobody scans the actors. Health also moves by time
 // alone (a trust error ages out), so a sweep looks again at those sensors whose health is not settled.
 import { createStore } from '@xstate/store';
-import type { SensorSnapshot } from '../../machines/console/sensor.machine.ts';
+import type { SensorSnapshot } from '../../machines/console/fleet/sensor.machine.ts';
 import type { HealthReason } from '../../machines/trust/health.rules.ts';
 import type { TrustHealth, WireTrustState } from '../../machines/wire/heartbeat.ts';
 import { healthOf, regionsOfSensor, wireTrustStateOf } from './sensor.actor.ts';

@@ -4,8 +4,8 @@
 // looks after that and finds nothing to do. Heartbeats and streams are known only to the Console that hears them.
 // invariant: I3, I8; decision: D4, D10
 import { IDENTITY_CACHE_REFRESH_MS } from '../../machines/limits.ts';
-import type { Timers } from '../../storage/ports/clock.ts';
-import type { SensorRegistry, SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry, SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IdentityCache } from '../trust/identity-cache.ts';
 import type { SensorActors } from '../trust/sensor-actors.ts';

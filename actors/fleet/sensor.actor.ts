@@ -4,8 +4,8 @@ import {
   type SensorEvent,
   type SensorSnapshot,
   sensorMachine,
-} from '../../machines/console/sensor.machine.ts';
-import { healthFactsOf, type SensorInput } from '../../machines/console/sensor.rules.ts';
+} from '../../machines/console/fleet/sensor.machine.ts';
+import { healthFactsOf, type SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import {
   type Health,
@@ -14,7 +14,7 @@ import {
   WIRE_TRUST_STATE,
 } from '../../machines/trust/health.rules.ts';
 import type { EngineReport, TrustReport, WireTrustState } from '../../machines/wire/heartbeat.ts';
-import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
 import { createDirectory, type Directory, type DirectoryOptions } from '../runtime/directory.ts';
 
 export type SensorDirectory = Directory<typeof sensorMachine>;

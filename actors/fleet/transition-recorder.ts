@@ -2,7 +2,7 @@
 // store is away for long the oldest moves are dropped and counted, because control state must not wait for history.
 // invariant: I10
 import { TRANSITIONS_QUEUE_MAX } from '../../machines/limits.ts';
-import type { EventStore, TransitionRow } from '../../storage/ports/event-store.ts';
+import type { EventStore, TransitionRow } from '../../storage/ports/telemetry/event-store.ts';
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../runtime/directory.ts';
 import type { FeedMove, InspectionFeed } from '../runtime/inspection-feed.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -16,7 +16,11 @@ import {
   seenAfterImport,
   timelineOfLicense,
 } from '../../machines/trust/license.rules.ts';
-import type { LicenseRow, LicenseStore, StoredLicense } from '../../storage/ports/license-store.ts';
+import type {
+  LicenseRow,
+  LicenseStore,
+  StoredLicense,
+} from '../../storage/ports/license/license-store.ts';
 import { watchWallClock } from '../runtime/clock-watch.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';

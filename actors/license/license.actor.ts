@@ -1,7 +1,7 @@
 // The one actor of the license: its machine on the wheel clock, what it is told of time, and what the log is told of its
 // moves. It never fails by what it is told; if it did, the last facts still decide. decision: D4, D33
 import { type ActorRefFrom, createActor } from 'xstate';
-import { licenseMachine } from '../../machines/console/license.machine.ts';
+import { licenseMachine } from '../../machines/console/license/license.machine.ts';
 import type { LicenseFacts, LicensePhase } from '../../machines/trust/license.rules.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';

@@ -15,11 +15,11 @@ import {
   type SettingValues,
   settingsFrom,
   settingsOf,
-} from '../../machines/console/settings.rules.ts';
+} from '../../machines/console/settings/settings.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { INTERVALS, type Intervals, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
-import type { Doing } from '../../storage/ports/doing.ts';
-import type { SettingRow, SettingsStore } from '../../storage/ports/settings-store.ts';
+import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { SettingRow, SettingsStore } from '../../storage/ports/settings/settings-store.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
 import { orUnavailable } from '../trust/outage.ts';

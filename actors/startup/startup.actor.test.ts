@@ -3,7 +3,7 @@ import {
   STARTUP_STEPS,
   type StartupStep,
   type StepOutcome,
-} from '../../machines/console/startup.rules.ts';
+} from '../../machines/console/runtime/startup.rules.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
 import { runStartup, type StartupSteps } from './startup.actor.ts';

@@ -1,8 +1,12 @@
 // Runs the start-up machine with real steps; a failed one is named with its reason and no later one runs.
 // decision: D4; invariant: I14
 import { createActor, fromPromise, waitFor } from 'xstate';
-import { startupMachine } from '../../machines/console/startup.machine.ts';
-import type { StartupStep, StepOutcome, StepRecord } from '../../machines/console/startup.rules.ts';
+import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
+import type {
+  StartupStep,
+  StepOutcome,
+  StepRecord,
+} from '../../machines/console/runtime/startup.rules.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
 

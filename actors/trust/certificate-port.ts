@@ -1,6 +1,6 @@
 // What enrollment and renewal need of the Console's certificate authority; its keys stay behind it.
 import { CERTIFICATE_BACKDATE_MS } from '../../machines/limits.ts';
-import type { CertificateRow } from '../../storage/ports/sensor-registry.ts';
+import type { CertificateRow } from '../../storage/ports/fleet/sensor-registry.ts';
 import { type Chance, systemChance } from './chance.ts';
 
 export type CheckedCsr = {

@@ -1,7 +1,10 @@
 // Enrollment: a one-time token and a certificate request become an identity. The order is the rule: the token is looked
 // up before anything costly, the request is checked outside the transaction, and one transaction does the rest, so a
 // refusal burns no token. invariant: I2, I9, I13; decision: D12
-import { presentToken, refusalOfToken } from '../../machines/console/enrollment-token.rules.ts';
+import {
+  presentToken,
+  refusalOfToken,
+} from '../../machines/console/trust/enrollment-token.rules.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import {
@@ -10,10 +13,10 @@ import {
   SENSOR_PATHS,
 } from '../../machines/wire/enrollment.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
+import type { EnrollInput, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { EnrollInput, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import { record } from '../audit/audit.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { record } from './audit.ts';
 import { issueCertificate, type SensorCertificates } from './certificate-port.ts';
 import { type Chance, systemChance } from './chance.ts';
 import type { IdentityCache } from './identity-cache.ts';

@@ -4,7 +4,7 @@ import {
   PREVIOUS_CERTIFICATE_OVERLAP_MS,
   REVOCATION_VIEW_MAX_AGE_MS,
 } from '../../machines/limits.ts';
-import type { IdentityRecord, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { IdentityRecord, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { openIdentityCache } from './identity-cache.ts';
 

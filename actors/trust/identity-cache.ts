@@ -6,12 +6,12 @@
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { IDENTITY_CACHE_REFRESH_MS, REVOCATION_VIEW_MAX_AGE_MS } from '../../machines/limits.ts';
 import { judgeCertificate } from '../../machines/trust/certificate.rules.ts';
-import type { Timers } from '../../storage/ports/clock.ts';
 import type {
   IdentityRecord,
   IdentityWatch,
   SensorRegistry,
-} from '../../storage/ports/sensor-registry.ts';
+} from '../../storage/ports/fleet/sensor-registry.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;

@@ -2,8 +2,8 @@
 // program and goes on.
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
-import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 
 /** Runs one use of the database; its absence comes back as a refusal. */
 export async function orUnavailable<T>(run: () => Promise<T>): Promise<T | Refusal> {

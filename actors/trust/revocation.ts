@@ -1,6 +1,6 @@
 // Revocation: one transaction, then at once everywhere in this process. The cache refuses the next request and frame,
 // its listeners close open streams, and the actor is told. Idempotent. invariant: I3, I12
-import type { SensorRegistry, SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry, SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { IdentityCache } from './identity-cache.ts';
 import type { SensorActors } from './sensor-actors.ts';
 

@@ -1,8 +1,8 @@
 // What the trust actions and the sensor plane need of the fleet's actors: they address them by id and never hold one.
-import type { SensorEvent } from '../../machines/console/sensor.machine.ts';
+import type { SensorEvent } from '../../machines/console/fleet/sensor.machine.ts';
 import type { Health } from '../../machines/trust/health.rules.ts';
 import type { WireTrustState } from '../../machines/wire/heartbeat.ts';
-import type { SensorRow } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
 
 export type SensorGlance = Health & {
   readonly trustState: WireTrustState;

@@ -7,7 +7,11 @@ import {
   kindOfSecret,
   SECRET_RANDOM_BYTES,
 } from '../../machines/trust/secret.rules.ts';
-import type { SensorRegistry, TokenKind, TokenRow } from '../../storage/ports/sensor-registry.ts';
+import type {
+  SensorRegistry,
+  TokenKind,
+  TokenRow,
+} from '../../storage/ports/fleet/sensor-registry.ts';
 import { type Chance, systemChance } from './chance.ts';
 
 export type IssuedToken = { readonly secret: string; readonly token: TokenRow };

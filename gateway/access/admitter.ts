@@ -4,15 +4,15 @@
 // session left. A mistyped or foreign key is refused by its checksum before the database is asked. A client certificate
 // is never a credential here. decision: D15, D19, D36; invariant: I11, I18
 import { createHash } from 'node:crypto';
-import { sessionStateOf } from '../../machines/console/session.rules.ts';
+import { sessionStateOf } from '../../machines/console/access/session.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { KEYS_REMEMBERED_MAX } from '../../machines/limits.ts';
 import { scopesOf } from '../../machines/trust/roles.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import type { SessionRow, SessionStore } from '../../storage/ports/access/sessions.ts';
+import type { BudgetState } from '../../storage/ports/access/shared-counter.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { ApiKeyRow, ApiKeys } from '../../storage/ports/relational.ts';
-import type { SessionRow, SessionStore } from '../../storage/ports/sessions.ts';
-import type { BudgetState } from '../../storage/ports/shared-counter.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import { hasLargeBudget, type Operator, principalOf } from './operator.ts';
 import { addressKey, type RateBudget } from './rate-budget.ts';
 import type { SeenBatch } from './seen-batch.ts';

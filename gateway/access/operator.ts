@@ -1,7 +1,7 @@
 // Who calls the operator plane, as every route sees it: a person with a session, or a key. The role is the one its
 // person has now, never the one it had when the credential was made. decision: D36; invariant: I18
 import { ROLE_LEVELS, type Role, type Scope } from '../../machines/trust/roles.rules.ts';
-import type { SessionStage } from '../../storage/ports/sessions.ts';
+import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 
 /** The caller of one request. */
 export type Operator = {

@@ -2,7 +2,7 @@
 // request back, so guesses are counted and honest callers are not. decision: D15; invariant: I10
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { RATE_LIMIT_KEYS_MAX, RATE_LIMIT_WINDOW_MS } from '../../machines/limits.ts';
-import type { BudgetState } from '../../storage/ports/shared-counter.ts';
+import type { BudgetState } from '../../storage/ports/access/shared-counter.ts';
 
 export type RateBudget = {
   /** Takes one request from the key's budget. Never rejects. */

@@ -2,7 +2,7 @@
 // while; it costs a session that much of its idle time, and nothing else. decision: D36
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { SEEN_BATCH_MAX, SEEN_WRITE_INTERVAL_MS } from '../../machines/limits.ts';
-import type { Timers } from '../../storage/ports/clock.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 
 export type Seen = { readonly hash: Buffer; readonly atMs: number };
 

@@ -1,9 +1,9 @@
 // Budgets of two Consoles over one counter by example: one budget while it answers, one each while it does not.
 import { afterEach, describe, expect, it } from 'vitest';
-import { startRateLimits } from '../../actors/limits/rate-limits.actor.ts';
+import { startRateLimits } from '../../actors/access/rate-limits.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
-import { createMemoryCounter } from '../../storage/memory/shared-counter.ts';
+import { createMemoryCounter } from '../../storage/memory/access/shared-counter.ts';
 import { createSharedBudget } from './shared-budget.ts';
 
 const ends: (() => void)[] = [];

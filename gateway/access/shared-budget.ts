@@ -1,7 +1,7 @@
 // A request budget that replicas share while their counter answers, and that each counts by itself while it does not. A
 // count that fails is made again here at once, so no request waits longer than one command of the counter. decision: D41
-import type { RateLimits } from '../../actors/limits/rate-limits.actor.ts';
-import type { Budgeted, SharedCounter } from '../../storage/ports/shared-counter.ts';
+import type { RateLimits } from '../../actors/access/rate-limits.actor.ts';
+import type { Budgeted, SharedCounter } from '../../storage/ports/access/shared-counter.ts';
 import { createMemoryBudget, type RateBudget } from './rate-budget.ts';
 
 export type SharedBudgetDeps = {

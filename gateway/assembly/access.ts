@@ -1,25 +1,25 @@
 // Operator access joined together: who is admitted, within which budgets, and what its resources are given. Both planes
 // take the address budget from here, so that there is one. decision: D36, D41; invariant: I18
 import { createApiKeyDesk } from '../../actors/access/api-key-desk.ts';
-import type { RateLimits } from '../../actors/limits/rate-limits.actor.ts';
+import type { RateLimits } from '../../actors/access/rate-limits.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
-import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
-import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
+import { needOfLogin } from '../../machines/console/access/second-factor.rules.ts';
+import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
+import type { SessionStore } from '../../storage/ports/access/sessions.ts';
+import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts';
+import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { TeamStore } from '../../storage/ports/fleet/teams.ts';
+import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
-import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { SessionStore } from '../../storage/ports/sessions.ts';
-import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
-import type { SsoStore } from '../../storage/ports/sso-store.ts';
-import type { TeamStore } from '../../storage/ports/teams.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
 import { type Admitter, createAdmitter } from '../access/admitter.ts';
 import { createOriginJudge } from '../access/csrf.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import { createSeenBatch } from '../access/seen-batch.ts';
 import type { ConsoleConfig } from '../config/config.ts';
-import type { AccessDeps } from '../operator-plane/access-deps.ts';
+import type { AccessDeps } from '../operator-plane/access/access-deps.ts';
 import { assemblePeople, sweepPeople } from './people.ts';
 import { assembleRateLimits } from './rate-limits.ts';
 import { assembleSecondFactor } from './second-factor.ts';

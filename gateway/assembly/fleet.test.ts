@@ -9,8 +9,8 @@ import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { IDENTITY_CACHE_REFRESH_MS } from '../../machines/limits.ts';
 import { certificate, enrollment, NOW_MS } from '../../props/contracts/samples.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
-import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import { assembleFleet, type Fleet } from './fleet.ts';
 
 const open: Fleet[] = [];

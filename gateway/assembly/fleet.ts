@@ -2,7 +2,6 @@
 // Filled from PostgreSQL before the port opens. decision: D4, D10
 import { createFleetPicture, type FleetPicture } from '../../actors/fleet/fleet-picture.ts';
 import { followIdentities } from '../../actors/fleet/identity-follower.ts';
-import { sensorActorsOf } from '../../actors/fleet/ingest/sensor-actors.ts';
 import {
   createSensorDirectory,
   type SensorDirectory,
@@ -21,11 +20,12 @@ import {
   createSupervisor,
 } from '../../actors/runtime/supervisor.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { sensorActorsOf } from '../../actors/telemetry/sensor-actors.ts';
 import { type IdentityCache, openIdentityCache } from '../../actors/trust/identity-cache.ts';
 import type { SensorActors } from '../../actors/trust/sensor-actors.ts';
 import { FLEET_SWEEP_INTERVAL_MS, type Intervals } from '../../machines/limits.ts';
-import type { EventStore } from '../../storage/ports/event-store.ts';
-import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
 import type { Time } from './time.ts';
 
 export type Fleet = {

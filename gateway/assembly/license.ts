@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { LicenseAnchor, LicenseDesk } from '../../actors/license/license-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
-import type { DirectoryView } from '../operator-plane/deps.ts';
+import type { DirectoryView } from '../operator-plane/plumbing/deps.ts';
 import { EMBEDDED_LICENSE_ANCHOR_PEM } from './license-anchor.ts';
 
 const ACTOR_ID = 'license';

@@ -8,11 +8,11 @@ import { startSweep } from '../../actors/access/sweep.ts';
 import { createUserDesk } from '../../actors/access/users.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
-import { needOfLogin } from '../../machines/console/second-factor.rules.ts';
-import type { PasswordHasher } from '../../storage/ports/password-hasher.ts';
+import { needOfLogin } from '../../machines/console/access/second-factor.rules.ts';
+import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
+import type { SessionStore } from '../../storage/ports/access/sessions.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { SessionStore } from '../../storage/ports/sessions.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import { addressKey } from '../access/rate-budget.ts';
 import type { Time } from './time.ts';
 

@@ -2,7 +2,7 @@
 // run. Both may be done again at every start; the answers are removed once they are in place. decision: D42
 import { type ProvisionInput, provision } from '../../actors/access/provision.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
-import type { StepOutcome } from '../../machines/console/startup.rules.ts';
+import type { StepOutcome } from '../../machines/console/runtime/startup.rules.ts';
 import { readProvisioningFile } from '../config/provisioning.ts';
 import { readDraft } from '../setup/setup-draft.ts';
 

@@ -1,6 +1,6 @@
 // The request budgets of one Console: shared with its replicas when a counter is configured, its own otherwise. Both
 // planes take from the one address budget. decision: D41; invariant: I10
-import { type RateLimits, startRateLimits } from '../../actors/limits/rate-limits.actor.ts';
+import { type RateLimits, startRateLimits } from '../../actors/access/rate-limits.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import {
@@ -9,7 +9,7 @@ import {
   RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
   RATE_LIMIT_WINDOW_MS,
 } from '../../machines/limits.ts';
-import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
+import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts';
 import type { Budgets } from '../access/admitter.ts';
 import { createMemoryBudget, type RateBudget } from '../access/rate-budget.ts';
 import { createSharedBudget } from '../access/shared-budget.ts';

@@ -5,8 +5,8 @@ import { createSecondFactorDesk } from '../../actors/access/second-factor.ts';
 import type { SecondFactorDesk } from '../../actors/access/second-factor-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
-import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { Time } from './time.ts';
 

@@ -1,11 +1,12 @@
 // The sensors' side joined together: enrollment, renewal, ingest, inventory, streams. The sequence ledgers and inventory
 // hashes are read back before anything is served. decision: D6; invariant: I1, I9
-import { createIngest, type Ingest } from '../../actors/fleet/ingest/ingest.ts';
-import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
-import { createSequenceLedgers } from '../../actors/fleet/ingest/sequence-ledger.ts';
-import { startTelemetry, type Telemetry } from '../../actors/fleet/ingest/telemetry.ts';
+
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { createIngest, type Ingest } from '../../actors/telemetry/ingest.ts';
+import { createInventory } from '../../actors/telemetry/inventory.ts';
+import { createSequenceLedgers } from '../../actors/telemetry/sequence-ledger.ts';
+import { startTelemetry, type Telemetry } from '../../actors/telemetry/telemetry.ts';
 import type { SensorCertificates } from '../../actors/trust/certificate-port.ts';
 import type { Chance } from '../../actors/trust/chance.ts';
 import { createEnrollment } from '../../actors/trust/enrollment.ts';
@@ -13,11 +14,11 @@ import type { LicenseGate } from '../../actors/trust/license-gate.ts';
 import { createAuthenticate, createRenewal } from '../../actors/trust/renewal.ts';
 import { createRevocation, type RevokeSensor } from '../../actors/trust/revocation.ts';
 import { createTokenDesk, type TokenDesk } from '../../actors/trust/tokens.ts';
-import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
-import type { EventSink, EventStore } from '../../storage/ports/event-store.ts';
+import type { FactWriter, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { AuditLog, InventoryStore } from '../../storage/ports/relational.ts';
-import type { FactWriter, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
-import type { TelemetryStore } from '../../storage/ports/telemetry-store.ts';
+import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
+import type { EventSink, EventStore } from '../../storage/ports/telemetry/event-store.ts';
+import type { TelemetryStore } from '../../storage/ports/telemetry/telemetry-store.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { PeerFingerprints } from '../listener/peer-fingerprints.ts';

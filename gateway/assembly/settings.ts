@@ -5,7 +5,7 @@ import type { SensorDirectory } from '../../actors/fleet/sensor.actor.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { SettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { SETTINGS_RETRY_MS } from '../../machines/limits.ts';
-import type { EventStore } from '../../storage/ports/event-store.ts';
+import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
 import type { Time } from './time.ts';
 
 export type ApplySettingsDeps = {

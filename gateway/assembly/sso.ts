@@ -7,10 +7,10 @@ import { createProviderDesk, type ProviderDesk } from '../../actors/access/sso/p
 import { createSsoDesk, type SsoDesk } from '../../actors/access/sso/sso-desk.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { Sealer } from '../../storage/ports/sealer.ts';
-import type { SsoStore } from '../../storage/ports/sso-store.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { Time } from './time.ts';
 

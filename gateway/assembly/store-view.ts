@@ -1,6 +1,6 @@
 // The Console's own actors (supervised databases, the audit sealer) seen as directories, so that operators find them
 // beside the sensors.
-import type { DirectoryView } from '../operator-plane/deps.ts';
+import type { DirectoryView } from '../operator-plane/plumbing/deps.ts';
 
 type Supervised = {
   readonly actor: {

@@ -1,5 +1,5 @@
 // Time as the Console has it: the wall clock for dates, monotonic time for ages, timers for the stores.
-import type { Timers } from '../../storage/ports/clock.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 
 export type Time = Timers & {
   /** Milliseconds that never go back. */

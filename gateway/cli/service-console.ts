@@ -1,9 +1,9 @@
 // The entry of `service-console` under the bundled Node: joins the process (environment, terminal, Ctrl-C) to the
 // program.
 import { createInterface } from 'node:readline/promises';
-import { askSecret } from './hidden-input.ts';
-import { runProgram } from './program.ts';
-import { processTerminal } from './terminal.ts';
+import { askSecret } from './plumbing/hidden-input.ts';
+import { runProgram } from './plumbing/program.ts';
+import { processTerminal } from './plumbing/terminal.ts';
 
 const INTERRUPTED = 130;
 const STOP_GRACE_MS = 500;

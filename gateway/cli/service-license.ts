@@ -2,7 +2,7 @@
 import { createLogger } from '../../actors/runtime/json-log.ts';
 import { readInput } from './license/input.ts';
 import { runLicenseProgram } from './license/program.ts';
-import { processTerminal } from './terminal.ts';
+import { processTerminal } from './plumbing/terminal.ts';
 
 const logger = createLogger('info');
 process.exitCode = await runLicenseProgram(process.argv.slice(2), {

@@ -1,6 +1,6 @@
 // Serves the plain page.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { OperatorPlaneDeps } from '../operator-plane/deps.ts';
+import type { OperatorPlaneDeps } from '../operator-plane/plumbing/deps.ts';
 import { HOME_CONTENT_SECURITY_POLICY, renderHome } from './home-page.ts';
 
 export function homeRoute(

@@ -1,6 +1,6 @@
 // Lets the live channel see events once they are durable: a sink around the real one that tells its listeners after a
 // batch was stored, never before. invariant: I1
-import type { EventBatch, EventSink } from '../../storage/ports/event-store.ts';
+import type { EventBatch, EventSink } from '../../storage/ports/telemetry/event-store.ts';
 
 export type StoredBatchListener = (batch: EventBatch) => void;
 export type EventTap = {

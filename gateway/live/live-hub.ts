@@ -12,10 +12,10 @@ import {
   LIVE_SUBSCRIPTIONS_MAX,
 } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import type { EventBatch } from '../../storage/ports/event-store.ts';
+import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import type { Admitter } from '../access/admitter.ts';
 import { hasScope, type Operator } from '../access/operator.ts';
-import type { FleetView } from '../operator-plane/deps.ts';
+import type { FleetView } from '../operator-plane/plumbing/deps.ts';
 import type { EventTap } from './event-tap.ts';
 import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
 import { createTopic, type Topic } from './topic.ts';

@@ -13,8 +13,8 @@ import type { Operator } from '../access/operator.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { handleExchange } from '../listener/handle-exchange.ts';
 import { respond } from '../listener/respond.ts';
-import { operatorProblem } from '../operator-plane/operator-problem.ts';
-import { refusalOf } from '../operator-plane/problem-reply.ts';
+import { operatorProblem } from '../operator-plane/plumbing/operator-problem.ts';
+import { refusalOf } from '../operator-plane/plumbing/problem-reply.ts';
 import type { LiveHub, LiveSession } from './live-hub.ts';
 
 export const LIVE_PATH = '/api/v2/live';

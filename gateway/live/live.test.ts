@@ -5,18 +5,18 @@ import WebSocket from 'ws';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import type { EventBatch } from '../../storage/ports/event-store.ts';
-import type { SessionRow } from '../../storage/ports/sessions.ts';
-import type { UserRow } from '../../storage/ports/users.ts';
+import type { SessionRow } from '../../storage/ports/access/sessions.ts';
+import type { UserRow } from '../../storage/ports/access/users.ts';
+import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import type { Credentials } from '../access/admitter.ts';
-import { type Listening, listenWithFixture } from '../operator-plane/listening.fixture.ts';
+import { type Listening, listenWithFixture } from '../operator-plane/plumbing/listening.fixture.ts';
 import {
   createFixture,
   type Fixture,
   NOW_MS,
   sensorIdOf,
   storedEvent,
-} from '../operator-plane/operator-plane.fixture.ts';
+} from '../operator-plane/plumbing/operator-plane.fixture.ts';
 import { tapSink } from './event-tap.ts';
 import { createLiveHub, type LiveHub } from './live-hub.ts';
 import { TOPIC_SCOPES } from './subscription.ts';

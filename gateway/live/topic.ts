@@ -4,7 +4,7 @@ import type { FleetEntry } from '../../actors/fleet/fleet-picture.ts';
 import type { FeedMove } from '../../actors/runtime/inspection-feed.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import type { FleetView } from '../operator-plane/deps.ts';
+import type { FleetView } from '../operator-plane/plumbing/deps.ts';
 import type { LiveEventQuery, TopicSpec } from './subscription.ts';
 
 export type Topic = {

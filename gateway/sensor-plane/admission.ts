@@ -2,8 +2,8 @@
 // the certificate is judged, because uWebSockets.js drops what nobody listens for. invariant: I3, I9, I10
 import { isUtf8 } from 'node:buffer';
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
-import type { BudgetState } from '../../storage/ports/shared-counter.ts';
+import type { BudgetState } from '../../storage/ports/access/shared-counter.ts';
+import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import { addressKey, budgetHeaders } from '../access/rate-budget.ts';
 import { readBody } from '../listener/body.ts';
 import type { Exchange } from '../listener/exchange.ts';

@@ -1,16 +1,17 @@
 // What the sensor plane is given. Time, stores and actors are ports; nothing here builds a client.
-import type { Ingest } from '../../actors/fleet/ingest/ingest.ts';
-import type { Inventory } from '../../actors/fleet/ingest/inventory.ts';
-import type { Telemetry } from '../../actors/fleet/ingest/telemetry.ts';
+
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
+import type { Ingest } from '../../actors/telemetry/ingest.ts';
+import type { Inventory } from '../../actors/telemetry/inventory.ts';
+import type { Telemetry } from '../../actors/telemetry/telemetry.ts';
 import type { Enrollment } from '../../actors/trust/enrollment.ts';
 import type { IdentityCache } from '../../actors/trust/identity-cache.ts';
 import type { Authenticate, Renewal } from '../../actors/trust/renewal.ts';
 import type { SensorActors } from '../../actors/trust/sensor-actors.ts';
 import type { Intervals } from '../../machines/limits.ts';
+import type { FactWriter } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { FactWriter } from '../../storage/ports/sensor-registry.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import type { PeerFingerprints } from '../listener/peer-fingerprints.ts';
 

@@ -2,8 +2,8 @@
 // and one answer when both are durable. When the event store is away the facts are still taken and the acknowledgment
 // stays where it was; when the database is away nothing is confirmed. invariant: I1, I9; decision: D5, D6
 
-import type { IngestOutcome } from '../../actors/fleet/ingest/ingest.ts';
-import { pipelineOf, settledOf } from '../../actors/fleet/ingest/telemetry-rows.ts';
+import type { IngestOutcome } from '../../actors/telemetry/ingest.ts';
+import { pipelineOf, settledOf } from '../../actors/telemetry/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
@@ -11,7 +11,7 @@ import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
 import { HeartbeatRequest, type HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
-import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
 import { type Admitted, admitWithBody, answerRefusal } from './admission.ts';

@@ -2,7 +2,7 @@
 // An `ack` leaves after the durable write of exactly that batch. invariant: I1, I3, I9; decision: D6, D10
 import { STREAM_MISSED_PONGS_MAX } from '../../machines/limits.ts';
 import type { DownstreamFrame, EventsFrame, HelloFrame } from '../../machines/wire/stream.ts';
-import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { SensorPlaneDeps } from './deps.ts';
 import { parseFrame } from './stream-frames.ts';
 import {

@@ -8,7 +8,7 @@ import {
   STREAM_IDLE_TIMEOUT_S,
 } from '../../machines/limits.ts';
 import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
-import type { IdentityRecord } from '../../storage/ports/sensor-registry.ts';
+import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
 import { admit, answerRefusal } from './admission.ts';
 import type { SensorPlaneDeps } from './deps.ts';

@@ -7,8 +7,8 @@ import type { Logger } from '../../actors/runtime/logger.ts';
 import { refuse } from '../../machines/errors.ts';
 import { OPERATOR_BODY_MAX_BYTES, RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
 import { isShallow } from '../../machines/wire/parse.ts';
-import { refusalOf, sendRefusal } from '../operator-plane/problem-reply.ts';
-import { currentScope } from '../operator-plane/request-scope.ts';
+import { refusalOf, sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
+import { currentScope } from '../operator-plane/plumbing/request-scope.ts';
 import { renderSetup, SETUP_CONTENT_SECURITY_POLICY } from './setup-page.ts';
 import { type SetupRoutesDeps, setupRoutes } from './setup-routes.ts';
 

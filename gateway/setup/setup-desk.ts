@@ -2,12 +2,20 @@
 // answer at a time. Nothing of it reaches a database: the start that follows puts it in place. decision: D42
 import type { Passwords } from '../../actors/access/passwords.ts';
 import type { OpenedLicense } from '../../actors/license/envelope-signature.ts';
-import type { SetupActor } from '../../actors/startup/setup.actor.ts';
-import { isEmail } from '../../machines/console/account.rules.ts';
-import { mayDo, mayUndo, nextStep, type SetupStep } from '../../machines/console/setup.rules.ts';
+import type { SetupActor } from '../../actors/settings/setup.actor.ts';
+import { isEmail } from '../../machines/console/access/account.rules.ts';
+import {
+  mayDo,
+  mayUndo,
+  nextStep,
+  type SetupStep,
+} from '../../machines/console/settings/setup.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { phaseOfLicense } from '../../machines/trust/license.rules.ts';
-import type { ConnectionTests, TestedStore } from '../../storage/ports/connection-tests.ts';
+import type {
+  ConnectionTests,
+  TestedStore,
+} from '../../storage/ports/plumbing/connection-tests.ts';
 import { configurationText, type SetupDraft, withoutStep, withStep } from './setup-draft.ts';
 
 type Answer<T = object> = Promise<({ readonly ok: true } & T) | Refusal>;

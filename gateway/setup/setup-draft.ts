@@ -4,7 +4,11 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { stringify } from 'yaml';
-import { SETUP_STEPS, type SetupStep, soundSteps } from '../../machines/console/setup.rules.ts';
+import {
+  SETUP_STEPS,
+  type SetupStep,
+  soundSteps,
+} from '../../machines/console/settings/setup.rules.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 4_096 });
 const Draft = Type.Object(

@@ -3,13 +3,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { SetupState } from '../../actors/startup/setup.actor.ts';
-import { NEEDED_STEPS, nextStep, SETUP_STEPS } from '../../machines/console/setup.rules.ts';
+import type { SetupState } from '../../actors/settings/setup.actor.ts';
+import {
+  NEEDED_STEPS,
+  nextStep,
+  SETUP_STEPS,
+} from '../../machines/console/settings/setup.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import { TESTED_STORES } from '../../storage/ports/connection-tests.ts';
+import { TESTED_STORES } from '../../storage/ports/plumbing/connection-tests.ts';
 import { addressKey, budgetHeaders, type RateBudget } from '../access/rate-budget.ts';
-import { sendRefusal } from '../operator-plane/problem-reply.ts';
-import { Strict } from '../operator-plane/shapes.ts';
+import { sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
+import { Strict } from '../operator-plane/plumbing/shapes.ts';
 import type { SetupCodes } from './setup-code.ts';
 import type { SetupDesk } from './setup-desk.ts';
 import type { SetupDraft } from './setup-draft.ts';

@@ -1,6 +1,6 @@
 // What an API key may be given when it is made: no scope beyond its maker's role, a name, and an end. It is only the
 // upper bound: what the key may do is judged anew on every request, by the role its maker has then. decision: D36, D43
-import { labelNameOf } from '../console/labels.rules.ts';
+import { labelNameOf } from '../console/fleet/labels.rules.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { API_KEY_TTL_DEFAULT_MS, API_KEY_TTL_MAX_MS, LABEL_NAME_MAX_CHARS } from '../limits.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from './roles.rules.ts';

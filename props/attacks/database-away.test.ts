@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createFixture,
   type Fixture,
-} from '../../gateway/operator-plane/operator-plane.fixture.ts';
-import type { Route } from '../../gateway/operator-plane/route-table.ts';
+} from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import type { Route } from '../../gateway/operator-plane/plumbing/route-table.ts';
 import {
   type ConsoleUnderTest,
   openStores,

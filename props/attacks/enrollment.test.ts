@@ -2,7 +2,7 @@
 // requests that ask for more than a key. invariant: I2, I11
 import { X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import {
   type ConsoleUnderTest,
   openStores,

@@ -1,7 +1,7 @@
 // A person with a browser: keeps the cookie it is given, says where its requests begin, and shows both to the Console.
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../machines/trust/roles.rules.ts';
-import { createCheapHasher } from '../../storage/memory/password-hasher.ts';
+import { createCheapHasher } from '../../storage/memory/access/password-hasher.ts';
 import type { ConsoleUnderTest } from './console.fixture.ts';
 import type { Answer } from './peer.ts';
 

@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createFixture } from '../../gateway/operator-plane/operator-plane.fixture.ts';
+import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import { ROLE_SCOPES, ROLES } from '../../machines/trust/roles.rules.ts';
 import {
   type ApiKey,

@@ -8,8 +8,8 @@ import {
   createFixture,
   type Fixture,
   sensorIdOf,
-} from '../../gateway/operator-plane/operator-plane.fixture.ts';
-import type { Route } from '../../gateway/operator-plane/route-table.ts';
+} from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import type { Route } from '../../gateway/operator-plane/plumbing/route-table.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../machines/trust/roles.rules.ts';
 
 const UNLIMITED = 10_000_000;

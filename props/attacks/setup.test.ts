@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { openSetup, type RunningSetup } from '../../gateway/cli/serve-setup.ts';
+import { openSetup, type RunningSetup } from '../../gateway/cli/start/serve-setup.ts';
 import { loadConfig } from '../../gateway/config/config.ts';
 import { SETUP_CODE_ATTEMPTS_PER_MINUTE } from '../../machines/limits.ts';
 import { callSetup, type SetupCall } from './setup-peer.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SSO_FLOW_TTL_MS } from '../../machines/limits.ts';
-import type { SsoOptions } from '../../storage/ports/sso-store.ts';
+import type { SsoOptions } from '../../storage/ports/access/sso-store.ts';
 import type { Browser, Page } from '../peers/browser.ts';
 import type { Claims, OidcPeer } from '../peers/oidc-peer.ts';
 import { type ConsoleUnderTest, removeSharedKeys } from './console.fixture.ts';

@@ -2,7 +2,7 @@
 // says who it was, from where, what was there before and after, and the result; called by somebody who may not, it says
 // that too. No secret is ever in it. The routes are read from the program's own table. decision: D35; invariant: I11, I17
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFixture } from '../../gateway/operator-plane/operator-plane.fixture.ts';
+import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';

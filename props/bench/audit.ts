@@ -3,11 +3,11 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkpointBytes, hashOfRow } from '../../actors/trust/audit-hash.ts';
-import { readTrailFile, verifyTrail } from '../../gateway/cli/audit-verify.ts';
-import { auditItemOf, checkpointItemOf } from '../../gateway/operator-plane/audit-view.ts';
+import { checkpointBytes, hashOfRow } from '../../actors/audit/audit-hash.ts';
+import { readTrailFile, verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
+import { auditItemOf, checkpointItemOf } from '../../gateway/operator-plane/audit/audit-view.ts';
 import { AUDIT_SEAL_BATCH_ROWS } from '../../machines/limits.ts';
-import { createMemoryAudit } from '../../storage/memory/audit-log.ts';
+import { createMemoryAudit } from '../../storage/memory/audit/audit-log.ts';
 
 const rows = Number(process.argv[2] ?? 10_000);
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -18,7 +18,7 @@ import {
 } from '../../storage/keys/certificate-authority.ts';
 import { prepareTlsAssets, type TlsAssets } from '../../storage/keys/tls-assets.ts';
 import { applyMigrations } from '../../storage/migrate.ts';
-import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { createRelational } from '../../storage/relational/relational.ts';
 import { silentLogger } from '../contracts/real-stores.ts';
 

@@ -2,9 +2,13 @@
 // an open tail at every moment. Suites share one database, so the chain may have begun before. invariant: I17
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkpointBytes, hashOfRow } from '../../actors/trust/audit-hash.ts';
-import { verifyTrail } from '../../gateway/cli/audit-verify.ts';
-import type { AuditChain, AuditCheckpoint, ChainHead } from '../../storage/ports/audit-chain.ts';
+import { checkpointBytes, hashOfRow } from '../../actors/audit/audit-hash.ts';
+import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
+import type {
+  AuditChain,
+  AuditCheckpoint,
+  ChainHead,
+} from '../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../storage/ports/relational.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hex, NOW_MS } from './samples.ts';

@@ -1,6 +1,7 @@
 // The promises of the audit log, and of the registry that writes into it: accepted and refused actions both leave a row.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type {
   ApiKeys,
   AuditEntry,
@@ -8,7 +9,6 @@ import type {
   AuditLog,
   AuditRow,
 } from '../../storage/ports/relational.ts';
-import type { SensorRegistry } from '../../storage/ports/sensor-registry.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 

@@ -2,9 +2,9 @@
 // And its lock: while another Console seals, this one does not, and writers notice nothing. invariant: I17
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { hashOfRow } from '../../actors/trust/audit-hash.ts';
-import { verifyTrail } from '../../gateway/cli/audit-verify.ts';
-import type { AuditChain } from '../../storage/ports/audit-chain.ts';
+import { hashOfRow } from '../../actors/audit/audit-hash.ts';
+import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
+import type { AuditChain } from '../../storage/ports/audit/audit-chain.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
 import { hex, NOW_MS } from './samples.ts';
 

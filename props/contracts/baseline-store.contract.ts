@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Baseline } from '../../machines/wire/baseline.ts';
-import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
-import { type EventSink, EventStoreUnavailable } from '../../storage/ports/event-store.ts';
+import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
+import {
+  type EventSink,
+  EventStoreUnavailable,
+} from '../../storage/ports/telemetry/event-store.ts';
 import type { Harness } from './away.ts';
 import { batch, event, HOSTILE, NOW_MS } from './samples.ts';
 

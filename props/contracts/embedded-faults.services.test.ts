@@ -19,8 +19,8 @@ import type {
   RunningStore,
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations } from '../../storage/migrate.ts';
-import type { EventBatch } from '../../storage/ports/event-store.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import {
   silentLogger as logger,
   openRealAnalytics,

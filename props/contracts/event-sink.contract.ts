@@ -1,7 +1,11 @@
 // The promises of the event sink: what it acknowledged is stored whole, what it refused left nothing, whatever happens
 // to the store meanwhile. invariant: I1, I10; decision: D5, D8
 import { describe, expect, it } from 'vitest';
-import type { EventBatch, EventSink, EventStore } from '../../storage/ports/event-store.ts';
+import type {
+  EventBatch,
+  EventSink,
+  EventStore,
+} from '../../storage/ports/telemetry/event-store.ts';
 import type { RelayFault } from './relay.ts';
 import { batch, event, hex, NOW_MS } from './samples.ts';
 

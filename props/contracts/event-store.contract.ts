@@ -6,8 +6,8 @@ import {
   type EventSink,
   type EventStore,
   EventStoreUnavailable,
-} from '../../storage/ports/event-store.ts';
-import { storedEventOf } from '../../storage/ports/stored-event.ts';
+} from '../../storage/ports/telemetry/event-store.ts';
+import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import type { Harness } from './away.ts';
 import { batch, event, HOSTILE, hex, NOW_MS } from './samples.ts';
 

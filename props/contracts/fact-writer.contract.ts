@@ -1,6 +1,6 @@
 // The promises of the fact writer. invariant: I10, I15
 import { describe, expect, it } from 'vitest';
-import type { FactWriter, SensorRegistry } from '../../storage/ports/sensor-registry.ts';
+import type { FactWriter, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Harness } from './away.ts';
 import { enrollment, HOSTILE, hex, NOW_MS } from './samples.ts';
 

@@ -1,7 +1,7 @@
 // The promise that somebody can always administer: the last active admin stays, however many changes come at once.
 // invariant: I18
 import { describe, expect, it } from 'vitest';
-import type { UserRow } from '../../storage/ports/users.ts';
+import type { UserRow } from '../../storage/ports/access/users.ts';
 import type { Harness } from './away.ts';
 import { addUser, DOING, newSession, type PeoplePorts } from './people.ts';
 import { NOW_MS } from './samples.ts';

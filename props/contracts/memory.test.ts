@@ -2,10 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe } from 'vitest';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
-import { createMemoryAudit } from '../../storage/memory/audit-log.ts';
-import { createMemoryEvents, type MemoryMode } from '../../storage/memory/memory-events.ts';
+import { createMemorySso } from '../../storage/memory/access/sso-store.ts';
+import { createMemoryAudit } from '../../storage/memory/audit/audit-log.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
-import { createMemorySso } from '../../storage/memory/sso-store.ts';
+import {
+  createMemoryEvents,
+  type MemoryMode,
+} from '../../storage/memory/telemetry/memory-events.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';

@@ -1,8 +1,8 @@
 // Made-up people and sessions for the contracts; every call gives new identities.
 import { randomUUID } from 'node:crypto';
+import type { SessionStore } from '../../storage/ports/access/sessions.ts';
+import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { SessionStore } from '../../storage/ports/sessions.ts';
-import type { UserRow, UserStore } from '../../storage/ports/users.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
 
 export type PeoplePorts = {

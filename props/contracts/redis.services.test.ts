@@ -4,7 +4,7 @@ import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { processTime } from '../../gateway/assembly/time.ts';
 import { SHARED_LIMITS_COMMAND_TIMEOUT_MS } from '../../machines/limits.ts';
 import { createRedisCounter } from '../../storage/limits/redis-counter.ts';
-import type { SharedCounter } from '../../storage/ports/shared-counter.ts';
+import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts';
 import { type RedisServer, startRedis, whyNoRedis } from '../peers/redis-server.ts';
 import { sharedCounterContract } from './shared-counter.contract.ts';
 

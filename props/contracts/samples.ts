@@ -1,8 +1,8 @@
 // Made-up rows for the contracts: every call gives new identities, so suites can share one database.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import type { EventBatch } from '../../storage/ports/event-store.ts';
-import type { CertificateRow, EnrollInput } from '../../storage/ports/sensor-registry.ts';
+import type { CertificateRow, EnrollInput } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 
 export const NOW_MS = Date.now();
 export const HOSTILE = `'"; DROP TABLE x; -- \\ \u0000 😀 \n\t {p:String} __proto__`;

@@ -4,7 +4,7 @@ import {
   type Budgeted,
   type SharedCounter,
   SharedCounterUnavailable,
-} from '../../storage/ports/shared-counter.ts';
+} from '../../storage/ports/access/shared-counter.ts';
 import type { Harness } from './away.ts';
 import { hex } from './samples.ts';
 

@@ -1,5 +1,5 @@
 // The shared counter of the tests keeps the promises of the real one.
-import { createMemoryCounter } from '../../storage/memory/shared-counter.ts';
+import { createMemoryCounter } from '../../storage/memory/access/shared-counter.ts';
 import { sharedCounterContract } from './shared-counter.contract.ts';
 
 const { counter, setAway } = createMemoryCounter(() => performance.now());

@@ -1,7 +1,7 @@
 // The store of identity providers on a real database, with few flows, and users for it to tie subjects to.
 import { randomUUID } from 'node:crypto';
+import { createSsoStore } from '../../storage/relational/access/sso-store.ts';
 import type { Relational } from '../../storage/relational/relational.ts';
-import { createSsoStore } from '../../storage/relational/sso-store.ts';
 import { NOW_MS } from './samples.ts';
 import { CONTRACT_FLOWS_MAX } from './sso-store.contract.ts';
 

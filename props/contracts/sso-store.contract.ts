@@ -2,8 +2,8 @@
 // user, and no secret reaches the audit log. invariant: I11, I18; decision: D40
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../storage/ports/access/sso-store.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
-import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../storage/ports/sso-store.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { GROUPS_PER_SENSOR_MAX } from '../../machines/limits.ts';
-import type { LabelStore } from '../../storage/ports/teams.ts';
+import type { LabelStore } from '../../storage/ports/fleet/teams.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { addMember, addSensor, type LabelPorts, lastEntries } from './labels.ts';
 import { DOING } from './people.ts';

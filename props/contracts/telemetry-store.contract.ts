@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventStoreUnavailable } from '../../storage/ports/event-store.ts';
+import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 import type {
   CoverageRow,
   FlowRow,
   ResourceRow,
   TelemetryRows,
   TelemetryStore,
-} from '../../storage/ports/telemetry-store.ts';
+} from '../../storage/ports/telemetry/telemetry-store.ts';
 import type { Harness } from './away.ts';
 import { HOSTILE, hex, NOW_MS } from './samples.ts';
 

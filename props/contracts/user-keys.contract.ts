@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
-import type { UserStore } from '../../storage/ports/users.ts';
 import type { Harness } from './away.ts';
 import { addUser } from './people.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';

@@ -2,11 +2,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkpointBytes, hashOfRow } from '../../actors/trust/audit-hash.ts';
-import { verifyTrail } from '../../gateway/cli/audit-verify.ts';
+import { checkpointBytes, hashOfRow } from '../../actors/audit/audit-hash.ts';
+import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
 import { GENESIS_HASH } from '../../machines/trust/audit-chain.rules.ts';
 import { maskSecrets, maskText } from '../../machines/trust/audit-mask.rules.ts';
-import type { AuditCheckpoint, ChainHead } from '../../storage/ports/audit-chain.ts';
+import type { AuditCheckpoint, ChainHead } from '../../storage/ports/audit/audit-chain.ts';
 import type { AuditRow } from '../../storage/ports/relational.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');

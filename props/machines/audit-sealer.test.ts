@@ -1,14 +1,14 @@
 // The sealer never stops by itself, never waits while rows wait in full batches, and signs in time. decision: D35
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
+import { auditSealerMachine } from '../../machines/console/audit/audit-sealer.machine.ts';
 import {
   isCheckpointDue,
   isCutOff,
   isFull,
   type SealRound,
   sealRetryMs,
-} from '../../machines/console/audit-sealer.rules.ts';
+} from '../../machines/console/audit/audit-sealer.rules.ts';
 import {
   AUDIT_CHECKPOINT_INTERVAL_MS,
   AUDIT_CHECKPOINT_ROWS,

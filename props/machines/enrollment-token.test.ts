@@ -7,7 +7,7 @@ import {
   type TokenEmitted,
   type TokenEvent,
   type TokenInput,
-} from '../../machines/console/enrollment-token.machine.ts';
+} from '../../machines/console/trust/enrollment-token.machine.ts';
 import { ENROLLMENT_TOKEN_TTL_MS } from '../../machines/limits.ts';
 import { describeMachineLaws } from './laws.ts';
 

@@ -9,7 +9,7 @@ import {
   nameKeyOf,
   replacementOf,
   tagsOf,
-} from '../../machines/console/labels.rules.ts';
+} from '../../machines/console/fleet/labels.rules.ts';
 import {
   GROUPS_PER_SENSOR_MAX,
   LABEL_NAME_MAX_CHARS,

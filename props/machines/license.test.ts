@@ -7,7 +7,7 @@ import {
   type LicenseContext,
   type LicenseEvent,
   licenseMachine,
-} from '../../machines/console/license.machine.ts';
+} from '../../machines/console/license/license.machine.ts';
 import { LICENSE_CHECK_MAX_MS, SKEW_TOLERATED_MS } from '../../machines/limits.ts';
 import {
   bannersOfLicense,

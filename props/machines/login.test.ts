@@ -6,8 +6,8 @@ import {
   addressTryKey,
   delayAfter,
   waitOfLogin,
-} from '../../machines/console/login.rules.ts';
-import { mistakeOfPassword } from '../../machines/console/password.rules.ts';
+} from '../../machines/console/access/login.rules.ts';
+import { mistakeOfPassword } from '../../machines/console/access/password.rules.ts';
 import {
   LOGIN_ACCOUNT_TRIES_FREE,
   LOGIN_ADDRESS_TRIES_FREE,

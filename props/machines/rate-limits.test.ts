@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type RateLimitsEvent,
   rateLimitsMachine,
-} from '../../machines/console/rate-limits.machine.ts';
+} from '../../machines/console/access/rate-limits.machine.ts';
 import {
   SHARED_LIMITS_CHECK_INTERVAL_MS,
   SHARED_LIMITS_COMMAND_TIMEOUT_MS,

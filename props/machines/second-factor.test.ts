@@ -7,7 +7,7 @@ import {
   type SecondFactorEmitted,
   type SecondFactorEvent,
   secondFactorMachine,
-} from '../../machines/console/second-factor.machine.ts';
+} from '../../machines/console/access/second-factor.machine.ts';
 import {
   afterWrongCode,
   formatRecoveryCode,
@@ -17,7 +17,7 @@ import {
   readCode,
   stepAt,
   waitOfTries,
-} from '../../machines/console/second-factor.rules.ts';
+} from '../../machines/console/access/second-factor.rules.ts';
 import {
   MFA_TRIES_MAX,
   MFA_TRIES_WINDOW_MS,

@@ -5,12 +5,12 @@ import {
   type SensorEvent,
   type SensorSnapshot,
   sensorMachine,
-} from '../../machines/console/sensor.machine.ts';
+} from '../../machines/console/fleet/sensor.machine.ts';
 import {
   healthFactsOf,
   type SensorInput,
   trustStateAt,
-} from '../../machines/console/sensor.rules.ts';
+} from '../../machines/console/fleet/sensor.rules.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { trustHealth } from '../../machines/trust/health.rules.ts';
 import { ENGINE_STATES, TRUST_STATES } from '../../machines/wire/heartbeat.ts';

@@ -12,7 +12,7 @@ import {
   openGaps,
   type SequenceLedger,
   UNSURE_LEDGER,
-} from '../../machines/console/sequence.rules.ts';
+} from '../../machines/console/telemetry/sequence.rules.ts';
 
 const NUMBERS_MAX = 60;
 const numbers = fc.array(fc.integer({ min: 1, max: NUMBERS_MAX }), { maxLength: 80 });

@@ -6,8 +6,8 @@ import {
   type SessionEvent,
   type SessionInput,
   sessionMachine,
-} from '../../machines/console/session.machine.ts';
-import { sessionEndOf, sessionStateOf } from '../../machines/console/session.rules.ts';
+} from '../../machines/console/access/session.machine.ts';
+import { sessionEndOf, sessionStateOf } from '../../machines/console/access/session.rules.ts';
 import { SESSION_PARTIAL_MS } from '../../machines/limits.ts';
 import { drive } from '../models/driver.ts';
 import { describeMachineLaws } from './laws.ts';

@@ -2,7 +2,7 @@
 // refused says why. decision: D38
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowListEntry } from '../../machines/console/allow-list.rules.ts';
+import { isAllowListEntry } from '../../machines/console/access/allow-list.rules.ts';
 import {
   FEDERATION_ROLES,
   intervalsWith,
@@ -15,7 +15,7 @@ import {
   schemaOfSetting,
   settingsFrom,
   settingsOf,
-} from '../../machines/console/settings.rules.ts';
+} from '../../machines/console/settings/settings.rules.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { RENEWAL_RECOMMENDED_MS } from '../../machines/limits.ts';
 import { ROLES } from '../../machines/trust/roles.rules.ts';

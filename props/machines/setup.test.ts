@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import { type SetupEvent, setupMachine } from '../../machines/console/setup.machine.ts';
+import { type SetupEvent, setupMachine } from '../../machines/console/settings/setup.machine.ts';
 import {
   mayDo,
   mayUndo,
@@ -12,7 +12,7 @@ import {
   SETUP_STEPS,
   type SetupStep,
   soundSteps,
-} from '../../machines/console/setup.rules.ts';
+} from '../../machines/console/settings/setup.rules.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const step = fc.constantFrom(...SETUP_STEPS);

@@ -2,7 +2,7 @@
 // by an address that nobody verified. decision: D40; invariant: I18
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ssoLoginMachine } from '../../machines/console/sso-login.machine.ts';
+import { ssoLoginMachine } from '../../machines/console/access/sso-login.machine.ts';
 import {
   judgePerson,
   type KnownAccounts,
@@ -11,12 +11,12 @@ import {
   roleOfGroups,
   type SsoPerson,
   type SsoPolicy,
-} from '../../machines/console/sso-login.rules.ts';
+} from '../../machines/console/access/sso-login.rules.ts';
 import {
   mistakeOfIssuer,
   SSO_KINDS,
   SSO_PRESETS,
-} from '../../machines/console/sso-provider.rules.ts';
+} from '../../machines/console/access/sso-provider.rules.ts';
 import { ROLE_LEVELS, ROLES } from '../../machines/trust/roles.rules.ts';
 import { describeMachineLaws } from './laws.ts';
 

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
-import { type StartupSnapshot, startupMachine } from '../../machines/console/startup.machine.ts';
-import { STARTUP_STEPS } from '../../machines/console/startup.rules.ts';
+import {
+  type StartupSnapshot,
+  startupMachine,
+} from '../../machines/console/runtime/startup.machine.ts';
+import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { describeMachineLaws } from './laws.ts';
 
 describeMachineLaws({

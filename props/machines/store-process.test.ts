@@ -5,8 +5,8 @@ import { initialTransition, transition } from 'xstate';
 import {
   type StoreProcessSnapshot,
   storeProcessMachine,
-} from '../../machines/console/store-process.machine.ts';
-import { restartDelayMs } from '../../machines/console/store-process.rules.ts';
+} from '../../machines/console/runtime/store-process.machine.ts';
+import { restartDelayMs } from '../../machines/console/runtime/store-process.rules.ts';
 import {
   STORE_BACKOFF_MAX_MS,
   STORE_BACKOFF_MIN_MS,

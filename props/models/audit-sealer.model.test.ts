@@ -1,7 +1,7 @@
 // The sealer beside a small model: one question at a time, a wait after each, a checkpoint when due. decision: D35
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
+import { auditSealerMachine } from '../../machines/console/audit/audit-sealer.machine.ts';
 import {
   AUDIT_CHECKPOINT_INTERVAL_MS,
   AUDIT_SEAL_BACKOFF_MAX_MS,

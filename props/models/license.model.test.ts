@@ -2,7 +2,7 @@
 // largest time that was seen or that must have passed. invariant: I16
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { licenseMachine } from '../../machines/console/license.machine.ts';
+import { licenseMachine } from '../../machines/console/license/license.machine.ts';
 import { LICENSE_CHECK_MAX_MS } from '../../machines/limits.ts';
 import type { LicenseFacts } from '../../machines/trust/license.rules.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';

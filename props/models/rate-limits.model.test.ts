@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import {
   type RateLimitsEvent,
   rateLimitsMachine,
-} from '../../machines/console/rate-limits.machine.ts';
+} from '../../machines/console/access/rate-limits.machine.ts';
 import {
   SHARED_LIMITS_CHECK_INTERVAL_MS,
   SHARED_LIMITS_GOOD_LOOKS,

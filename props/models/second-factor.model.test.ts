@@ -1,7 +1,7 @@
 // The second factor beside a set of steps, a heap of codes and a count. invariant: I18; decision: D39
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { secondFactorMachine } from '../../machines/console/second-factor.machine.ts';
+import { secondFactorMachine } from '../../machines/console/access/second-factor.machine.ts';
 import {
   MFA_TRIES_MAX,
   MFA_TRIES_WINDOW_MS,

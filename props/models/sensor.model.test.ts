@@ -2,8 +2,8 @@
 // life and whether a stream is open decide everything, to the millisecond. invariant: I3, I4; decision: D14
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sensorMachine } from '../../machines/console/sensor.machine.ts';
-import type { SensorInput } from '../../machines/console/sensor.rules.ts';
+import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
+import type { SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
 
 const START_MS = 1_000_000_000;

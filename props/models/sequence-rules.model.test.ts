@@ -11,7 +11,7 @@ import {
   lookUp,
   openGaps,
   type SequenceLedger,
-} from '../../machines/console/sequence.rules.ts';
+} from '../../machines/console/telemetry/sequence.rules.ts';
 import { itAgrees, type Move, move } from './driver.ts';
 
 const NUMBERS_MAX = 60;

@@ -2,8 +2,8 @@
 // first needed one that has no answer. decision: D42
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { setupMachine } from '../../machines/console/setup.machine.ts';
-import { SETUP_STEPS, type SetupStep } from '../../machines/console/setup.rules.ts';
+import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
+import { SETUP_STEPS, type SetupStep } from '../../machines/console/settings/setup.rules.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
 
 type Model = { isUnlocked: boolean; isWriting: boolean; isWritten: boolean; done: Set<SetupStep> };

@@ -2,7 +2,7 @@
 // looks for accounts at most three times. decision: D40
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { SSO_LOOKS_MAX, ssoLoginMachine } from '../../machines/console/sso-login.machine.ts';
+import { SSO_LOOKS_MAX, ssoLoginMachine } from '../../machines/console/access/sso-login.machine.ts';
 import { SSO_ACCOUNT_TIMEOUT_MS, SSO_EXCHANGE_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
 

@@ -1,8 +1,8 @@
 // The start of the Console beside a counter: ten steps in order, the first failure ends it. invariant: I14
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { startupMachine } from '../../machines/console/startup.machine.ts';
-import { STARTUP_STEPS } from '../../machines/console/startup.rules.ts';
+import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
+import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { STARTUP_STEP_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, timeMoves } from './driver.ts';
 

@@ -2,7 +2,7 @@
 // window has room, and stopped from every state. decision: D7
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
+import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import {
   STORE_BACKOFF_MAX_MS,
   STORE_BACKOFF_MIN_MS,

@@ -1,6 +1,6 @@
 // One enrollment and the life of its token, transition by transition. invariant: I2
 import { describe, expect, it } from 'vitest';
-import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
+import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { drive } from '../models/driver.ts';
 

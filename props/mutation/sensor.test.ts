@@ -1,7 +1,7 @@
 // The per-sensor machine, transition by transition: every region as a table of what leads where, and what is noted.
 import { describe, expect, it } from 'vitest';
-import { type SensorEvent, sensorMachine } from '../../machines/console/sensor.machine.ts';
-import type { SensorInput } from '../../machines/console/sensor.rules.ts';
+import { type SensorEvent, sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
+import type { SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
 import { type Driven, drive } from '../models/driver.ts';
 
 const START_MS = 1_000_000;

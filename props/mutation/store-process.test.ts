@@ -1,8 +1,8 @@
 // An embedded database under the Console's care, and the Console's start, transition by transition. decision: D7
 import { describe, expect, it } from 'vitest';
-import { startupMachine } from '../../machines/console/startup.machine.ts';
-import { STARTUP_STEPS } from '../../machines/console/startup.rules.ts';
-import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
+import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
+import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
+import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import {
   STARTUP_STEP_TIMEOUT_MS,
   STORE_BACKOFF_MIN_MS,

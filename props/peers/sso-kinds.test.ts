@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createProviderClient } from '../../actors/access/sso/provider-client.ts';
-import { personOf } from '../../machines/console/sso-login.rules.ts';
-import { mistakeOfIssuer, SSO_PRESETS } from '../../machines/console/sso-provider.rules.ts';
-import type { SsoKind, SsoProviderRow } from '../../storage/ports/sso-store.ts';
+import { personOf } from '../../machines/console/access/sso-login.rules.ts';
+import { mistakeOfIssuer, SSO_PRESETS } from '../../machines/console/access/sso-provider.rules.ts';
+import type { SsoKind, SsoProviderRow } from '../../storage/ports/access/sso-store.ts';
 import { createBrowser } from './browser.ts';
 import { type Claims, type OidcPeer, type OidcPeerOptions, openOidcPeer } from './oidc-peer.ts';
 

@@ -1,17 +1,17 @@
 // The machines whose coverage is told, and what of them the simulated fleet cannot visit, each with its reason. A reason
 // that turns out wrong is reported like a place that nobody can explain: this list may not rot in either direction.
 import type { AnyStateMachine } from 'xstate';
-import { auditSealerMachine } from '../../machines/console/audit-sealer.machine.ts';
-import { enrollmentTokenMachine } from '../../machines/console/enrollment-token.machine.ts';
-import { licenseMachine } from '../../machines/console/license.machine.ts';
-import { rateLimitsMachine } from '../../machines/console/rate-limits.machine.ts';
-import { secondFactorMachine } from '../../machines/console/second-factor.machine.ts';
-import { sensorMachine } from '../../machines/console/sensor.machine.ts';
-import { sessionMachine } from '../../machines/console/session.machine.ts';
-import { setupMachine } from '../../machines/console/setup.machine.ts';
-import { ssoLoginMachine } from '../../machines/console/sso-login.machine.ts';
-import { startupMachine } from '../../machines/console/startup.machine.ts';
-import { storeProcessMachine } from '../../machines/console/store-process.machine.ts';
+import { rateLimitsMachine } from '../../machines/console/access/rate-limits.machine.ts';
+import { secondFactorMachine } from '../../machines/console/access/second-factor.machine.ts';
+import { sessionMachine } from '../../machines/console/access/session.machine.ts';
+import { ssoLoginMachine } from '../../machines/console/access/sso-login.machine.ts';
+import { auditSealerMachine } from '../../machines/console/audit/audit-sealer.machine.ts';
+import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
+import { licenseMachine } from '../../machines/console/license/license.machine.ts';
+import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
+import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
+import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
+import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';

@@ -2,8 +2,8 @@
 // one name: it is written when it changed and only then, and what is stored is what the node has. invariant: I10
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInventory } from '../../actors/fleet/ingest/inventory.ts';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { createInventory } from '../../actors/telemetry/inventory.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { INVENTORY_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
@@ -14,10 +14,10 @@ import { parserOf } from '../../machines/wire/parse.ts';
 import { startInventory } from '../../sensor/actors/inventory.ts';
 import type { Parts } from '../../sensor/actors/parts.ts';
 import { createSocketReport } from '../../sensor/actors/socket-report.ts';
-import { inventoryCalls } from '../../storage/memory/inventory-store.ts';
-import { portOf } from '../../storage/memory/unsafe-port-of.ts';
-import type { BaselineStore } from '../../storage/ports/baseline-store.ts';
+import { portOf } from '../../storage/memory/plumbing/unsafe-port-of.ts';
+import { inventoryCalls } from '../../storage/memory/telemetry/inventory-store.ts';
 import type { InventoryStore } from '../../storage/ports/relational.ts';
+import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
 
 type Connection = NonNullable<HeartbeatRequest['connections']>[number];
 const SENSOR = 'sensor';

@@ -1,11 +1,11 @@
 // Everything that lives in ClickHouse, on one client. Built by the composition root; nothing connects before first use.
 
 import type { Intervals } from '../../machines/limits.ts';
-import type { BaselineStore } from '../ports/baseline-store.ts';
-import type { Timers } from '../ports/clock.ts';
-import type { EventSink, EventStore } from '../ports/event-store.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { TelemetryStore } from '../ports/telemetry-store.ts';
+import type { Timers } from '../ports/plumbing/clock.ts';
+import type { Logger } from '../ports/plumbing/logger.ts';
+import type { BaselineStore } from '../ports/telemetry/baseline-store.ts';
+import type { EventSink, EventStore } from '../ports/telemetry/event-store.ts';
+import type { TelemetryStore } from '../ports/telemetry/telemetry-store.ts';
 import { createBaselineStore } from './baseline-store.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';

@@ -2,8 +2,12 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import type { EventKind } from '../../machines/wire/event.ts';
-import type { AnomalyScore, BaselineStore, StoredBaseline } from '../ports/baseline-store.ts';
-import { timestampOfNanos } from '../ports/stored-event.ts';
+import type {
+  AnomalyScore,
+  BaselineStore,
+  StoredBaseline,
+} from '../ports/telemetry/baseline-store.ts';
+import { timestampOfNanos } from '../ports/telemetry/stored-event.ts';
 import { createAsk, insertRows } from './ask.ts';
 
 type BaselineColumns = Omit<Baseline, 'learned_since' | 'updated_at'> & {

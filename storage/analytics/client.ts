@@ -7,7 +7,7 @@ import {
   createClient,
 } from '@clickhouse/client';
 import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../machines/limits.ts';
-import { EventStoreUnavailable } from '../ports/event-store.ts';
+import { EventStoreUnavailable } from '../ports/telemetry/event-store.ts';
 
 const silence = () => undefined;
 class SilentLogger {

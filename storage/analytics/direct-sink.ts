@@ -10,10 +10,10 @@ import {
   SINK_INSERT_TIMEOUT_MS,
   SINK_QUEUE_ROWS_MAX,
 } from '../../machines/limits.ts';
-import type { Timers } from '../ports/clock.ts';
-import type { EventBatch, EventSink, SinkOutcome } from '../ports/event-store.ts';
-import { createGroupCommit } from '../ports/group-commit.ts';
-import type { Logger } from '../ports/logger.ts';
+import type { Timers } from '../ports/plumbing/clock.ts';
+import { createGroupCommit } from '../ports/plumbing/group-commit.ts';
+import type { Logger } from '../ports/plumbing/logger.ts';
+import type { EventBatch, EventSink, SinkOutcome } from '../ports/telemetry/event-store.ts';
 import type { EventInserter, InsertOutcome } from './event-inserter.ts';
 
 export type DirectSinkOptions<Prepared> = {

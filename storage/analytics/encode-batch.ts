@@ -3,8 +3,8 @@
 // cannot name a column of the Console's own, and unknown fields deeper down are dropped by the store.
 // invariant: I9
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import type { EventBatch } from '../ports/event-store.ts';
-import { filedAtNanos } from '../ports/stored-event.ts';
+import type { EventBatch } from '../ports/telemetry/event-store.ts';
+import { filedAtNanos } from '../ports/telemetry/stored-event.ts';
 
 /** JSONEachRow lines, each with its line end. */
 export function encodeBatch(batch: EventBatch): string {

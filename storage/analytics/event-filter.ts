@@ -1,6 +1,6 @@
 // A query's filters as conditions with parameters; no value of a caller is ever part of the statement's text.
-import type { EventQuery } from '../ports/event-store.ts';
-import { nanosTextOf } from '../ports/stored-event.ts';
+import type { EventQuery } from '../ports/telemetry/event-store.ts';
+import { nanosTextOf } from '../ports/telemetry/stored-event.ts';
 
 export type Filter = {
   readonly where: string;

@@ -2,7 +2,7 @@
 // is decided here, so that the sink needs to know nothing of the client. decision: D8; invariant: I1
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { EventBatch } from '../ports/event-store.ts';
+import type { EventBatch } from '../ports/telemetry/event-store.ts';
 import { isEventStoreAway } from './client.ts';
 import { encodeBatch } from './encode-batch.ts';
 

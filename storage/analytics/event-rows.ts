@@ -1,6 +1,6 @@
 // A stored row as the event it was: 64-bit numbers come as text, absent groups as empty ones.
 import type { EventProcess, RuntimeEvent, StoredEvent } from '../../machines/wire/event.ts';
-import { fieldsOf, timestampOfNanos } from '../ports/stored-event.ts';
+import { fieldsOf, timestampOfNanos } from '../ports/telemetry/stored-event.ts';
 
 type ProcessRow = {
   readonly exec_id: string;

@@ -2,7 +2,7 @@
 // an end. invariant: I10
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Channel } from '../../machines/wire/scalars.ts';
-import type { EventStore, TransitionRow } from '../ports/event-store.ts';
+import type { EventStore, TransitionRow } from '../ports/telemetry/event-store.ts';
 import { createAsk, insertRows } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
 import { filterOf } from './event-filter.ts';

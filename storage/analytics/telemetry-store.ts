@@ -8,7 +8,7 @@ import type {
   ResourceRow,
   SettledCounts,
   TelemetryStore,
-} from '../ports/telemetry-store.ts';
+} from '../ports/telemetry/telemetry-store.ts';
 import { createAsk, insertRows } from './ask.ts';
 
 const COUNTS = ['seen', ...LOSS_PLACES] as const;

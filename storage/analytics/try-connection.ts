@@ -1,7 +1,7 @@
 // Tries a ClickHouse: it answers, knows this user, and lets it make tables.
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { SETUP_CONNECT_TIMEOUT_MS } from '../../machines/limits.ts';
-import { type ConnectionResult, reasonWithout } from '../ports/connection-tests.ts';
+import { type ConnectionResult, reasonWithout } from '../ports/plumbing/connection-tests.ts';
 import type { AnalyticsAccess } from './client.ts';
 
 const PROBE_TABLE = 'service_console_connection_test';

@@ -5,8 +5,8 @@ import {
   type StoreProcessActorRef,
   type StoreStartOutcome,
   storeProcessMachine,
-} from '../../machines/console/store-process.machine.ts';
-import { storeReasonOf } from '../../machines/console/store-process.rules.ts';
+} from '../../machines/console/runtime/store-process.machine.ts';
+import { storeReasonOf } from '../../machines/console/runtime/store-process.rules.ts';
 import { STORE_PROBE_INTERVAL_MS, STORE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { EmbeddedLogger, RunningStore, StoreLauncher } from './store-launcher.ts';
 

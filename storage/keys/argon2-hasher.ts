@@ -8,7 +8,7 @@ import {
   PASSWORD_MEMORY_KIB,
   PASSWORD_PASSES,
 } from '../../machines/limits.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { PasswordHasher } from '../ports/access/password-hasher.ts';
 
 // Argon2id is the library's default; naming it would take a const enum, which is erased.
 const COST = {

@@ -2,7 +2,7 @@
 // database alone betrays none: AES-256-GCM under a key that lies beside the other keys. The context (whose secret it is)
 // is authenticated with it, so a sealed text moved to another row opens nothing. invariant: I7
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Sealer } from '../ports/sealer.ts';
+import type { Sealer } from '../ports/plumbing/sealer.ts';
 import { openSecretFile } from './secret-file.ts';
 
 const ALGORITHM = 'aes-256-gcm';

@@ -8,14 +8,14 @@ import {
   SHARED_LIMITS_LAST_READ_MS,
   SHARED_LIMITS_RETRY_MS,
 } from '../../machines/limits.ts';
-import type { Timers } from '../ports/clock.ts';
-import type { Logger } from '../ports/logger.ts';
 import {
   type Budgeted,
   type BudgetState,
   type SharedCounter,
   SharedCounterUnavailable,
-} from '../ports/shared-counter.ts';
+} from '../ports/access/shared-counter.ts';
+import type { Timers } from '../ports/plumbing/clock.ts';
+import type { Logger } from '../ports/plumbing/logger.ts';
 
 const KEY_PREFIX = 'service-limits';
 

@@ -1,7 +1,7 @@
 // Tries a Redis: it answers a PING of this user.
 import { Redis } from 'ioredis';
 import { SETUP_CONNECT_TIMEOUT_MS } from '../../machines/limits.ts';
-import { type ConnectionResult, reasonWithout } from '../ports/connection-tests.ts';
+import { type ConnectionResult, reasonWithout } from '../ports/plumbing/connection-tests.ts';
 
 /** Connects once and asks. */
 export async function tryRedis(url: string): Promise<ConnectionResult> {

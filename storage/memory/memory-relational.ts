@@ -1,24 +1,25 @@
 // Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
 // fleet only.
-import type { AuditChain } from '../ports/audit-chain.ts';
-import type { LicenseStore } from '../ports/license-store.ts';
+
+import type { SessionStore } from '../ports/access/sessions.ts';
+import type { SsoStore } from '../ports/access/sso-store.ts';
+import type { UserStore } from '../ports/access/users.ts';
+import type { AuditChain } from '../ports/audit/audit-chain.ts';
+import type { FactWriter, SensorRegistry } from '../ports/fleet/sensor-registry.ts';
+import type { TeamStore } from '../ports/fleet/teams.ts';
+import type { LicenseStore } from '../ports/license/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
-import type { FactWriter, SensorRegistry } from '../ports/sensor-registry.ts';
-import type { SessionStore } from '../ports/sessions.ts';
-import type { SettingsStore } from '../ports/settings-store.ts';
-import type { SsoStore } from '../ports/sso-store.ts';
-import type { TeamStore } from '../ports/teams.ts';
-import type { UserStore } from '../ports/users.ts';
-import { createMemoryApiKeys } from './api-keys.ts';
-import { createMemoryAudit } from './audit-log.ts';
-import { createMemoryInventory } from './inventory-store.ts';
-import { emptyLabels, isLabelled } from './labels.ts';
-import { createMemoryLicense } from './license-store.ts';
-import { createMemoryRegistry } from './memory-registry.ts';
-import { createMemorySettings } from './settings-store.ts';
-import { createMemorySso } from './sso-store.ts';
-import { createMemoryTeams } from './teams.ts';
-import { createMemoryPeople } from './users.ts';
+import type { SettingsStore } from '../ports/settings/settings-store.ts';
+import { createMemoryApiKeys } from './access/api-keys.ts';
+import { createMemorySso } from './access/sso-store.ts';
+import { createMemoryPeople } from './access/users.ts';
+import { createMemoryAudit } from './audit/audit-log.ts';
+import { emptyLabels, isLabelled } from './fleet/labels.ts';
+import { createMemoryRegistry } from './fleet/memory-registry.ts';
+import { createMemoryTeams } from './fleet/teams.ts';
+import { createMemoryLicense } from './license/license-store.ts';
+import { createMemorySettings } from './settings/settings-store.ts';
+import { createMemoryInventory } from './telemetry/inventory-store.ts';
 
 export type MemoryRelational = {
   readonly sensors: SensorRegistry;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { SETUP_CONNECT_TIMEOUT_MS } from '../../machines/limits.ts';
-import { type ConnectionResult, reasonWithout } from '../ports/connection-tests.ts';
+import { type ConnectionResult, reasonWithout } from '../ports/plumbing/connection-tests.ts';
 
 const DEFAULT_PORT = 9_092;
 

@@ -17,10 +17,10 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client';
-import { type Claims, lacksClaims } from '../../../machines/console/sso-login.rules.ts';
-import { SSO_PRESETS } from '../../../machines/console/sso-provider.rules.ts';
+import { type Claims, lacksClaims } from '../../../machines/console/access/sso-login.rules.ts';
+import { SSO_PRESETS } from '../../../machines/console/access/sso-provider.rules.ts';
 import { SSO_METADATA_TTL_MS, SSO_REQUEST_TIMEOUT_MS } from '../../../machines/limits.ts';
-import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/sso-store.ts';
+import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/access/sso-store.ts';
 import { createProviderFetch, ProviderUnreachable } from './provider-fetch.ts';
 
 export type ProviderFailure = {

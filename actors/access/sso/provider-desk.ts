@@ -6,12 +6,16 @@ import {
   mistakesOfProvider,
   SSO_PRESETS,
   type SsoMistake,
-} from '../../../machines/console/sso-provider.rules.ts';
+} from '../../../machines/console/access/sso-provider.rules.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { SSO_PROVIDERS_MAX } from '../../../machines/limits.ts';
-import type { Doing } from '../../../storage/ports/doing.ts';
-import type { Sealer } from '../../../storage/ports/sealer.ts';
-import type { SsoOptions, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
+import type {
+  SsoOptions,
+  SsoProviderRow,
+  SsoStore,
+} from '../../../storage/ports/access/sso-store.ts';
+import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
+import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
 import { newId } from '../../trust/uuid-v7.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { secretContextOf } from './sso-desk.ts';

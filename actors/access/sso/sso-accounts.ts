@@ -2,15 +2,18 @@
 // an account that a login makes follows from provider and subject, so a login that was cut off between making the account
 // and tying the subject finds its account again, without trusting an address for it. decision: D40
 import { createHash } from 'node:crypto';
-import type { SsoAdmissible, SsoAdmitted } from '../../../machines/console/sso-login.machine.ts';
+import type {
+  SsoAdmissible,
+  SsoAdmitted,
+} from '../../../machines/console/access/sso-login.machine.ts';
 import type {
   KnownAccount,
   KnownAccounts,
   SsoPerson,
-} from '../../../machines/console/sso-login.rules.ts';
-import type { Doing } from '../../../storage/ports/doing.ts';
-import type { SsoStore } from '../../../storage/ports/sso-store.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
+} from '../../../machines/console/access/sso-login.rules.ts';
+import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
+import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
 import type { SessionDesk } from '../sessions.ts';
 
 export type AccountDeps = {

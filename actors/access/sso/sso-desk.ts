@@ -2,8 +2,12 @@
 // to the browser that began it, is taken out of the database once, and ends in a new session or in a refusal that is
 // audited with its reason; the person is told the code alone. decision: D40; invariant: I18
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { SsoExchanged } from '../../../machines/console/sso-login.machine.ts';
-import { type Claims, localPathOf, personOf } from '../../../machines/console/sso-login.rules.ts';
+import type { SsoExchanged } from '../../../machines/console/access/sso-login.machine.ts';
+import {
+  type Claims,
+  localPathOf,
+  personOf,
+} from '../../../machines/console/access/sso-login.rules.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
 import {
   RETRY_AFTER_STORE_MS,
@@ -11,9 +15,13 @@ import {
   SSO_RANDOM_BYTES,
   SSO_RETRY_AFTER_MS,
 } from '../../../machines/limits.ts';
+import type {
+  SsoFlowRow,
+  SsoProviderRow,
+  SsoStore,
+} from '../../../storage/ports/access/sso-store.ts';
+import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
 import { type AuditLog, StoreUnavailable } from '../../../storage/ports/relational.ts';
-import type { Sealer } from '../../../storage/ports/sealer.ts';
-import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../../storage/ports/sso-store.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';
 import { type Chance, systemChance } from '../../trust/chance.ts';

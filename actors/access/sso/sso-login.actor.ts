@@ -9,8 +9,8 @@ import {
   type SsoLoginEvent,
   type SsoLoginInput,
   ssoLoginMachine,
-} from '../../../machines/console/sso-login.machine.ts';
-import type { SsoPerson } from '../../../machines/console/sso-login.rules.ts';
+} from '../../../machines/console/access/sso-login.machine.ts';
+import type { SsoPerson } from '../../../machines/console/access/sso-login.rules.ts';
 import type { ErrorCode } from '../../../machines/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';

@@ -1,7 +1,7 @@
 // A small document from a file or from standard input, bounded before it is read whole.
 import { open } from 'node:fs/promises';
 import { LICENSE_BODY_MAX_BYTES } from '../../../machines/limits.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
+import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 
 export type ReadInput = (path: string) => Promise<string>;
 

@@ -14,7 +14,7 @@ import {
   makeLicenseKeys,
   openLicenseKey,
 } from '../../../storage/keys/license-key.ts';
-import type { LicenseStore } from '../../../storage/ports/license-store.ts';
+import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import { embeddedAnchor, licenseAnchorOf } from '../../assembly/license.ts';
 import { processTime } from '../../assembly/time.ts';
 

@@ -17,10 +17,10 @@ import {
   openSharedSecret,
 } from '../../../storage/keys/license-key.ts';
 import { ed25519KeyOf } from '../../assembly/license.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { json } from '../output.ts';
-import { programVersion } from '../program-version.ts';
-import { plain, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { json } from '../plumbing/output.ts';
+import { programVersion } from '../plumbing/program-version.ts';
+import { plain, type Terminal } from '../plumbing/terminal.ts';
 import type { ReadInput } from './input.ts';
 import { SIGN_PATH, startSigningService } from './signing-service.ts';
 

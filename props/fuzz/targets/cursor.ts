@@ -1,5 +1,8 @@
 // Positions in a list: only what the signer sealed for this list and filter is opened, and it comes back as it was.
-import { type CursorPosition, createCursorSigner } from '../../../gateway/operator-plane/cursor.ts';
+import {
+  type CursorPosition,
+  createCursorSigner,
+} from '../../../gateway/operator-plane/plumbing/cursor.ts';
 import { texts } from '../samples.ts';
 import { demand, demandSame, type FuzzTarget } from '../target.ts';
 import { checkRefusal } from '../wire-oracle.ts';
@@ -17,7 +20,7 @@ const OPENED = new Map(
 
 const target: FuzzTarget = {
   name: 'cursor',
-  modules: ['gateway/operator-plane/cursor.ts'],
+  modules: ['gateway/operator-plane/plumbing/cursor.ts'],
   form: 'text',
   dictionary: ['.', '=', 'e30', '_', '-'],
   seeds: () =>

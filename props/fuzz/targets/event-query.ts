@@ -1,15 +1,15 @@
 // A question for events, from the query string to the store's query: the same range on every page, instants that the
 // store can hold, and nothing outside the filter's schema.
 import { Compile } from 'typebox/compile';
-import { createCursorSigner } from '../../../gateway/operator-plane/cursor.ts';
+import { createCursorSigner } from '../../../gateway/operator-plane/plumbing/cursor.ts';
+import { parseQuery } from '../../../gateway/operator-plane/plumbing/query-string.ts';
+import { timeText } from '../../../gateway/operator-plane/plumbing/time-range.ts';
 import {
   cursorAfter,
   EventFilter,
   type EventQuestion,
   questionOf,
-} from '../../../gateway/operator-plane/event-query.ts';
-import { parseQuery } from '../../../gateway/operator-plane/query-string.ts';
-import { timeText } from '../../../gateway/operator-plane/time-range.ts';
+} from '../../../gateway/operator-plane/telemetry/event-query.ts';
 import { plainEvent, texts } from '../samples.ts';
 import { demand, demandSame, type FuzzTarget } from '../target.ts';
 import { checkRefusal } from '../wire-oracle.ts';
@@ -28,7 +28,10 @@ const LAST = {
 
 const target: FuzzTarget = {
   name: 'event-query',
-  modules: ['gateway/operator-plane/event-query.ts', 'gateway/operator-plane/time-range.ts'],
+  modules: [
+    'gateway/operator-plane/telemetry/event-query.ts',
+    'gateway/operator-plane/plumbing/time-range.ts',
+  ],
   form: 'text',
   dictionary: [
     'from=',

@@ -1,5 +1,5 @@
 // The text after the question mark: plain values without a prototype, lists only where lists belong, nothing lost.
-import { parseQuery } from '../../../gateway/operator-plane/query-string.ts';
+import { parseQuery } from '../../../gateway/operator-plane/plumbing/query-string.ts';
 import { texts } from '../samples.ts';
 import { demand, demandSame, type FuzzTarget } from '../target.ts';
 
@@ -7,7 +7,7 @@ const LISTS = new Set(['event_kind', 'severity', 'trust_health', 'trust_state'])
 
 const target: FuzzTarget = {
   name: 'query-string',
-  modules: ['gateway/operator-plane/query-string.ts'],
+  modules: ['gateway/operator-plane/plumbing/query-string.ts'],
   form: 'text',
   dictionary: [
     'event_kind=',

@@ -10,11 +10,11 @@ import { createAuthenticate, createRenewal } from '../../../actors/trust/renewal
 import { createRevocation } from '../../../actors/trust/revocation.ts';
 import type { SensorActors } from '../../../actors/trust/sensor-actors.ts';
 import { createTokenDesk } from '../../../actors/trust/tokens.ts';
-import type { SensorEvent } from '../../../machines/console/sensor.machine.ts';
+import type { SensorEvent } from '../../../machines/console/fleet/sensor.machine.ts';
 import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { EnrollRequest } from '../../../machines/wire/enrollment.ts';
 import { createMemoryRelational } from '../../../storage/memory/memory-relational.ts';
-import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import { type Race, scheduledPort } from './scheduled-port.ts';
 
 type Watch = Parameters<SensorRegistry['watchIdentities']>[0];

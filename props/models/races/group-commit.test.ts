@@ -3,7 +3,7 @@
 // decision: D5; invariant: I1, I6, I10
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGroupCommit } from '../../../storage/ports/group-commit.ts';
+import { createGroupCommit } from '../../../storage/ports/plumbing/group-commit.ts';
 import { begun, raced } from './scheduled-port.ts';
 
 const ROWS_MAX = 6;

@@ -2,12 +2,12 @@
 // side, two heartbeats later the Console shows what the node has, and from then on neither list travels.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createInventory } from '../../../actors/fleet/ingest/inventory.ts';
 import { silentLogger } from '../../../actors/runtime/silent-logger.ts';
+import { createInventory } from '../../../actors/telemetry/inventory.ts';
 import type { HeartbeatRequest, SectionHashes } from '../../../machines/wire/heartbeat.ts';
 import { createSocketReport } from '../../../sensor/actors/socket-report.ts';
 import type { Sockets } from '../../../sensor/telemetry/sockets.ts';
-import { createMemoryInventory } from '../../../storage/memory/inventory-store.ts';
+import { createMemoryInventory } from '../../../storage/memory/telemetry/inventory-store.ts';
 import { type InventoryStore, StoreUnavailable } from '../../../storage/ports/relational.ts';
 
 const NO_BASELINES = { put: async () => undefined, baselinesOf: async () => [] };

@@ -3,11 +3,11 @@
 // stored twice. invariant: I1, I6, I10; decision: D6
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createIngest } from '../../../actors/fleet/ingest/ingest.ts';
-import { createLanes } from '../../../actors/fleet/ingest/lane.ts';
-import { createSequenceLedgers } from '../../../actors/fleet/ingest/sequence-ledger.ts';
-import type { EventBatch, EventSink } from '../../../storage/ports/event-store.ts';
-import { EventStoreUnavailable } from '../../../storage/ports/event-store.ts';
+import { createIngest } from '../../../actors/telemetry/ingest.ts';
+import { createLanes } from '../../../actors/telemetry/lane.ts';
+import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
+import type { EventBatch, EventSink } from '../../../storage/ports/telemetry/event-store.ts';
+import { EventStoreUnavailable } from '../../../storage/ports/telemetry/event-store.ts';
 import { event } from '../../contracts/samples.ts';
 import { begun, raced, scheduledPort } from './scheduled-port.ts';
 

@@ -2,7 +2,7 @@
 // and in the end the Console believes exactly what the database holds, so that an overlap ends. invariant: I4
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { IdentityRecord } from '../../../storage/ports/sensor-registry.ts';
+import type { IdentityRecord } from '../../../storage/ports/fleet/sensor-registry.ts';
 import { enrolled, type RacedConsole, startConsole } from './console.ts';
 import { begun, raced } from './scheduled-port.ts';
 

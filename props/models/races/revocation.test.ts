@@ -2,9 +2,9 @@
 // the database comes late. invariant: I3
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createIngest } from '../../../actors/fleet/ingest/ingest.ts';
-import { createSequenceLedgers } from '../../../actors/fleet/ingest/sequence-ledger.ts';
-import { createMemoryEvents } from '../../../storage/memory/memory-events.ts';
+import { createIngest } from '../../../actors/telemetry/ingest.ts';
+import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
+import { createMemoryEvents } from '../../../storage/memory/telemetry/memory-events.ts';
 import { event } from '../../contracts/samples.ts';
 import { enrolled, enrollRequest, NOW_MS, startConsole } from './console.ts';
 import { begun, raced, scheduledPort } from './scheduled-port.ts';

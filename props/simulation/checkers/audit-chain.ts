@@ -1,7 +1,7 @@
 // The audit trail of the whole fleet is one chain. It is followed row by row as it is sealed, and verified from its first
 // row at the end, checkpoints and all; that it has no open tail once everything is healed is looked at with the rest of
 // the fleet's recovery. No excuses: what a crash interrupts is sealed whole or not at all. invariant: I17; decision: D35
-import { hashOfRow } from '../../../actors/trust/audit-hash.ts';
+import { hashOfRow } from '../../../actors/audit/audit-hash.ts';
 import { GENESIS_HASH, verifyChain } from '../../../machines/trust/audit-chain.rules.ts';
 import { isWorldSigned } from '../world/audit-keys.ts';
 import type { CheckerKind } from './checker.ts';

@@ -1,9 +1,9 @@
 // Each checker hears a good story and a broken one, told by hand. It must be silent at the first and speak at the second.
 import { expect, it } from 'vitest';
-import { hashOfRow } from '../../../actors/trust/audit-hash.ts';
+import { hashOfRow } from '../../../actors/audit/audit-hash.ts';
 import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
-import { auditCalls } from '../../../storage/memory/audit-log.ts';
-import { emptyRegistry } from '../../../storage/memory/registry-state.ts';
+import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
+import { emptyRegistry } from '../../../storage/memory/fleet/registry-state.ts';
 import type { Observation } from '../world/observation.ts';
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';

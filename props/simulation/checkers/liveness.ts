@@ -3,9 +3,9 @@
 // empty, and everything its engine wrote delivered as far as the Sensor has it. Every person must have got in.
 
 import { regionsOfSensor } from '../../../actors/fleet/sensor.actor.ts';
-import { healthFactsOf } from '../../../machines/console/sensor.rules.ts';
+import { healthFactsOf } from '../../../machines/console/fleet/sensor.rules.ts';
 import { trustHealth } from '../../../machines/trust/health.rules.ts';
-import type { SensorRow } from '../../../storage/ports/sensor-registry.ts';
+import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { RunningConsole } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { FleetView } from './checker.ts';

@@ -1,7 +1,7 @@
 // Duplicates can always be removed: what is stored twice has the same event id, and no id stands for two events. One
 // excuse: the id is made of the sensor's identity too, so an event that a node read again after it had enrolled as
 // somebody else has another id; such nodes are left out of the first half. decision: D6
-import type { EventBatch } from '../../../storage/ports/event-store.ts';
+import type { EventBatch } from '../../../storage/ports/telemetry/event-store.ts';
 import type { CheckerKind } from './checker.ts';
 import { createKeyColumn, digestOf, ensure, nodeOfKey } from './columns.ts';
 

@@ -1,7 +1,8 @@
 // Mistakes about people: what lets them in goes on doing so, or stands for what it is not.
+
+import type { SessionRow, SessionStore } from '../../../storage/ports/access/sessions.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
 import type { ApiKeys } from '../../../storage/ports/relational.ts';
-import type { SessionRow, SessionStore } from '../../../storage/ports/sessions.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { Edge } from '../world/edge.ts';
 import type { PlantedBug } from './planted-bug.ts';

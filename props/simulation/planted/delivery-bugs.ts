@@ -1,5 +1,5 @@
 // Mistakes on an event's way through the Console: what is confirmed, under which name and in which order it is stored.
-import type { EventBatch, EventSink } from '../../../storage/ports/event-store.ts';
+import type { EventBatch, EventSink } from '../../../storage/ports/telemetry/event-store.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';

@@ -1,7 +1,10 @@
 // Mistakes with the loss ledger, on its way from the node to whoever asks for it.
 
 import type { ExportFiles } from '../../../sensor/engine/export-files.ts';
-import type { CoverageRow, TelemetryRows } from '../../../storage/ports/telemetry-store.ts';
+import type {
+  CoverageRow,
+  TelemetryRows,
+} from '../../../storage/ports/telemetry/telemetry-store.ts';
 import type { FaultKind } from '../faults/kinds.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';

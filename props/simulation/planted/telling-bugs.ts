@@ -1,6 +1,6 @@
 // Mistakes with what nodes tell beside events: habits of programs, flows, sockets.
-import type { BaselineStore } from '../../../storage/ports/baseline-store.ts';
-import type { FlowRow } from '../../../storage/ports/telemetry-store.ts';
+import type { BaselineStore } from '../../../storage/ports/telemetry/baseline-store.ts';
+import type { FlowRow } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM, LONG_LIVES, QUICK_HABITS } from './settings.ts';

@@ -1,6 +1,6 @@
 // Mistakes about who is trusted: tokens, revocations, and the end of a certificate.
 import type { IdentityCache, IdentityVerdict } from '../../../actors/trust/identity-cache.ts';
-import type { SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { SimulatedStores } from '../world/stores.ts';
 import type { PlantedBug } from './planted-bug.ts';

@@ -1,9 +1,9 @@
 // The keys with which simulated Consoles sign their checkpoints: a digest instead of a signature, so that a run stays
 // the same run. Nobody in the world forges one.
 import { hash } from 'node:crypto';
-import { checkpointBytes } from '../../../actors/trust/audit-hash.ts';
-import type { CheckpointSigner } from '../../../actors/trust/audit-sealer.actor.ts';
-import type { AuditCheckpoint } from '../../../storage/ports/audit-chain.ts';
+import { checkpointBytes } from '../../../actors/audit/audit-hash.ts';
+import type { CheckpointSigner } from '../../../actors/audit/audit-sealer.actor.ts';
+import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 
 /** The key of a Console, kept in its data directory through all its lives. */
 export function worldSigner(console: string): CheckpointSigner {

@@ -2,8 +2,8 @@
 // stores, clocks and listener. It can be started, stopped in order, and killed at any moment; what is left of it then is
 // what the stores hold.
 import { createHash } from 'node:crypto';
+import { type AuditSealer, startAuditSealer } from '../../../actors/audit/audit-sealer.actor.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
-import { type AuditSealer, startAuditSealer } from '../../../actors/trust/audit-sealer.actor.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { RateBudget } from '../../../gateway/access/rate-budget.ts';
 import { assembleFleet, type Fleet } from '../../../gateway/assembly/fleet.ts';

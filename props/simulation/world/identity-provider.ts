@@ -5,7 +5,7 @@ import type {
   ProviderFailure,
 } from '../../../actors/access/sso/provider-client.ts';
 import type { Role } from '../../../machines/trust/roles.rules.ts';
-import type { SsoProviderRow } from '../../../storage/ports/sso-store.ts';
+import type { SsoProviderRow } from '../../../storage/ports/access/sso-store.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 

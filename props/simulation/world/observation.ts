@@ -2,7 +2,7 @@
 // tells whether two runs were the same; so it holds no identifier that chance outside the seed has made.
 import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
-import type { SessionStage } from '../../../storage/ports/sessions.ts';
+import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 
 /** A batch as it is named on the wire. `events` are the keys the engine gave them. */
 export type BatchSeen = {

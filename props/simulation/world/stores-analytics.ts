@@ -8,22 +8,28 @@ import {
   type DirectSinkOptions,
 } from '../../../storage/analytics/direct-sink.ts';
 import type { EventInserter, InsertOutcome } from '../../../storage/analytics/event-inserter.ts';
-import { baselineCalls } from '../../../storage/memory/baseline-rows.ts';
-import { createEventRows, type EventRows } from '../../../storage/memory/event-rows.ts';
+import { portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import { baselineCalls } from '../../../storage/memory/telemetry/baseline-rows.ts';
+import { createEventRows, type EventRows } from '../../../storage/memory/telemetry/event-rows.ts';
 import {
   createTelemetryRows,
   type TelemetryRowsInMemory,
-} from '../../../storage/memory/telemetry-rows.ts';
-import { portOf } from '../../../storage/memory/unsafe-port-of.ts';
-import type { BaselineStore, StoredBaseline } from '../../../storage/ports/baseline-store.ts';
+} from '../../../storage/memory/telemetry/telemetry-rows.ts';
+import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
+import type {
+  BaselineStore,
+  StoredBaseline,
+} from '../../../storage/ports/telemetry/baseline-store.ts';
 import {
   type EventBatch,
   type EventSink,
   type EventStore,
   EventStoreUnavailable,
-} from '../../../storage/ports/event-store.ts';
-import type { Logger } from '../../../storage/ports/logger.ts';
-import type { SensorCoverage, TelemetryStore } from '../../../storage/ports/telemetry-store.ts';
+} from '../../../storage/ports/telemetry/event-store.ts';
+import type {
+  SensorCoverage,
+  TelemetryStore,
+} from '../../../storage/ports/telemetry/telemetry-store.ts';
 import type { Life } from './life.ts';
 import { type AnalyticsFaults, healWay, noWayFaults } from './stores-faults.ts';
 import { askOver, createFrozen, createWay, type Way } from './stores-way.ts';

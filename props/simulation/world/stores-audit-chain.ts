@@ -1,8 +1,8 @@
 // The chain over the simulated audit log. A call of it is a transaction under the database's one sealer lock, and it
 // takes as long as its way does; meanwhile the other Consoles are told that somebody seals. A transaction whose caller
 // is gone or has given up is rolled back, and what was sent for it and comes later is refused.
-import type { Calls } from '../../../storage/memory/unsafe-port-of.ts';
-import type { AuditChain, SealOutcome } from '../../../storage/ports/audit-chain.ts';
+import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import type { AuditChain, SealOutcome } from '../../../storage/ports/audit/audit-chain.ts';
 import { StoreUnavailable } from '../../../storage/ports/relational.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';

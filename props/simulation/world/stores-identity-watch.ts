@@ -8,7 +8,10 @@ import {
   IDENTITY_WATCH_KEEPALIVE_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import type { IdentityWatch, SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
+import type {
+  IdentityWatch,
+  SensorRegistry,
+} from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import { EVERYBODY, hits, type RelationalFaults } from './stores-faults.ts';

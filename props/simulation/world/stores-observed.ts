@@ -1,12 +1,12 @@
 // The registry's calls with a word to the checkers at every commit that changed who is trusted. What is told is read
 // from the state before and after, never from what the caller is answered: an answer can be lost.
-import { type RegistryPort, registryCalls } from '../../../storage/memory/registry-calls.ts';
+import { type RegistryPort, registryCalls } from '../../../storage/memory/fleet/registry-calls.ts';
 import {
   certificatesOf,
   type RegistryState,
   type Token,
-} from '../../../storage/memory/registry-state.ts';
-import type { Calls } from '../../../storage/memory/unsafe-port-of.ts';
+} from '../../../storage/memory/fleet/registry-state.ts';
+import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import type { Observation } from './observation.ts';
 
 type Observe = (observation: Observation) => void;

@@ -1,14 +1,14 @@
 // People, their sessions and their keys with a word to the checkers at every commit that changed who is let in. What is
 // told is read from the state before and after, never from what the caller is answered: an answer can be lost.
-import { apiKeyCalls } from '../../../storage/memory/api-keys.ts';
-import type { RecordEntry } from '../../../storage/memory/people-state.ts';
-import { ssoCalls } from '../../../storage/memory/sso-store.ts';
-import type { Calls } from '../../../storage/memory/unsafe-port-of.ts';
-import { peopleCalls } from '../../../storage/memory/users.ts';
+import { apiKeyCalls } from '../../../storage/memory/access/api-keys.ts';
+import type { RecordEntry } from '../../../storage/memory/access/people-state.ts';
+import { ssoCalls } from '../../../storage/memory/access/sso-store.ts';
+import { peopleCalls } from '../../../storage/memory/access/users.ts';
+import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import type { SessionRow, SessionStore } from '../../../storage/ports/access/sessions.ts';
+import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
 import type { ApiKeyRow, ApiKeys } from '../../../storage/ports/relational.ts';
-import type { SessionRow, SessionStore } from '../../../storage/ports/sessions.ts';
-import type { SsoStore } from '../../../storage/ports/sso-store.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
 import type { Observation } from './observation.ts';
 
 const PEOPLE_MAX = 1_000;

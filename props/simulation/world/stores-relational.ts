@@ -7,13 +7,17 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import { auditCalls } from '../../../storage/memory/audit-log.ts';
-import { inventoryCalls } from '../../../storage/memory/inventory-store.ts';
-import { keepFacts, type RegistryPort } from '../../../storage/memory/registry-calls.ts';
-import { emptyRegistry, type RegistryState } from '../../../storage/memory/registry-state.ts';
-import { type Calls, portOf } from '../../../storage/memory/unsafe-port-of.ts';
-import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit-chain.ts';
-import type { Logger } from '../../../storage/ports/logger.ts';
+import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
+import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
+import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
+import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
+import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
+import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
+import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
+import type { FactWriter, SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import {
   type ApiKeys,
   type AuditEntry,
@@ -23,14 +27,10 @@ import {
   type RelationalHealth,
   StoreUnavailable,
 } from '../../../storage/ports/relational.ts';
-import type { FactWriter, SensorRegistry } from '../../../storage/ports/sensor-registry.ts';
-import type { SessionStore } from '../../../storage/ports/sessions.ts';
-import type { SsoStore } from '../../../storage/ports/sso-store.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/users.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
-} from '../../../storage/relational/fact-writer.ts';
+} from '../../../storage/relational/fleet/fact-writer.ts';
 import type { Life } from './life.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
 import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';

@@ -1,6 +1,6 @@
 // The way of one process's calls to a simulated store: connections, latency, time-outs, and everything that can go wrong
 // between asking and hearing the answer. An effect runs whole or not at all; what is lost is only the word about it.
-import type { Ask } from '../../../storage/memory/unsafe-port-of.ts';
+import type { Ask } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -3,7 +3,7 @@
 import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { Intervals } from '../../../machines/limits.ts';
 import type { RuntimeEvent } from '../../../machines/wire/event.ts';
-import type { Logger } from '../../../storage/ports/logger.ts';
+import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { type HostClock, timeOf } from './clocks.ts';
 import type { Life } from './life.ts';
 import {

@@ -3,7 +3,7 @@
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { HeartbeatRequest } from '../../../machines/wire/heartbeat.ts';
 import type { InventoryResponse, InventorySection } from '../../../machines/wire/inventory.ts';
-import { flowName } from '../../../storage/memory/telemetry-rows.ts';
+import { flowName } from '../../../storage/memory/telemetry/telemetry-rows.ts';
 import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
 import type { World } from './world.ts';
 

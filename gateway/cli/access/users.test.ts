@@ -1,0 +1,99 @@
+// `service-console users` by example, against the real listener.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pc from 'picocolors';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Listening,
+  listenWithFixture,
+} from '../../operator-plane/plumbing/listening.fixture.ts';
+import { NOW_MS } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
+import { saveContext } from '../plumbing/context-file.ts';
+import { EXIT } from '../plumbing/exit.ts';
+import { runProgram } from '../plumbing/program.ts';
+
+let live: Listening;
+let home: string;
+
+beforeAll(async () => {
+  live = await listenWithFixture();
+  home = mkdtempSync(join(tmpdir(), 'cli-users-'));
+  saveContext({ XDG_CONFIG_HOME: home }, 'local', {
+    ...{ url: live.url, token: live.fixture.addKey(['admin']), ca_pem: live.caPem },
+  });
+});
+afterAll(async () => {
+  await live.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function run(...argv: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runProgram(['users', ...argv], {
+    env: { XDG_CONFIG_HOME: home },
+    terminal: {
+      out: (text) => void out.push(text),
+      talk: (text) => void err.push(text),
+      isInteractive: false,
+      colors: pc.createColors(false),
+    },
+    now: () => NOW_MS + 90_000,
+    signal: new AbortController().signal,
+    ask: async () => '',
+  });
+  return { code, out, err: err.join('\n') };
+}
+
+describe('users', () => {
+  it('should be made with a link whose secret alone is on stdout', async () => {
+    const made = await run('create', 'Ana@example.test', '--role', 'analyst', '--name', 'Ana');
+    expect(made).toMatchObject({ code: EXIT.ok, out: [expect.stringMatching(/^svcl_/)] });
+    expect(made.err).toContain('is not shown again');
+    const again = await run('create', 'ana@example.test', '--role', 'viewer');
+    expect(again).toMatchObject({ code: EXIT.refused, out: [] });
+    expect((await run('create', 'b@example.test', '--role', 'root')).code).toBe(EXIT.usage);
+    const plain = await run('create', 'sso@example.test', '--role', 'viewer', '--no-link');
+    expect(plain.out[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('should be listed, and found by address or id', async () => {
+    const { out } = await run('list');
+    expect(out[0]).toMatch(/^EMAIL +ROLE +STATUS +MFA +LAST LOGIN +ID$/);
+    expect(out[1]).toMatch(/^Ana@example\.test +analyst +active +off +never +[0-9a-f-]{36}$/);
+    const [id = ''] = (await run('get', 'ana@example.test', '-o', 'name')).out;
+    expect((await run('get', id, '-o', 'json')).out.join('')).toContain('Ana@example.test');
+    expect((await run('get', 'nobody@example.test')).code).toBe(EXIT.notFound);
+  });
+
+  it('should lose a second factor to an admin, who is asked first', async () => {
+    const { people, secondFactor } = live.fixture.deps.access;
+    const name = 'mia@example.test';
+    const [link = ''] = (await run('create', name, '--role', 'operator')).out;
+    await people.passwords.reset({ secret: link, password: 'a rather long one', from: '' });
+    const { userId = '' } = (await people.users.findByEmail(name)) ?? {};
+    const session = { hash: Buffer.alloc(32), stage: 'partial' } as const;
+    await secondFactor.begin({ userId, session, actor: 'test', from: '' }, {});
+    expect((await people.users.get(userId))?.mfa.state).toBe('pending');
+    expect((await run('reset-mfa', name)).code).toBe(EXIT.usage);
+    expect(await run('reset-mfa', name, '--yes')).toMatchObject({ code: EXIT.ok, out: [userId] });
+    expect((await people.users.get(userId))?.mfa.state).toBe('off');
+    const again = await run('reset-mfa', name, '--yes');
+    expect(again).toMatchObject({ code: EXIT.refused, out: [] });
+    expect(again.err).toContain('has no second factor');
+  });
+
+  it('should change, end and go', async () => {
+    const name = 'ana@example.test';
+    expect((await run('set-role', name, 'operator')).err).toContain('is active, operator');
+    expect((await run('disable', name)).err).toContain('is disabled');
+    expect((await run('enable', name)).err).toContain('is active');
+    expect((await run('reset-link', name)).out[0]).toMatch(/^svcl_/);
+    expect((await run('sessions', name)).err).toContain('No live sessions');
+    expect((await run('sessions', name, '--end')).err).toContain('0 sessions were ended');
+    expect((await run('remove', name)).code).toBe(EXIT.usage);
+    expect((await run('remove', name, '--yes')).code).toBe(EXIT.ok);
+    expect((await run('get', name)).code).toBe(EXIT.notFound);
+  });
+});

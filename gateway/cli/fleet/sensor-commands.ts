@@ -1,0 +1,202 @@
+// `service-console sensors ...`
+import type { Command } from 'commander';
+import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
+import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
+import {
+  type CommandIo,
+  clientOf,
+  confirm,
+  integerOf,
+  type SharedOptions,
+  tableOptions,
+  watched,
+  withOutput,
+  withTimeout,
+  withWatch,
+} from '../plumbing/command-run.ts';
+import { findGroup, findSensor, findTeam } from '../plumbing/find-by-name.ts';
+import { printList, printRecord, type View } from '../plumbing/output.ts';
+import { age } from '../plumbing/terminal.ts';
+import { addSensorTelemetryCommands } from '../telemetry/sensor-telemetry-commands.ts';
+import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
+import { addSensorLabelCommands } from './sensor-label-commands.ts';
+
+const LIST_MAX = 1_000_000;
+
+type ListOptions = SharedOptions & {
+  readonly name?: string;
+  readonly health?: readonly string[];
+  readonly trustState?: readonly string[];
+  readonly tag?: string;
+  readonly group?: string;
+  readonly team?: string;
+  readonly limit: string;
+};
+type Issued = { readonly secret: string; readonly enroll_command: string };
+
+/** Registers the commands. */
+export function addSensorCommands(program: Command, io: CommandIo): void {
+  const sensors = program.command('sensors').description('the fleet');
+
+  withWatch(withOutput(sensors.command('list').alias('ls').description('list sensors')))
+    .option('--name <part>', 'only names that contain this')
+    .option('--health <health...>', 'only these trust healths')
+    .option('--trust-state <state...>', 'only these trust states')
+    .option('--tag <tag>', 'only those with this tag')
+    .option('--group <group>', 'only those of this group')
+    .option('--team <team>', 'only those of this team')
+    .option('--limit <number>', 'at most this many', '1000')
+    .action(async (options: ListOptions) => {
+      const limit = integerOf(options.limit, '--limit', LIST_MAX);
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      const { group, team } = options;
+      const labels = {
+        tag: options.tag,
+        group_id: group === undefined ? undefined : (await findGroup(client, group)).id,
+        team_id: team === undefined ? undefined : (await findTeam(client, team)).id,
+      };
+      await watched(io, options, async () => {
+        const query = {
+          ...labels,
+          node_name: options.name,
+          trust_health: options.health,
+          trust_state: options.trustState,
+        };
+        const found: SensorSummary[] = [];
+        for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, limit)) {
+          found.push(one);
+        }
+        printList(io.terminal, found, listView(io.now()), shown);
+      });
+    });
+
+  withOutput(sensors.command('get').description('one sensor'))
+    .argument('<sensor>', 'id or node name')
+    .action(async (name: string, options: SharedOptions) => {
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      const { sensor_id: id } = await findSensor(client, name);
+      const detail = await client.get<SensorDetail>(`/api/v2/sensors/${id}`);
+      printRecord(io.terminal, detail, recordView(io.now()), shown);
+    });
+
+  withTimeout(sensors.command('revoke').description('revoke a sensor; final'))
+    .argument('<sensor>', 'id or node name')
+    .requiredOption('--reason <text>', 'kept in the audit log')
+    .option('-y, --yes', 'do not ask')
+    .action(async (name: string, options: RevokeOptions) => {
+      const client = clientOf(io, options);
+      const sensor = await findSensor(client, name);
+      await confirm(io, {
+        ...options,
+        what: `Revoking ${sensor.node_name} (${sensor.sensor_id}) is final`,
+        name: sensor.node_name,
+      });
+      await client.send('POST', `/api/v2/sensors/${sensor.sensor_id}/revoke`, {
+        reason: options.reason,
+      });
+      io.terminal.talk(`${sensor.node_name} is revoked.`);
+      io.terminal.out(sensor.sensor_id);
+    });
+
+  withTimeout(sensors.command('reenroll').description('make a token for a new certificate'))
+    .argument('<sensor>', 'id or node name')
+    .action(async (name: string, options: Pick<SharedOptions, 'timeout'>) => {
+      const client = clientOf(io, options);
+      const sensor = await findSensor(client, name);
+      const issued = await client.send<Issued>(
+        'POST',
+        `/api/v2/sensors/${sensor.sensor_id}/reenroll`,
+      );
+      io.terminal.talk('On the node, give this token on standard input to:');
+      io.terminal.talk(`  ${issued.enroll_command}`);
+      io.terminal.out(issued.secret);
+    });
+  addSensorLabelCommands(sensors, io);
+  addSensorTelemetryCommands(sensors, io);
+}
+
+type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
+  readonly reason: string;
+  readonly yes?: boolean;
+};
+
+function listView(nowMs: number): View<SensorSummary> {
+  return {
+    name: (sensor) => sensor.sensor_id,
+    empty: 'No sensors. Enrol one: service-console tokens create',
+    columns: [
+      { head: 'NAME', read: (sensor) => sensor.node_name },
+      { head: 'ID', read: (sensor) => sensor.sensor_id },
+      { head: 'HEALTH', read: (sensor) => sensor.trust_health ?? '-' },
+      { head: 'TRUST', read: (sensor) => sensor.trust_state ?? '-' },
+      { head: 'STREAM', read: (sensor) => sensor.states?.stream ?? '-' },
+      { head: 'ENGINE', read: engineOf },
+      { head: 'HEARD', read: (sensor) => age(sensor.last_heartbeat_at, nowMs) },
+      { head: 'AGE', read: (sensor) => age(sensor.enrolled_at, nowMs) },
+      { head: 'VERSION', wide: true, read: (sensor) => sensor.sensor_version },
+      { head: 'OS', wide: true, read: osOf },
+      { head: 'KERNEL', wide: true, read: (sensor) => sensor.system.kernel_version },
+      { head: 'FLAVOR', wide: true, read: (sensor) => sensor.flavor },
+      { head: 'CERTIFICATE-ENDS', wide: true, read: (one) => one.certificate_expires_at ?? '-' },
+      { head: 'TAGS', wide: true, read: (sensor) => sensor.tags.join(',') || '-' },
+      { head: 'BECAUSE', wide: true, read: (sensor) => sensor.because.join(',') || '-' },
+    ],
+  };
+}
+
+function recordView(nowMs: number): View<SensorDetail> {
+  const view = listView(nowMs);
+  return {
+    ...view,
+    columns: [
+      ...view.columns,
+      { head: 'ROLE', read: (sensor) => sensor.declared_role ?? '-' },
+      { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
+      { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },
+      { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
+      ...ENGINE_COLUMNS,
+      { head: 'POLICIES', read: policiesOf },
+      { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
+      { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
+      { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
+      { head: 'REVOKED', read: (sensor) => sensor.revoked_at ?? '-' },
+      { head: 'REASON', read: (sensor) => sensor.revoked_reason ?? '-' },
+      { head: 'SEEN', read: (sensor) => settledCount(sensor, ['seen']) },
+      { head: 'LOST', read: (sensor) => settledCount(sensor, LOSS_PLACES) },
+    ],
+  };
+}
+
+/** What the engine carries out: each policy's state, what it did, and what it would have done had it not only monitored. */
+function policiesOf(sensor: SensorDetail): readonly string[] {
+  const engine = engineFactsOf(sensor);
+  const listed = Array.isArray(engine['loaded_policies']) ? engine['loaded_policies'] : [];
+  return listed.map(objectOf).map((one) => {
+    const [acted, wouldHave] = [Number(one['acted'] ?? 0), Number(one['would_have_acted'] ?? 0)];
+    const more = [
+      acted > 0 ? `acted ${acted} times` : '',
+      wouldHave > 0 ? `would have acted ${wouldHave} times` : '',
+      String(one['reason'] ?? ''),
+    ].filter((text) => text !== '');
+    return [`${one['name']} ${one['state']}`, ...more].join(', ');
+  });
+}
+
+// What the loss ledger counted since the Sensor's state directory was made; `sensors coverage` tells the hours.
+function settledCount({ facts }: SensorDetail, names: readonly string[]): string {
+  const loss = facts?.['loss'];
+  if (typeof loss !== 'object' || loss === null) return '-';
+  const counts = loss as Readonly<Record<string, unknown>>;
+  return String(names.reduce((sum, name) => sum + Number(counts[name] ?? 0), 0));
+}
+
+function engineOf(sensor: SensorSummary): string {
+  const state = sensor.states?.engine ?? '-';
+  return sensor.engine_kind === null ? state : `${sensor.engine_kind}:${state}`;
+}
+
+function osOf({ system }: SensorSummary): string {
+  return `${system.os_name} ${system.os_version} ${system.architecture}`;
+}

@@ -1,0 +1,127 @@
+// Opens the two databases as the configuration says: external by URL, or embedded and supervised. Each is migrated before
+// it is used. Whatever was opened is closed by the functions handed to `onClose`, in reverse order. decision: D7
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { ANALYTICS_RETENTION_DAYS } from '../../../machines/limits.ts';
+import { type Analytics, createAnalytics } from '../../../storage/analytics/analytics.ts';
+import { createClickhouseLauncher } from '../../../storage/embedded/clickhouse.ts';
+import { createPostgresLauncher } from '../../../storage/embedded/postgres.ts';
+import type { StoreLauncher } from '../../../storage/embedded/store-launcher.ts';
+import {
+  type SupervisedStore,
+  superviseStore,
+} from '../../../storage/embedded/store-process.actor.ts';
+import {
+  applyMigrations,
+  type MigrationOutcome,
+  type MigrationStores,
+  planMigrations,
+} from '../../../storage/migrate.ts';
+import { createRelational, type Relational } from '../../../storage/relational/relational.ts';
+import { clickhouseAccessOf } from '../../assembly/addresses.ts';
+import { processTime } from '../../assembly/time.ts';
+import type { ConsoleConfig } from '../../config/config.ts';
+
+export type OpenStores = {
+  readonly config: ConsoleConfig;
+  readonly clock: WheelClock;
+  readonly logger: Logger;
+  /** Takes what has to be closed later. */
+  readonly onClose: (close: () => Promise<void>) => void;
+  /** Told of each embedded store that is supervised. */
+  readonly onStore?: (name: string, store: SupervisedStore<unknown>) => void;
+};
+
+/** Opens PostgreSQL, without migrating it. */
+export async function openRelationalStore(options: OpenStores): Promise<Relational> {
+  const { config, logger, onClose } = options;
+  const url = config.databaseUrl ?? (await supervised(options, createPostgresLauncher)).url;
+  const relational = createRelational({
+    url,
+    timers: processTime,
+    logger,
+    intervals: config.intervals,
+  });
+  onClose(() => relational.close());
+  return relational;
+}
+
+/** Opens ClickHouse, without migrating it. */
+export async function openAnalyticsStore(options: OpenStores): Promise<Analytics> {
+  const { config, logger, onClose } = options;
+  const access =
+    clickhouseAccessOf(config.clickhouseUrl) ??
+    (await supervised(options, createClickhouseLauncher));
+  const analytics = createAnalytics({
+    url: access.url,
+    username: access.username,
+    password: access.password,
+    timers: processTime,
+    logger,
+    intervals: config.intervals,
+  });
+  onClose(() => analytics.close());
+  return analytics;
+}
+
+/** Brings PostgreSQL to the newest schema. Throws why it may not. */
+export async function migrateRelational(relational: Relational): Promise<MigrationOutcome> {
+  return sound(
+    await applyMigrations({ pool: relational.pool, analytics: neverAsked, only: ['relational'] }),
+  );
+}
+
+/** Brings ClickHouse to the newest schema and sets how long it keeps events. Throws why it may not. */
+export async function migrateAnalytics(
+  relational: Relational,
+  analytics: Analytics,
+  retentionDays: number = ANALYTICS_RETENTION_DAYS,
+): Promise<MigrationOutcome> {
+  const outcome = sound(await applyMigrations(analyticsOnly(relational, analytics)));
+  await analytics.events.setRetentionDays(retentionDays);
+  return outcome;
+}
+
+/** What a migration would do. */
+export async function planStores(
+  relational: Relational,
+  analytics: Analytics,
+): Promise<MigrationOutcome> {
+  return sound(
+    await planMigrations({ pool: relational.pool, analytics: (sql) => analytics.command(sql) }),
+  );
+}
+
+function analyticsOnly(relational: Relational, analytics: Analytics): MigrationStores {
+  return {
+    pool: relational.pool,
+    analytics: (statement) => analytics.command(statement),
+    only: ['analytics'],
+  };
+}
+
+async function supervised<Endpoint>(
+  { config, clock, logger, onClose, onStore }: OpenStores,
+  launcherOf: (options: { dataDir: string; logger: Logger }) => StoreLauncher<Endpoint>,
+): Promise<Endpoint> {
+  const launcher = launcherOf({ dataDir: config.dataDir, logger });
+  const store = superviseStore({
+    launcher,
+    clock: clock as never,
+    logger,
+    now: processTime.now,
+    intervals: config.intervals,
+  });
+  onClose(() => store.stop());
+  onStore?.(launcher.name, store);
+  return store.ready();
+}
+
+function sound(outcome: MigrationOutcome): MigrationOutcome {
+  if (!outcome.ok) throw new Error(`${outcome.reason}: ${outcome.detail}`);
+  return outcome;
+}
+
+function neverAsked(): Promise<never> {
+  throw new Error('the analytics store is opened by a later step');
+}

@@ -1,0 +1,176 @@
+// `npm start`: a Console with embedded stores that provisions itself, one Sensor on this machine, and a command-line
+// context for the second terminal. Ctrl-C stops the Sensor, then the Console, then the stores. decision: D17
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { FirstAdmin } from '../../../actors/access/first-admin.ts';
+import { createLogger } from '../../../actors/runtime/json-log.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import { SIGNAL_REPEAT_MS } from '../../../machines/limits.ts';
+import type { Console } from '../../assembly/start-context.ts';
+import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
+import { startConsole } from '../../main.ts';
+import { contextFilePath, saveContext } from '../plumbing/context-file.ts';
+import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { programVersion } from '../plumbing/program-version.ts';
+import { processTerminal } from '../plumbing/terminal.ts';
+import { CONFIGURATION_FILE, setupFiles } from '../settings/setup-files.ts';
+import { bannerOf } from './banner.ts';
+import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
+
+const CONTEXT_NAME = 'local';
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Runs until it is told to stop; resolves to the exit code. */
+export async function runQuickstart(options: { readonly sensor?: boolean } = {}): Promise<number> {
+  const env: Env = process.env;
+  const isRoot = process.getuid?.() === 0;
+  const config = readConfig(env, isRoot);
+  // Quick start is for people: below a warning the log stays quiet unless somebody asks for it.
+  const logger = createLogger(env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'warn');
+  process.stderr.write('Starting the databases and the Console...\n');
+  const started = await startConsole({
+    config,
+    version: programVersion(),
+    logger,
+    isQuickStart: true,
+  });
+  if (!started.ok) {
+    throw new CommandFailure(
+      EXIT.failed,
+      `the Console could not start: ${started.step}: ${started.reason}`,
+      'mend the reason and start again; nothing was left running',
+    );
+  }
+  await noteConfigured(config);
+  const { console: running } = started;
+  const stopped = onStopSignal(logger);
+  await provideContext(running, config, env);
+  const admin = await running.provideFirstAdmin();
+  const sensor =
+    options.sensor === false ? null : await openSensor({ running, env, isRoot, logger });
+  tellReady({ running, config, env, sensor, admin });
+  await stopped;
+  process.stderr.write('Stopping...\n');
+  await sensor?.stop();
+  await running.stop();
+  return EXIT.ok;
+}
+
+// A Console that runs is set up: `serve` on the same data takes it over instead of asking for everything anew.
+async function noteConfigured({ dataDir, platform }: ConsoleConfig): Promise<void> {
+  if (existsSync(join(dataDir, CONFIGURATION_FILE))) return;
+  const text = `# Written by the quick start: embedded stores.\nplatform: ${platform}\n`;
+  await setupFiles(dataDir).writeConfiguration(text);
+}
+
+/** Reads the configuration, or ends the command with every mistake. */
+export function readConfig(env: Env, isRoot: boolean): ConsoleConfig {
+  const loaded = loadConfig({ env, isRoot });
+  if (loaded.ok) return loaded.config;
+  throw new CommandFailure(
+    EXIT.usage,
+    `the configuration has mistakes:\n  ${loaded.mistakes.join('\n  ')}`,
+  );
+}
+
+/** Resolves at the first signal to stop; a later one, but not the same key press seen twice, ends the process at once. */
+export function onStopSignal(logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAtMs: number | null = null;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        firstAtMs ??= performance.now();
+        if (performance.now() - firstAtMs > SIGNAL_REPEAT_MS) process.exit(EXIT.failed);
+        logger.info({ signal }, 'stopping');
+        resolve();
+      });
+    }
+  });
+}
+
+// The key of the context is kept as long as it works; a context of another Console is left alone under its own name.
+async function provideContext(running: Console, config: ConsoleConfig, env: Env): Promise<void> {
+  const url = localUrl(running);
+  const path = contextFilePath(env);
+  const known = existsSync(path)
+    ? (parse(readFileSync(path, 'utf8')) as {
+        contexts?: Record<string, { url?: string; token?: string; ca_pem?: string }>;
+      } | null)
+    : null;
+  const before = known?.contexts?.[CONTEXT_NAME];
+  const isOurs = before?.ca_pem === running.caPem && before.token !== undefined;
+  const isGood = isOurs && (await running.isGoodKey(before.token ?? ''));
+  const token = isGood
+    ? (before.token ?? '')
+    : await running.createAdminKey(`quick-start ${config.dataDir}`);
+  saveContext(env, CONTEXT_NAME, { url, token, ca_pem: running.caPem });
+}
+
+async function openSensor(deps: {
+  readonly running: Console;
+  readonly env: Env;
+  readonly isRoot: boolean;
+  readonly logger: Logger;
+}): Promise<LocalSensor | null> {
+  const { running, env, isRoot, logger } = deps;
+  const stateDir = sensorStateDir({ env, isRoot });
+  const sensorId = knownIdentity(stateDir);
+  if (sensorId !== null && !(await running.isKnownSensor(sensorId))) {
+    process.stderr.write(
+      `The Sensor state in ${stateDir} belongs to another Console; move it away to enroll this machine here. No Sensor is started.\n`,
+    );
+    return null;
+  }
+  return startLocalSensor({
+    env,
+    isRoot,
+    url: localUrl(running),
+    caFingerprint: running.caFingerprint.replaceAll(':', '').toLowerCase(),
+    createToken: () => running.createToken('quick start'),
+    logger,
+  });
+}
+
+function knownIdentity(stateDir: string): string | null {
+  const file = join(stateDir, 'sensor-state.json');
+  if (!existsSync(file)) return null;
+  try {
+    const state = JSON.parse(readFileSync(file, 'utf8')) as { sensor_id?: unknown };
+    return typeof state.sensor_id === 'string' ? state.sensor_id : null;
+  } catch {
+    return null;
+  }
+}
+
+function tellReady(deps: {
+  readonly running: Console;
+  readonly config: ConsoleConfig;
+  readonly env: Env;
+  readonly sensor: LocalSensor | null;
+  readonly admin: FirstAdmin | null;
+}): void {
+  const { running, config, env, sensor, admin } = deps;
+  process.stdout.write(
+    bannerOf(
+      {
+        version: programVersion(),
+        url: localUrl(running),
+        bind: config.bind,
+        port: running.port,
+        caFingerprint: running.caFingerprint,
+        contextFile: contextFilePath(env),
+        dataDir: config.dataDir,
+        sensor,
+        admin,
+        hostName: hostname(),
+      },
+      processTerminal(env).colors,
+    ),
+  );
+}
+
+function localUrl(running: Console): string {
+  return `https://localhost:${running.port}`;
+}

@@ -1,0 +1,152 @@
+// A Console without a configuration: the one TLS listener with the first run on it and nothing else. No database is opened
+// and nothing runs in the background. When the configuration is written, the process ends with the exit code that asks its
+// parent to start it again. decision: D42; invariant: I14
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createPasswords } from '../../../actors/access/passwords.ts';
+import { openEnvelope } from '../../../actors/license/envelope-signature.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { startSetupActor } from '../../../actors/settings/setup.actor.ts';
+import {
+  SETUP_CODE_ATTEMPTS_PER_MINUTE,
+  SETUP_RESTART_DELAY_MS,
+} from '../../../machines/limits.ts';
+import { createArgon2Hasher } from '../../../storage/keys/argon2-hasher.ts';
+import { createMemoryBudget } from '../../access/rate-budget.ts';
+import { colonHex } from '../../assembly/addresses.ts';
+import { embeddedAnchor } from '../../assembly/license.ts';
+import { startTimerOf } from '../../assembly/operator.ts';
+import { type Built, need } from '../../assembly/start-context.ts';
+import { processTime } from '../../assembly/time.ts';
+import { prepareTls } from '../../assembly/tls-step.ts';
+import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
+import { handleExchange } from '../../listener/handle-exchange.ts';
+import { createListener } from '../../listener/listener.ts';
+import { createPeerFingerprints } from '../../listener/peer-fingerprints.ts';
+import { loadUws } from '../../listener/uws-loader.ts';
+import { createBridge } from '../../operator-plane/plumbing/bridge.ts';
+import { createSetupApp } from '../../setup/setup-app.ts';
+import { createSetupCodes } from '../../setup/setup-code.ts';
+import { createSetupDesk } from '../../setup/setup-desk.ts';
+import { configurationText, readDraft } from '../../setup/setup-draft.ts';
+import type { Env } from '../plumbing/context-file.ts';
+import { setupFiles } from '../settings/setup-files.ts';
+import { createConnectionTests } from './connection-tests.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+
+export type RunningSetup = {
+  readonly port: number;
+  readonly caFingerprint: string;
+  /** Resolves when the configuration is written and its last answer is sent. */
+  readonly written: Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type SetupOptions = {
+  readonly config: ConsoleConfig;
+  readonly env: Env;
+  readonly version: string;
+  readonly logger: Logger;
+  /** Gets every code once; it is for the terminal and never for a log. */
+  readonly tellCode: (code: string) => void;
+};
+
+/** Opens the first run. Throws why it cannot. */
+export async function openSetup(options: SetupOptions): Promise<RunningSetup> {
+  const { config, logger } = options;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  chmodSync(config.dataDir, 0o711);
+  const closers: (() => Promise<void> | void)[] = [lockDataDir(config.dataDir)];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return { ...(await open(options, closers)), stop };
+  } catch (error) {
+    await stop();
+    logger.error({ error: String(error) }, 'the setup could not be opened');
+    throw error;
+  }
+}
+
+async function open(
+  options: SetupOptions,
+  closers: (() => Promise<void> | void)[],
+): Promise<Omit<RunningSetup, 'stop'>> {
+  const { config, logger } = options;
+  const built: Built = {};
+  await prepareTls({ config, built, logger });
+  const { tls } = need(built, 'tls');
+  const { promise: written, resolve } = Promise.withResolvers<void>();
+  const app = await buildApp(options, {
+    ...{ closers, caPem: tls.serverCaPem },
+    onWritten: resolve,
+  });
+  closers.push(() => app.close());
+  const loaded = loadUws({ cacheDir: join(config.dataDir, 'runtime') });
+  if (!loaded.ok) throw new Error(loaded.reason);
+  const bridge = createBridge({ app, startTimer: startTimerOf(processTime) });
+  const exchange = {
+    peers: createPeerFingerprints(),
+    onFailure: (error: unknown) => logger.error({ error: String(error) }, 'a request failed'),
+  };
+  const created = createListener({
+    uws: loaded.uws,
+    tls,
+    attach: (uws) => void uws.any('/*', handleExchange(exchange, bridge)),
+  });
+  if (!created.ok) throw new Error(created.reason);
+  const bound = await created.listener.listen(config.bind, config.port);
+  if (!bound.ok) throw new Error(bound.reason);
+  closers.push(() => created.listener.close());
+  return { port: bound.port, caFingerprint: colonHex(tls.serverCaFingerprintSha256), written };
+}
+
+async function buildApp(
+  { config, env, version, logger, tellCode }: SetupOptions,
+  within: {
+    readonly closers: (() => Promise<void> | void)[];
+    readonly caPem: string;
+    readonly onWritten: () => void;
+  },
+) {
+  const { closers, caPem, onWritten } = within;
+  const files = setupFiles(config.dataDir);
+  const kept = readDraft(await files.readAnswers());
+  const clock = createWheelClock({
+    onError: (error) => logger.error({ error: String(error) }, 'a timer failed'),
+  });
+  const actor = startSetupActor({
+    ...{ done: kept.done, clock, logger },
+    write: () => files.writeConfiguration(configurationText(desk.draft())),
+  });
+  closers.push(() => {
+    actor.stop();
+    clock.stop();
+  });
+  const desk = createSetupDesk(
+    {
+      actor,
+      tests: createConnectionTests(),
+      passwords: createPasswords({ hasher: createArgon2Hasher() }),
+      openLicense: (envelope) => openEnvelope(envelope, embeddedAnchor().publicKey),
+      mistakesOf(text) {
+        const loaded = loadConfig({ env, isRoot: false, readFile: () => text });
+        return loaded.ok ? [] : loaded.mistakes;
+      },
+      keep: (draft) => files.writeAnswers(JSON.stringify(draft)),
+      now: processTime.now,
+    },
+    kept,
+  );
+  return createSetupApp({
+    ...{ desk, version, logger, caPem },
+    state: actor.state,
+    acceptCode: actor.acceptCode,
+    codes: createSetupCodes(tellCode),
+    attempts: createMemoryBudget(SETUP_CODE_ATTEMPTS_PER_MINUTE),
+    // The answer must be on its way before the listener goes.
+    onFinished: () => void processTime.setTimeout(onWritten, SETUP_RESTART_DELAY_MS),
+  });
+}

@@ -1,0 +1,65 @@
+// `service-console serve`: a Console from console.yaml and the environment, without a local Sensor. It runs in the
+// foreground and logs JSON lines, as a service manager wants it. One that was told nothing yet opens the first run and ends
+// with the exit code that asks for a new start when the configuration is written. decision: D42
+import { createLogger } from '../../../actors/runtime/json-log.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { ConsoleConfig } from '../../config/config.ts';
+import { needsSetup } from '../../config/needs-setup.ts';
+import { startConsole } from '../../main.ts';
+import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { programVersion } from '../plumbing/program-version.ts';
+import { onStopSignal, readConfig } from './quickstart.ts';
+import { openSetup, type RunningSetup } from './serve-setup.ts';
+
+/** Runs until it is told to stop; resolves to the exit code. */
+export async function runServe(): Promise<number> {
+  const source = { env: process.env, isRoot: process.getuid?.() === 0 };
+  const config = readConfig(source.env, source.isRoot);
+  const logger = createLogger(config.logLevel);
+  if (needsSetup(source)) return runSetup(config, logger);
+  const started = await startConsole({ config, version: programVersion(), logger });
+  if (!started.ok) {
+    throw new CommandFailure(
+      EXIT.failed,
+      `the Console could not start: ${started.step}: ${started.reason}`,
+    );
+  }
+  logger.info(
+    { port: started.console.port, caFingerprint: started.console.caFingerprint },
+    'serving',
+  );
+  await onStopSignal(logger);
+  await started.console.stop();
+  return EXIT.ok;
+}
+
+async function runSetup(config: ConsoleConfig, logger: Logger): Promise<number> {
+  const codes: string[] = [];
+  let running: RunningSetup | null = null;
+  const tell = (): void => {
+    if (running !== null) for (const code of codes.splice(0)) tellCode(running, code);
+  };
+  running = await openSetup({
+    ...{ config, logger, env: process.env, version: programVersion() },
+    tellCode(code) {
+      codes.push(code);
+      tell();
+    },
+  }).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.failed, `the setup could not be opened: ${why}`);
+  });
+  tell();
+  const stopped = onStopSignal(logger).then(() => EXIT.ok);
+  const exitCode = await Promise.race([stopped, running.written.then(() => EXIT.restart)]);
+  await running.stop();
+  if (exitCode === EXIT.restart) logger.info('the configuration is written; starting again');
+  return exitCode;
+}
+
+// The code is for people at this terminal; the log, which is sent elsewhere, never holds it.
+function tellCode({ port, caFingerprint }: RunningSetup, code: string): void {
+  process.stderr.write(
+    `\nThis Console is not set up yet.\n  Open        https://localhost:${port}/setup\n  or run      npx service-console setup\n  Setup code  ${code}\n  CA SHA-256  ${caFingerprint}\n\n`,
+  );
+}

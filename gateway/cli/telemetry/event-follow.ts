@@ -1,0 +1,150 @@
+// New events as they become durable: over the live channel while it works, else by asking again. Either way each event
+// comes once, since the newest ids are remembered.
+
+import WebSocket from 'ws';
+import { COMMAND_WATCH_INTERVAL_MS } from '../../../machines/limits.ts';
+import type { StoredEvent } from '../../../machines/wire/event.ts';
+import type { Client, Page } from '../plumbing/client.ts';
+import { pause } from '../plumbing/command-run.ts';
+import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+
+const REMEMBERED_MAX = 10_000;
+/** How far back polling looks, for events that arrive late. */
+const POLL_OVERLAP = 'now-2m';
+const POLL_EVENTS_MAX = 10_000;
+const LIVE_OPEN_TIMEOUT_MS = 5_000;
+
+export type FollowOptions = {
+  readonly client: Client;
+  /** Filter of the live channel and of the search. */
+  readonly filter: Readonly<Record<string, string | readonly string[]>>;
+  readonly onEvent: (event: StoredEvent) => void;
+  readonly talk: (line: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/** A function that says whether an id is new, with bounded memory. */
+export function rememberIds(max: number = REMEMBERED_MAX): (id: string) => boolean {
+  const ids = new Set<string>();
+  return (id) => {
+    if (ids.has(id)) return false;
+    ids.add(id);
+    if (ids.size > max) {
+      const [oldest] = ids;
+      if (oldest !== undefined) ids.delete(oldest);
+    }
+    return true;
+  };
+}
+
+/**
+ * Prints the latest events, then new ones until stopped. Each round opens the live channel and then reads what was stored
+ * meanwhile; a round without the channel is a poll, and the next one tries it again.
+ */
+export async function followEvents(
+  options: FollowOptions & { readonly since?: string | undefined; readonly last: number },
+): Promise<void> {
+  const { client, filter, signal } = options;
+  const isNew = rememberIds();
+  const show = (event: StoredEvent) => {
+    if (isNew(event.event_id)) options.onEvent(event);
+  };
+  let isFirst = true;
+  let wasLive = true;
+  while (!signal.aborted) {
+    const waiting: StoredEvent[] = [];
+    let isCaughtUp = false;
+    const live = await openLive({
+      ...options,
+      // What arrives while the past is read waits its turn.
+      onEvent: (event) => (isCaughtUp ? show(event) : void waiting.push(event)),
+    });
+    try {
+      const past = isFirst ? latest(options) : missed(client, filter);
+      for (const event of await past) show(event);
+      isFirst = false;
+    } catch (error) {
+      if (isFirst || !isPassing(error)) throw error;
+      options.talk(error.message);
+    }
+    isCaughtUp = true;
+    for (const event of waiting) show(event);
+    if (live === null && wasLive) options.talk('No live channel; asking every two seconds.');
+    wasLive = live !== null;
+    const why = await live?.ended;
+    if (signal.aborted) return;
+    if (why !== undefined) options.talk(`The live channel is ${why}; trying again.`);
+    await pause(COMMAND_WATCH_INTERVAL_MS, signal);
+  }
+}
+
+async function latest(
+  options: FollowOptions & { readonly since?: string | undefined; readonly last: number },
+): Promise<readonly StoredEvent[]> {
+  const from = options.since === undefined ? {} : { from: options.since };
+  const query = { ...options.filter, ...from, limit: options.last };
+  const { items } = await options.client.get<Page<StoredEvent>>('/api/v2/events', query);
+  return [...items].reverse();
+}
+
+async function missed(
+  client: Client,
+  filter: FollowOptions['filter'],
+): Promise<readonly StoredEvent[]> {
+  const query = { ...filter, from: POLL_OVERLAP, order: 'ascending' };
+  const found: StoredEvent[] = [];
+  for await (const event of client.all<StoredEvent>('/api/v2/events', query, POLL_EVENTS_MAX)) {
+    found.push(event);
+  }
+  return found;
+}
+
+function isPassing(error: unknown): error is CommandFailure {
+  if (!(error instanceof CommandFailure)) return false;
+  const { exitCode } = error;
+  return exitCode !== EXIT.notAuthenticated && exitCode !== EXIT.usage;
+}
+
+type Live = { readonly ended: Promise<string> };
+
+/** Opens the live channel and subscribes; null when it cannot be had. */
+function openLive(options: FollowOptions): Promise<Live | null> {
+  const { url, token, ca } = options.client.connection;
+  const socket = new WebSocket(`${url.replace(/^https/, 'wss')}/api/v2/live`, {
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: LIVE_OPEN_TIMEOUT_MS,
+    perMessageDeflate: false,
+    ...(ca === null ? {} : { ca }),
+  });
+  options.signal.addEventListener('abort', () => socket.terminate(), { once: true });
+  const ended = new Promise<string>((resolve) => {
+    socket.on('close', (code, reason) => resolve(`closed (${code} ${reason})`));
+    socket.on('error', (error) => resolve(`gone (${error.message})`));
+  });
+  return new Promise((resolve) => {
+    socket.on('open', () => {
+      socket.send(JSON.stringify({ subscribe: [{ topic: 'events', query: options.filter }] }));
+    });
+    socket.on('message', (data) => {
+      const { patch, error } = parsePatch(String(data));
+      if (error !== undefined) socket.close();
+      if (patch === undefined) return;
+      // The first patch says that the subscription stands.
+      resolve({ ended });
+      if (patch.dropped > 0)
+        options.talk(`${patch.dropped} events came too fast and are not shown`);
+      for (const event of patch.items) options.onEvent(event);
+    });
+    ended.then(() => resolve(null)).catch(() => resolve(null));
+  });
+}
+
+type Patch = { readonly items: readonly StoredEvent[]; readonly dropped: number };
+
+function parsePatch(text: string): { readonly patch?: Patch; readonly error?: unknown } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,158 @@
+// The resource `sensors`: the fleet's list and each sensor's record, its live actor, its past, and what an operator may
+// do with it.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { refuse } from '../../../machines/errors.ts';
+import { PAGE_ITEMS_DEFAULT, TAG_MAX_CHARS } from '../../../machines/limits.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
+import { Uuid } from '../../../machines/wire/scalars.ts';
+import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { CursorPosition } from '../plumbing/cursor.ts';
+import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
+import { operatorOf } from '../plumbing/guard.ts';
+import { pageOf } from '../plumbing/pages.ts';
+import { sendRefusal } from '../plumbing/problem-reply.ts';
+import { PageOf, PageQuery, refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
+import { answerEvents } from '../telemetry/event-answer.ts';
+import { SensorEventsQuery } from '../telemetry/event-query.ts';
+import { eventContent } from '../telemetry/events.ts';
+import { IssuedToken, issuedView } from '../trust/enrollment-tokens.ts';
+import { listSensorPage } from './sensor-list.ts';
+import { detailOf, SensorDetail, SensorSummary } from './sensor-view.ts';
+
+const ListQuery = Strict({
+  node_name: Type.Optional(Type.String({ maxLength: 64, description: 'part of the name' })),
+  trust_health: Type.Optional(Type.Array(Type.Enum([...TRUST_HEALTHS]))),
+  trust_state: Type.Optional(Type.Array(Type.Enum([...TRUST_STATES]))),
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS })),
+  group_id: Type.Optional(Uuid),
+  team_id: Type.Optional(Uuid),
+  ...PageQuery,
+});
+const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
+
+export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get('/sensors', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'listSensors',
+        summary: 'List sensors by name',
+        description:
+          'Filters on live states may give short pages; the list ends when `next_cursor` is null.',
+        tags: ['sensors'],
+        querystring: ListQuery,
+        response: { 200: PageOf(SensorSummary), ...refusals(401, 403, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const { limit = PAGE_ITEMS_DEFAULT, cursor, ...filter } = request.query;
+        const opened = cursor === undefined ? null : deps.cursors.open('sensors', filter, cursor);
+        if (opened?.ok === false) return sendRefusal(reply, opened);
+        const { items, next } = await listSensorPage({
+          registry: deps.registry,
+          fleet: deps.fleet,
+          teams: deps.access.teams,
+          filter,
+          after: opened === null ? null : positionOf(opened.position),
+          limit,
+        });
+        return pageOf(
+          reply,
+          items,
+          next === null
+            ? null
+            : deps.cursors.seal('sensors', filter, { n: next.nodeName, s: next.sensorId }),
+        );
+      },
+    });
+
+    app.get('/sensors/:id', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'getSensor',
+        summary: 'One sensor with its latest facts',
+        tags: ['sensors'],
+        params: SensorPath,
+        response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const row = await deps.registry.getSensor(request.params.id);
+        return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
+      },
+    });
+
+    app.get('/sensors/:id/events', {
+      config: { guard: { scope: 'events:read' } },
+      schema: {
+        operationId: 'searchSensorEvents',
+        summary: 'Runtime events of one sensor',
+        tags: ['sensors', 'events'],
+        params: SensorPath,
+        querystring: SensorEventsQuery,
+        response: { 200: eventContent, ...refusals(401, 403, 404, 422, 429, 503, 504) },
+      },
+      handler: async (request, reply) => {
+        const { id } = request.params;
+        if ((await deps.registry.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
+        await answerEvents(deps, { ...request.query, sensor_id: id }, request, reply);
+        return reply;
+      },
+    });
+
+    app.post('/sensors/:id/revoke', {
+      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
+      schema: {
+        operationId: 'revokeSensor',
+        summary: 'Revoke a sensor; final, and effective at once',
+        tags: ['sensors'],
+        params: SensorPath,
+        body: Strict({ reason: Type.String({ minLength: 1, maxLength: 512 }) }),
+        response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const row = await deps.revokeSensor({
+          sensorId: request.params.id,
+          reason: request.body.reason,
+          actor: operatorOf(request).actor,
+          from: request.ip,
+        });
+        return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
+      },
+    });
+
+    app.post('/sensors/:id/reenroll', {
+      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
+      schema: {
+        operationId: 'reenrollSensor',
+        summary: 'Make a token that gives this sensor a new certificate',
+        tags: ['sensors'],
+        params: SensorPath,
+        body: Strict({}),
+        response: { 201: IssuedToken, ...refusals(401, 403, 404, 409, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const issued = await deps.tokens.createForSensor({
+          sensorId: request.params.id,
+          actor: operatorOf(request).actor,
+          from: request.ip,
+        });
+        if (!issued.ok) return sendRefusal(reply, issued);
+        reply.code(201);
+        return issuedView(deps, issued);
+      },
+    });
+  };
+}
+
+/** A sensor's whole record with its labels. */
+export async function labelledDetail(
+  { access, fleet }: Pick<OperatorPlaneDeps, 'access' | 'fleet'>,
+  row: SensorRow,
+) {
+  const [labels] = await access.teams.labelsOf([row.sensorId]);
+  return detailOf(row, fleet, labels);
+}
+
+function positionOf(position: CursorPosition) {
+  return { nodeName: String(position['n']), sensorId: String(position['s']) };
+}

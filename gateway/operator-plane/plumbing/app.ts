@@ -1,0 +1,141 @@
+// The operator API: a Fastify application that never listens itself; the one TLS listener hands requests to it through
+// the bridge. Strict validation, one guard per route, one problem encoder. decision: D16
+import { randomUUID } from 'node:crypto';
+import { fastifyCookie } from '@fastify/cookie';
+import swagger from '@fastify/swagger';
+import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
+import { isShallow } from '../../../machines/wire/parse.ts';
+import { homeRoute } from '../../home/home-route.ts';
+import { apiKeyRoutes } from '../access/api-keys.ts';
+import { authRoutes } from '../access/auth.ts';
+import { authMfaRoutes } from '../access/auth-mfa.ts';
+import { authSsoRoutes } from '../access/auth-sso.ts';
+import { authWhoAmIRoutes } from '../access/auth-whoami.ts';
+import { ssoRoutes } from '../access/sso.ts';
+import { userRoutes } from '../access/users.ts';
+import { auditRoutes } from '../audit/audit.ts';
+import { auditRefusals } from '../audit/audit-refusals.ts';
+import { groupRoutes, teamRoutes } from '../fleet/labels.ts';
+import { sensorChangeRoutes } from '../fleet/sensor-changes.ts';
+import { sensorHistoryRoutes } from '../fleet/sensor-history.ts';
+import { sensorRoutes } from '../fleet/sensors.ts';
+import { licenseRoutes } from '../license/license.ts';
+import { settingsRoutes } from '../settings/settings.ts';
+import { healthRoutes } from '../system/health.ts';
+import { systemRoutes } from '../system/system.ts';
+import { coverageRoutes } from '../telemetry/coverage.ts';
+import { eventRoutes } from '../telemetry/events.ts';
+import { sensorTelemetryRoutes } from '../telemetry/sensor-telemetry.ts';
+import { enrollmentTokenRoutes } from '../trust/enrollment-tokens.ts';
+import type { OperatorPlaneDeps } from './deps.ts';
+import { installGuard } from './guard.ts';
+import { describeApi } from './openapi.ts';
+import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
+import { parseQuery } from './query-string.ts';
+import { currentScope } from './request-scope.ts';
+import { createRouteTable } from './route-table.ts';
+
+// The listener sets these on what it sends itself; a streamed answer carries them from here.
+const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+  ['strict-transport-security', 'max-age=31536000'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-frame-options', 'DENY'],
+  ['cross-origin-resource-policy', 'same-origin'],
+];
+
+export const API_PREFIX = '/api/v2';
+
+/** Builds the application; rejects when a route is not sound (no guard, broken schema). */
+export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: OPERATOR_BODY_MAX_BYTES,
+    genReqId: () => currentScope()?.requestId ?? randomUUID(),
+    requestIdHeader: false,
+    routerOptions: { querystringParser: parseQuery },
+    frameworkErrors: (error, _request, reply) => sendRefusal(reply, refusalOf(error)),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(TypeBoxValidatorCompiler);
+  // Answers are written as they are: a serializer that drops unlisted fields would hide mistakes.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  readJsonOnly(app);
+  const table = createRouteTable(app);
+  setProblemHandlers(app, deps.logger, table.allowedAt);
+  // Loads the library that reads and writes cookies; the guard and the routes say which.
+  await app.register(fastifyCookie, { hook: false });
+  await app.register(swagger, describeApi(deps.version.version));
+  installGuard(app, { ...deps.access, admitter: deps.admitter });
+  auditRefusals(app, deps);
+  answerHeaders(app, deps);
+  await app.register(
+    async (api) => {
+      for (const routes of [
+        sensorRoutes,
+        sensorChangeRoutes,
+        sensorHistoryRoutes,
+        coverageRoutes,
+        sensorTelemetryRoutes,
+        teamRoutes,
+        groupRoutes,
+        enrollmentTokenRoutes,
+        apiKeyRoutes,
+        eventRoutes,
+        auditRoutes,
+        licenseRoutes,
+        settingsRoutes,
+        authRoutes,
+        authMfaRoutes,
+        authSsoRoutes,
+        authWhoAmIRoutes,
+        ssoRoutes,
+        userRoutes,
+        systemRoutes,
+      ]) {
+        await api.register(routes(deps));
+      }
+      api.get('/openapi.json', {
+        config: { guard: { public: true } },
+        schema: { hide: true },
+        handler: async () => app.swagger(),
+      });
+    },
+    { prefix: API_PREFIX },
+  );
+  await app.register(healthRoutes(deps));
+  await app.register(homeRoute(deps));
+  await app.ready();
+  return app;
+}
+
+function readJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (!isShallow(body as string)) done(new SyntaxError('nested too deeply'));
+    else if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+  // A route with a body schema whose fields are all optional may be called without one.
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body !== undefined) request.body ??= {};
+  });
+}
+
+function answerHeaders(app: FastifyInstance, deps: Pick<OperatorPlaneDeps, 'metrics'>): void {
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', String(request.id));
+    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+    if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    deps.metrics.observeRequest({
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1_000,
+    });
+  });
+}

@@ -1,0 +1,129 @@
+// Every route says who may call it, and it is judged here on every request, before anything of the request is read. A
+// route without a guard stops the start, so an open door cannot be an oversight. decision: D36; invariant: I14, I18
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Refusal, refuse } from '../../../machines/errors.ts';
+import { actsOnOwnedOnly, type Scope } from '../../../machines/trust/roles.rules.ts';
+import { type Admitter, limited } from '../../access/admitter.ts';
+import { hasScope, type Operator } from '../../access/operator.ts';
+import { budgetHeaders } from '../../access/rate-budget.ts';
+import { sendRefusal } from './problem-reply.ts';
+
+export type Guard =
+  /** Who holds the scope. `owned`: `params.id` is a sensor, and who acts on owned ones only must own it. */
+  | { readonly scope: Scope; readonly owned?: 'sensor' }
+  /** Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. */
+  | { readonly self: true; readonly keys?: true }
+  /** Any person whose password was right, before the second factor too. Keys are refused. */
+  | { readonly partial: true }
+  /** For everybody; `unmetered` for probes, which must not fail by somebody else's guesses. */
+  | { readonly public: true; readonly unmetered?: boolean };
+
+export type GuardDeps = {
+  readonly admitter: Admitter;
+  /** Whether a user owns a sensor, itself or by a team. Rejects with StoreUnavailable. */
+  readonly owns: (userId: string, sensorId: string) => Promise<boolean>;
+  /** Judges where an unsafe request of a session comes from; null when it comes from the Console's own pages. */
+  readonly judgeOrigin: (request: {
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  }) => Refusal | null;
+};
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    guard?: Guard;
+  }
+  interface FastifyRequest {
+    operator: Operator | null;
+  }
+}
+
+/** Installs the guard on every route registered after it. */
+export function installGuard(app: FastifyInstance, deps: GuardDeps): void {
+  const { admitter } = deps;
+  app.decorateRequest('operator', null);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const guard = config?.guard;
+    if (guard === undefined) {
+      throw new Error(`the route ${String(method)} ${url} declares no guard`);
+    }
+    if ('owned' in guard && !url.split('/').includes(':id')) {
+      throw new Error(`the route ${String(method)} ${url} guards an owner and names no sensor`);
+    }
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    const guard = request.routeOptions.config.guard;
+    // Without a route there is nothing to guard; the answer will be 404 or 405.
+    if (guard === undefined || 'public' in guard) {
+      if (guard?.unmetered) return undefined;
+      const { ok, budget } = await admitter.admitAnonymous(request.ip);
+      reply.headers(budgetHeaders('unauthenticated', budget));
+      return ok ? undefined : sendRefusal(reply, limited(budget));
+    }
+    const { authorization, cookie } = request.headers;
+    const { budget, result } = await admitter.admit({ authorization, cookie, address: request.ip });
+    if (budget !== null) reply.headers(budgetHeaders(budget.name, budget.state));
+    if (!result.ok) return sendRefusal(reply, result);
+    request.operator = result.operator;
+    const refusal = await judge(deps, guard, request, result.operator);
+    return refusal === null ? undefined : sendRefusal(reply, refusal);
+  });
+}
+
+async function judge(
+  deps: GuardDeps,
+  guard: Exclude<Guard, { readonly public: true }>,
+  request: FastifyRequest,
+  operator: Operator,
+): Promise<Refusal | null> {
+  if (operator.kind === 'session') {
+    const refusal = deps.judgeOrigin(request);
+    if (refusal !== null) return refusal;
+  } else if (!('scope' in guard || ('keys' in guard && guard.keys === true))) {
+    return refuse('session_required', 'This is for people who are logged in, not for API keys.');
+  }
+  if ('partial' in guard) return null;
+  if (operator.stage !== 'full') {
+    return refuse('second_factor_required', 'This session waits for its second factor.');
+  }
+  if ('self' in guard) return null;
+  if (!hasScope(operator, guard.scope)) {
+    return refuse('role_required', `This needs the scope ${guard.scope}.`);
+  }
+  if (guard.owned === undefined || !actsOnOwnedOnly(operator.role)) return null;
+  return (await isOwner(deps, request, operator)) ? null : notOwner();
+}
+
+async function isOwner(
+  { owns }: GuardDeps,
+  { params }: FastifyRequest,
+  { userId }: Operator,
+): Promise<boolean> {
+  const { id } = params as { readonly id?: string };
+  return userId !== null && id !== undefined && (await owns(userId, id.toLowerCase()));
+}
+
+function notOwner(): Refusal {
+  return refuse(
+    'not_owner',
+    'This sensor is neither on your own list nor owned by a team of yours.',
+  );
+}
+
+/** The caller of a guarded route. */
+export function operatorOf(request: { readonly operator: Operator | null }): Operator {
+  if (request.operator === null) throw new Error('a guarded route was reached without a caller');
+  return request.operator;
+}
+
+/** The person who called a route that takes people only. */
+export function personOf(request: {
+  readonly operator: Operator | null;
+}): Operator & { readonly userId: string } {
+  const operator = operatorOf(request);
+  const { userId } = operator;
+  if (operator.kind !== 'session' || userId === null) {
+    throw new Error('a route for people was reached by a key');
+  }
+  return { ...operator, userId };
+}

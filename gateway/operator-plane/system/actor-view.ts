@@ -1,0 +1,73 @@
+// An actor as people read it: value, context and waiting delays of its snapshot, all of it plain JSON.
+import type { AnyMachineSnapshot, AnyStateNode } from 'xstate';
+import type { ActorGlimpse } from '../plumbing/deps.ts';
+import { timeText } from '../plumbing/time-range.ts';
+
+export type ActorLine = {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: unknown;
+  readonly status: string;
+  readonly since: string;
+  readonly last_event: string;
+  readonly restarts: number;
+};
+
+/** One line of the list of actors. */
+export function actorLine(kind: string, glimpse: ActorGlimpse): ActorLine {
+  const snapshot = machineSnapshotOf(glimpse.snapshot);
+  return {
+    kind,
+    id: glimpse.id,
+    value: snapshot === null ? null : jsonSafe(snapshot.value),
+    status: snapshot?.status ?? 'unknown',
+    since: timeText(glimpse.sinceMs),
+    last_event: glimpse.lastEvent,
+    restarts: glimpse.restarts,
+  };
+}
+
+/** The line plus context, tags and the delays that run in the current states. */
+export function actorDetail(kind: string, glimpse: ActorGlimpse) {
+  const snapshot = machineSnapshotOf(glimpse.snapshot);
+  return {
+    ...actorLine(kind, glimpse),
+    context: snapshot === null ? null : jsonSafe(snapshot.context),
+    tags: snapshot === null ? [] : [...snapshot.tags].sort(),
+    timers: snapshot === null ? [] : snapshot._nodes.flatMap(timersOf),
+  };
+}
+
+// The delay's name says what runs; when it fires is the clock's business and is not kept in a snapshot.
+function timersOf(node: AnyStateNode) {
+  return node.after.map(({ delay, target }) => ({
+    state: node.path.join('.'),
+    delay: typeof delay === 'function' ? 'computed' : delay,
+    targets: (target ?? []).map((one) => one.path.join('.')),
+  }));
+}
+
+function machineSnapshotOf(snapshot: unknown): AnyMachineSnapshot | null {
+  const isMachine =
+    typeof snapshot === 'object' &&
+    snapshot !== null &&
+    'value' in snapshot &&
+    '_nodes' in snapshot;
+  return isMachine ? (snapshot as AnyMachineSnapshot) : null;
+}
+
+/** A copy that JSON can hold; what it cannot is said in words. */
+export function jsonSafe(value: unknown): unknown {
+  const seen = new WeakSet<object>();
+  const text = JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'bigint') return inner.toString();
+    if (typeof inner === 'function') return '[function]';
+    if (typeof inner !== 'object' || inner === null) return inner;
+    if (seen.has(inner)) return '[repeated]';
+    seen.add(inner);
+    if (inner instanceof Error) return inner.message;
+    if (inner instanceof Map) return Object.fromEntries(inner);
+    return inner instanceof Set ? [...inner] : inner;
+  });
+  return text === undefined ? null : JSON.parse(text);
+}

@@ -1,0 +1,108 @@
+// The rules of the per-sensor machine: which trust state an expiry means, how long until the next look, what a report
+// says about engine and policy. All pure; time arrives as milliseconds.
+
+import { CLOCK_CHECK_INTERVAL_MS } from '../../limits.ts';
+import { renewalWindow } from '../../trust/certificate.rules.ts';
+import type { HealthFacts, TrustRegionState } from '../../trust/health.rules.ts';
+import type { EngineState, WireTrustState } from '../../wire/heartbeat.ts';
+
+export type SensorWindows = {
+  readonly recommendedMs: number;
+  readonly dueMs: number;
+  readonly trustErrorMs: number;
+  readonly stalenessMs: number;
+};
+
+export type SensorContext = {
+  readonly sensorId: string;
+  readonly nowMs: number;
+  readonly knownSinceMs: number;
+  readonly notAfterMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly lastHeartbeatAtMs: number | null;
+  /** When freshness is looked at next. */
+  readonly freshnessCheckAtMs: number;
+  readonly streamOpen: boolean;
+  readonly reportedTrustState: WireTrustState | null;
+  readonly lastTrustErrorAtMs: number | null;
+  readonly lastConnectionErrorAtMs: number | null;
+  readonly windows: SensorWindows;
+};
+
+export type SensorInput = Omit<
+  SensorContext,
+  'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs'
+> & {
+  readonly knownSinceMs: number;
+  readonly engineState: EngineState | null;
+};
+
+export type HeartbeatReceived = {
+  readonly type: 'heartbeat.received';
+  readonly atMs: number;
+  readonly reportedTrustState: WireTrustState;
+  readonly lastTrustErrorAtMs: number | null;
+  readonly lastConnectionErrorAtMs: number | null;
+  readonly engineState: EngineState;
+};
+
+/** The trust state an expiry means at an instant; without a certificate nothing is near. */
+export function trustStateAt(context: SensorContext): Exclude<TrustRegionState, 'revoked'> {
+  if (context.notAfterMs === null) return 'trusted';
+  const window = renewalWindow(context.notAfterMs, context.nowMs, context.windows);
+  return window === 'ok' ? 'trusted' : window;
+}
+
+/** Milliseconds until a window before expiry opens; never negative. */
+export function untilWindowMs(context: SensorContext, windowMs: number): number {
+  if (context.notAfterMs === null) return Number.MAX_SAFE_INTEGER;
+  return Math.max(0, context.notAfterMs - windowMs - context.nowMs);
+}
+
+/** The instant from which silence counts. */
+export function lastSeenMs(
+  context: Pick<SensorContext, 'lastHeartbeatAtMs' | 'knownSinceMs'>,
+): number {
+  return context.lastHeartbeatAtMs ?? context.knownSinceMs;
+}
+
+/** Milliseconds until silence is staleness; never negative, and never longer than the window, whatever the clock said. */
+export function untilStaleMs(context: SensorContext): number {
+  const { stalenessMs } = context.windows;
+  const leftMs = lastSeenMs(context) + stalenessMs - context.nowMs;
+  return Math.min(stalenessMs, Math.max(0, leftMs));
+}
+
+/**
+ * A sign of life by the wall clock after its jump. What was heard between the jump and its notice bears the new time
+ * already: a forward jump would carry it into the future, and a backward one is held to be so when it is that young.
+ */
+export function movedWithClock(heardAtMs: number, jump: { atMs: number; byMs: number }): number {
+  const { atMs, byMs } = jump;
+  const isNew =
+    byMs > 0
+      ? heardAtMs + byMs > atMs
+      : heardAtMs <= atMs && heardAtMs > atMs - CLOCK_CHECK_INTERVAL_MS;
+  return isNew ? heardAtMs : heardAtMs + byMs;
+}
+
+/** What the engine region shows for a reported engine state. */
+export function engineRegionOf(state: EngineState | null): 'unknown' | 'running' | 'down' {
+  if (state === null) return 'unknown';
+  return state === 'running' ? 'running' : 'down';
+}
+
+/** The facts of a snapshot that health is computed from. */
+export function healthFactsOf(context: SensorContext, trustState: TrustRegionState): HealthFacts {
+  return {
+    revokedAtMs: context.revokedAtMs,
+    notAfterMs: context.notAfterMs,
+    lastHeartbeatAtMs: context.lastHeartbeatAtMs,
+    knownSinceMs: context.knownSinceMs,
+    streamOpen: context.streamOpen,
+    reportedTrustState: context.reportedTrustState,
+    trustState,
+    lastTrustErrorAtMs: context.lastTrustErrorAtMs,
+    lastConnectionErrorAtMs: context.lastConnectionErrorAtMs,
+  };
+}

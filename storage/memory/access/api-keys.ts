@@ -1,0 +1,100 @@
+// The reference store of API keys, by the hash of their secret. invariant: I11
+import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../../machines/limits.ts';
+import { auditOfKeyCreate, auditOfKeyRevoke } from '../../ports/audit/audit-entries.ts';
+import { storableText } from '../../ports/plumbing/stored-text.ts';
+import type { ApiKeyRow, ApiKeys, AuditEntry } from '../../ports/relational.ts';
+import { createAwaySwitch } from '../plumbing/away-switch.ts';
+import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+
+type RecordEntry = (entry: AuditEntry) => void;
+type HasUser = (userId: string) => boolean;
+export type MemoryApiKeys = {
+  readonly apiKeys: ApiKeys;
+  /** Takes the keys of somebody who was removed away. */
+  dropUser(userId: string): void;
+  setAway(away: boolean): void;
+};
+
+/** Makes an empty store on a switch. */
+export function createMemoryApiKeys(record?: RecordEntry, hasUser?: HasUser): MemoryApiKeys {
+  const { ask, setAway } = createAwaySwitch();
+  const rows = new Map<string, ApiKeyRow>();
+  return {
+    setAway,
+    apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record, hasUser, rows), ask),
+    dropUser(userId) {
+      for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
+    },
+  };
+}
+
+/** The calls on a store whose rows stand by the hash of their secret. */
+export function apiKeyCalls(
+  record: RecordEntry = () => undefined,
+  hasUser: HasUser = () => false,
+  byHash = new Map<string, ApiKeyRow>(),
+): Calls<ApiKeys> {
+  const newestFirst = () => [...byHash.values()].sort((a, b) => (a.keyId < b.keyId ? 1 : -1));
+
+  function refuseMore(userId: string, nowMs: number) {
+    if (!hasUser(userId)) return 'no_user';
+    const own = newestFirst().filter((row) => row.userId === userId);
+    const isOver = ({ revokedAtMs, expiresAtMs }: ApiKeyRow) =>
+      revokedAtMs !== null || (expiresAtMs !== null && expiresAtMs <= nowMs);
+    const over = own.filter(isOver);
+    if (own.length - over.length >= API_KEYS_PER_USER_MAX) return 'too_many';
+    const forgotten = new Set(over.slice(API_KEYS_ENDED_KEPT_MAX).map(({ keyId }) => keyId));
+    for (const [hash, row] of byHash) if (forgotten.has(row.keyId)) byHash.delete(hash);
+    return null;
+  }
+
+  function create(input: Parameters<ApiKeys['create']>[0]) {
+    const hash = input.hash.toString('hex');
+    const { keyId, nowMs, expiresAtMs, userId = null } = input;
+    const refused = userId === null ? null : refuseMore(userId, nowMs);
+    if (refused !== null) return refused;
+    const isTaken = byHash.has(hash) || [...byHash.values()].some((one) => one.keyId === keyId);
+    if (isTaken) throw new Error('a key with this id or hash exists');
+    const [name, scopes] = [storableText(input.name), [...input.scopes]];
+    byHash.set(hash, {
+      ...{ keyId, name, scopes, userId, createdAtMs: nowMs, expiresAtMs },
+      ...{ lastUsedAtMs: null, revokedAtMs: null },
+    });
+    record(auditOfKeyCreate(input));
+    return 'created';
+  }
+
+  function revoke(input: Parameters<ApiKeys['revoke']>[0]): ApiKeyRow | null {
+    const { keyId, userId, nowMs } = input;
+    const found = [...byHash].find(
+      ([, row]) => row.keyId === keyId && (userId === undefined || row.userId === userId),
+    );
+    const isOpen = found?.[1].revokedAtMs === null;
+    record(
+      auditOfKeyRevoke(input, found === undefined ? 'not_found' : isOpen ? 'ok' : 'unchanged'),
+    );
+    if (found === undefined) return null;
+    const [hash, row] = found;
+    const revoked = { ...row, revokedAtMs: row.revokedAtMs ?? nowMs };
+    byHash.set(hash, revoked);
+    return revoked;
+  }
+
+  return {
+    create,
+    findByHash: (hash) => byHash.get(hash.toString('hex')) ?? null,
+    touch(seen) {
+      for (const { hash, atMs } of seen) {
+        const row = byHash.get(hash.toString('hex'));
+        const lastUsedAtMs = Math.max(atMs, row?.lastUsedAtMs ?? 0);
+        if (row !== undefined) byHash.set(hash.toString('hex'), { ...row, lastUsedAtMs });
+      }
+    },
+    list: ({ userId, limit, before }) =>
+      newestFirst()
+        .filter((row) => userId === undefined || row.userId === userId)
+        .filter((row) => before === null || row.keyId < before)
+        .slice(0, limit),
+    revoke,
+  };
+}

@@ -1,0 +1,61 @@
+// What the reference stores of people and sessions share, as the real ones share a database: accounts, links, recovery
+// codes, counted failures and sessions. Calls run to their end at once, which is what a transaction promises.
+
+import type { SessionRow } from '../../ports/access/sessions.ts';
+import type { LoginFailures, UserRow } from '../../ports/access/users.ts';
+import type { AuditEntry } from '../../ports/relational.ts';
+
+export type MemoryLink = { readonly userId: string; readonly expiresAtMs: number };
+
+/** Writes an audit row at once. */
+export type RecordEntry = (entry: AuditEntry) => void;
+
+export type PeopleState = {
+  readonly users: Map<string, UserRow>;
+  /** By the hash of the secret, as hex; a used one is gone. */
+  readonly links: Map<string, MemoryLink>;
+  /** By user: the hash of a code as hex, and whether it was used. */
+  readonly codes: Map<string, Map<string, boolean>>;
+  readonly failures: Map<string, LoginFailures>;
+  /** By the hash of the cookie's value, as hex. */
+  readonly sessions: Map<string, SessionRow>;
+};
+
+/** Nobody yet. */
+export function createPeopleState(): PeopleState {
+  return {
+    users: new Map(),
+    links: new Map(),
+    codes: new Map(),
+    failures: new Map(),
+    sessions: new Map(),
+  };
+}
+
+/** Ends the live sessions of a person but one; how many. */
+export function endSessionsOf(
+  { sessions }: PeopleState,
+  input: { readonly userId: string; readonly nowMs: number; readonly keep?: Buffer | null },
+): number {
+  const kept = input.keep?.toString('hex');
+  const ending = [...sessions].filter(
+    ([hash, row]) => row.userId === input.userId && row.endedAtMs === null && hash !== kept,
+  );
+  for (const [hash, row] of ending) sessions.set(hash, { ...row, endedAtMs: input.nowMs });
+  return ending.length;
+}
+
+/** Forgets every link of a person. */
+export function dropLinksOf({ links }: PeopleState, userId: string): void {
+  for (const [hash, link] of links) if (link.userId === userId) links.delete(hash);
+}
+
+/** Forgets a person and all that points at it. */
+export function dropUser(state: PeopleState, userId: string): void {
+  state.users.delete(userId);
+  state.codes.delete(userId);
+  dropLinksOf(state, userId);
+  for (const [hash, row] of state.sessions) {
+    if (row.userId === userId) state.sessions.delete(hash);
+  }
+}

@@ -1,0 +1,86 @@
+// The reference store of sessions. invariant: I11, I18
+import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
+import type { SessionRow, SessionStore } from '../../ports/access/sessions.ts';
+import { storableText } from '../../ports/plumbing/stored-text.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
+import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
+
+/** The calls on a state. */
+export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<SessionStore> {
+  const { sessions, users } = state;
+  const add = (row: SessionRow) => {
+    const isTaken = [...sessions.values()].some((one) => one.sessionId === row.sessionId);
+    const hash = row.hash.toString('hex');
+    if (isTaken || sessions.has(hash)) throw new Error('a session with this id or hash exists');
+    sessions.set(hash, row);
+  };
+  const end = (
+    input: Parameters<typeof auditOfSessionEnd>[0],
+    row: SessionRow | undefined,
+  ): boolean => {
+    if (row?.endedAtMs !== null) return false;
+    sessions.set(row.hash.toString('hex'), { ...row, endedAtMs: input.nowMs });
+    record(auditOfSessionEnd(input, row));
+    return true;
+  };
+  return {
+    create(row, judged) {
+      const user = users.get(row.userId);
+      if (user?.status !== 'active') return false;
+      if (judged !== undefined && judged.passwordHash !== user.passwordHash) return false;
+      add({
+        ...row,
+        method: storableText(row.method),
+        address: storableText(row.address),
+        userAgent: storableText(row.userAgent),
+        lastSeenAtMs: row.createdAtMs,
+        endedAtMs: null,
+      });
+      return true;
+    },
+    findByHash: (hash) => sessions.get(hash.toString('hex')) ?? null,
+    rotate({ from, to, sessionId, stage, expiresAtMs, nowMs }) {
+      const old = sessions.get(from.toString('hex'));
+      if (old?.endedAtMs !== null || old.expiresAtMs <= nowMs) return null;
+      if (users.get(old.userId)?.status !== 'active') return null;
+      const times = { createdAtMs: nowMs, lastSeenAtMs: nowMs, expiresAtMs };
+      const row = { ...old, hash: to, sessionId, stage, ...times };
+      add(row);
+      sessions.set(from.toString('hex'), { ...old, endedAtMs: nowMs });
+      return row;
+    },
+    touch(seen) {
+      for (const { hash, atMs } of seen) {
+        const row = sessions.get(hash.toString('hex'));
+        if (row === undefined || row.lastSeenAtMs >= atMs) continue;
+        sessions.set(hash.toString('hex'), { ...row, lastSeenAtMs: atMs });
+      }
+    },
+    listOf: (userId, nowMs) =>
+      [...sessions.values()]
+        .filter((row) => row.userId === userId)
+        .filter((row) => row.endedAtMs === null && row.expiresAtMs > nowMs)
+        .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.sessionId < b.sessionId ? 1 : -1)),
+    end: (input) => end(input, sessions.get(input.hash.toString('hex'))),
+    endOf: (input) =>
+      end(
+        input,
+        [...sessions.values()].find(
+          (row) => row.sessionId === input.sessionId && row.userId === input.userId,
+        ),
+      ),
+    endAllOf(input) {
+      if (!users.has(input.userId)) return 0;
+      const ended = endSessionsOf(state, input);
+      record(auditOfSessionsEnd(input, ended));
+      return ended;
+    },
+    sweep(beforeMs) {
+      const old = [...sessions].filter(
+        ([, row]) => Math.min(row.endedAtMs ?? row.expiresAtMs, row.expiresAtMs) < beforeMs,
+      );
+      for (const [hash] of old) sessions.delete(hash);
+      return old.length;
+    },
+  };
+}

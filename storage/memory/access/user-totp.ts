@@ -1,0 +1,87 @@
+// The reference store's part about second factors. invariant: I11
+import { auditOfUser } from '../../ports/access/user-audit.ts';
+import type { UserRow, UserStore } from '../../ports/access/users.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
+import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
+
+type Totp = Pick<
+  Calls<UserStore>,
+  | 'beginTotp'
+  | 'confirmTotp'
+  | 'acceptTotpStep'
+  | 'useRecoveryCode'
+  | 'recoveryCodesLeft'
+  | 'replaceRecoveryCodes'
+  | 'removeTotp'
+>;
+
+/** The calls on a state. */
+export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
+  const { users, codes } = state;
+  const set = (user: UserRow, mfa: UserRow['mfa']) => users.set(user.userId, { ...user, mfa });
+  const left = (userId: string) =>
+    [...(codes.get(userId)?.values() ?? [])].filter((isUsed) => !isUsed).length;
+  const replaceCodes = (userId: string, hashes: readonly Buffer[]) =>
+    codes.set(userId, new Map(hashes.map((hash) => [hash.toString('hex'), false])));
+  return {
+    beginTotp(input) {
+      const user = users.get(input.userId);
+      if (user === undefined || user.mfa.state === 'on') return false;
+      const { sealedSecret, nowMs: changedAtMs } = input;
+      set(user, { state: 'pending', sealedSecret, lastStep: 0, changedAtMs });
+      const [before, after] = [{ mfa: user.mfa.state }, { mfa: 'pending' }];
+      record(auditOfUser(input, { action: 'mfa.begin', user, before, after }));
+      return true;
+    },
+    confirmTotp(input) {
+      const user = users.get(input.userId);
+      if (user?.mfa.state !== 'pending' || user.mfa.sealedSecret !== input.sealedSecret) {
+        return false;
+      }
+      const { sealedSecret, step: lastStep, nowMs: changedAtMs } = input;
+      set(user, { state: 'on', sealedSecret, lastStep, changedAtMs });
+      replaceCodes(user.userId, input.recoveryHashes);
+      const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
+      const what = { action: 'mfa.enable', user, before: { mfa: 'pending' }, after: { mfa: 'on' } };
+      record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
+      return true;
+    },
+    removeTotp(input) {
+      const user = users.get(input.userId);
+      if (user === undefined || user.mfa.state === 'off') return false;
+      set(user, { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: input.nowMs });
+      replaceCodes(user.userId, []);
+      const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
+      const before = { mfa: user.mfa.state };
+      const what = { action: 'mfa.disable', user, before, after: { mfa: 'off' } };
+      record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
+      return true;
+    },
+    acceptTotpStep({ userId, step }) {
+      const user = users.get(userId);
+      if (user?.mfa.state !== 'on' || user.mfa.lastStep >= step) return false;
+      set(user, { ...user.mfa, lastStep: step });
+      return true;
+    },
+    useRecoveryCode(input) {
+      const user = users.get(input.userId);
+      const own = codes.get(input.userId);
+      const hash = input.hash.toString('hex');
+      if (user === undefined || own?.get(hash) !== false) return false;
+      own.set(hash, true);
+      const now = left(user.userId);
+      const [before, after] = [{ recovery_codes_left: now + 1 }, { recovery_codes_left: now }];
+      record(auditOfUser(input, { action: 'mfa.recovery_code_used', user, before, after }));
+      return true;
+    },
+    recoveryCodesLeft: left,
+    replaceRecoveryCodes(input) {
+      const user = users.get(input.userId);
+      if (user?.mfa.state !== 'on') return false;
+      replaceCodes(user.userId, input.hashes);
+      const after = { recovery_codes_left: input.hashes.length };
+      record(auditOfUser(input, { action: 'mfa.recovery_codes', user, after }));
+      return true;
+    },
+  };
+}

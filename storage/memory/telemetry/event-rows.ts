@@ -1,0 +1,155 @@
+// The rows of the reference event store: every inserted batch stays, one that was stored twice too, and questions are
+// answered from the rows as the real store answers them. Ranges and digests are kept as the batches come.
+import type { StoredEvent } from '../../../machines/wire/event.ts';
+import type {
+  EventBatch,
+  EventQuery,
+  EventStore,
+  StoredRange,
+  TransitionRow,
+} from '../../ports/telemetry/event-store.ts';
+import { nanosTextOf, storedEventOf } from '../../ports/telemetry/stored-event.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
+
+type BatchName = Pick<EventBatch, 'sensorId' | 'streamId' | 'channel' | 'sequence'>;
+type Stored = { readonly batch: EventBatch; events: readonly StoredEvent[] | null };
+type Channel = { readonly ranges: StoredRange[]; readonly digests: Map<number, string> };
+
+export type EventRows = {
+  /** Stores a batch whole, whatever is stored already. */
+  add(batch: EventBatch): void;
+  /** Every batch in the order of its insert, as often as it was stored. */
+  batches(): readonly EventBatch[];
+  readonly calls: Calls<Omit<EventStore, 'ping'>>;
+};
+
+/** Makes rows, none. */
+export function createEventRows(): EventRows {
+  const rows: Stored[] = [];
+  const batches: EventBatch[] = [];
+  const channels = new Map<string, Channel>();
+  const transitions = new Map<string, TransitionRow[]>();
+
+  function add(batch: EventBatch): void {
+    rows.push({ batch, events: null });
+    batches.push(batch);
+    const key = channelOf(batch);
+    let own = channels.get(key);
+    if (own === undefined) {
+      own = { ranges: [], digests: new Map() };
+      channels.set(key, own);
+    }
+    if (own.digests.has(batch.sequence)) return;
+    own.digests.set(batch.sequence, batch.digest);
+    addToRanges(own.ranges, batch);
+  }
+
+  function transitionsOf(query: Parameters<EventStore['transitionsOf']>[0]) {
+    const { sensorId, limit, beforeMs = Infinity } = query;
+    return (transitions.get(sensorId) ?? [])
+      .map((row, at) => ({ row, at }))
+      .filter(({ row }) => row.atMs < beforeMs)
+      .sort((a, b) => b.row.atMs - a.row.atMs || b.at - a.at)
+      .slice(0, limit)
+      .map(({ row }) => row);
+  }
+
+  return {
+    add,
+    batches: () => batches,
+    calls: {
+      search: (query) => pageOf(distinct(rows, query), query),
+      countDistinct: (query) => distinct(rows, query).length,
+      storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
+      batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
+      insertTransitions(added) {
+        for (const row of added) {
+          const own = transitions.get(row.sensorId);
+          if (own === undefined) transitions.set(row.sensorId, [row]);
+          else own.push(row);
+        }
+      },
+      transitionsOf,
+      setRetentionDays(days) {
+        if (!Number.isSafeInteger(days) || days < 1) throw new Error('retention is whole days');
+      },
+    },
+  };
+}
+
+function channelOf(batch: Omit<BatchName, 'sequence'>): string {
+  return `${batch.sensorId} ${batch.streamId} ${batch.channel}`;
+}
+
+/** Adds a number that is in none of the ranges, which are in order; most often it follows the last one. */
+function addToRanges(ranges: StoredRange[], batch: BatchName): void {
+  const { sensorId, streamId, channel, sequence } = batch;
+  let at = ranges.length;
+  while (at > 0 && (ranges[at - 1]?.first ?? 0) > sequence) at -= 1;
+  const [before, behind] = [ranges[at - 1], ranges[at]];
+  const joinsBefore = before !== undefined && before.last + 1 === sequence;
+  const joinsBehind = behind !== undefined && behind.first === sequence + 1;
+  const first = joinsBefore ? before.first : sequence;
+  const last = joinsBehind ? behind.last : sequence;
+  const replaced = Number(joinsBefore) + Number(joinsBehind);
+  ranges.splice(joinsBefore ? at - 1 : at, replaced, { sensorId, streamId, channel, first, last });
+}
+
+/** The form a search shows is made once, and only when somebody searches. */
+function eventsOf(stored: Stored): readonly StoredEvent[] {
+  stored.events ??= stored.batch.events.map((event) => storedEventOf(stored.batch, event));
+  return stored.events;
+}
+
+function distinct(rows: readonly Stored[], query: Partial<EventQuery>): readonly StoredEvent[] {
+  const found = new Map<string, StoredEvent>();
+  for (const stored of rows) {
+    if (query.sensorId !== undefined && stored.batch.sensorId !== query.sensorId) continue;
+    for (const event of eventsOf(stored)) {
+      if (matches(event, query)) found.set(event.event_id, event);
+    }
+  }
+  const sign = query.order === 'ascending' ? 1 : -1;
+  return [...found.values()].sort((a, b) => sign * compare(a, b));
+}
+
+function pageOf(all: readonly StoredEvent[], query: EventQuery): readonly StoredEvent[] {
+  const { after = null, limit } = query;
+  if (after === null) return all.slice(0, limit);
+  const sign = query.order === 'ascending' ? 1 : -1;
+  const from = { observed_at: after.observedAt, event_id: after.eventId };
+  return all.filter((one) => sign * compare(one, from) > 0).slice(0, limit);
+}
+
+function compare(
+  a: Pick<StoredEvent, 'observed_at' | 'event_id'>,
+  b: Pick<StoredEvent, 'observed_at' | 'event_id'>,
+): number {
+  const [left, right] = [nanosOf(a.observed_at), nanosOf(b.observed_at)];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.event_id < b.event_id ? -1 : a.event_id > b.event_id ? 1 : 0;
+}
+
+function nanosOf(timestamp: string): bigint {
+  return BigInt(nanosTextOf(timestamp) ?? '0');
+}
+
+function matches(event: StoredEvent, query: Partial<EventQuery>): boolean {
+  const atNanos = nanosOf(event.observed_at);
+  const { fromMs, toMs, sensorId, eventKinds, severities, binaryContains, text } = query;
+  const binary = event.process?.binary ?? '';
+  const places = [event.message, binary, event.process?.arguments ?? '', event.file?.path ?? ''];
+  return (
+    (fromMs === undefined || atNanos >= BigInt(Math.floor(fromMs)) * 1_000_000n) &&
+    (toMs === undefined || atNanos < BigInt(Math.floor(toMs)) * 1_000_000n) &&
+    (sensorId === undefined || event.sensor_id === sensorId) &&
+    (eventKinds?.includes(event.event_kind) ?? true) &&
+    (severities?.includes(event.severity) ?? true) &&
+    contains(binary, binaryContains) &&
+    places.some((place) => contains(place, text))
+  );
+}
+
+function contains(place: string, part: string | undefined): boolean {
+  return part === undefined || place.toLowerCase().includes(part.toLowerCase());
+}

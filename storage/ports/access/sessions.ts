@@ -1,0 +1,58 @@
+// Sessions of people: found by the SHA-256 of the cookie's value. Every method rejects with StoreUnavailable.
+// invariant: I11, I18
+import type { Doing } from '../plumbing/doing.ts';
+
+export type SessionStage = 'partial' | 'full';
+
+export type SessionRow = {
+  readonly hash: Buffer;
+  /** Names it to people; no secret. */
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly stage: SessionStage;
+  /** `password` or `sso:<provider_id>`. */
+  readonly method: string;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly createdAtMs: number;
+  readonly lastSeenAtMs: number;
+  readonly expiresAtMs: number;
+  readonly endedAtMs: number | null;
+};
+
+export type SessionStore = {
+  /**
+   * Begins a session. False when the person is gone or disabled, or the password that was judged is no longer the one in
+   * force, so that a login that was under way does not outlive a new password.
+   */
+  create(
+    row: Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs'>,
+    judged?: { readonly passwordHash: string | null },
+  ): Promise<boolean>;
+  findByHash(hash: Buffer): Promise<SessionRow | null>;
+  /**
+   * Ends one session and begins another for the same person in one transaction: after a login, a second factor, a change
+   * of role. Null when the old one has ended already. invariant: I18
+   */
+  rotate(input: {
+    readonly from: Buffer;
+    readonly to: Buffer;
+    readonly sessionId: string;
+    readonly stage: SessionStage;
+    readonly expiresAtMs: number;
+    readonly nowMs: number;
+  }): Promise<SessionRow | null>;
+  /** When sessions were last used; written in batches. */
+  touch(seen: readonly { readonly hash: Buffer; readonly atMs: number }[]): Promise<void>;
+  /** Live ones of a user, newest first. */
+  listOf(userId: string, nowMs: number): Promise<readonly SessionRow[]>;
+  end(input: Doing & { readonly hash: Buffer }): Promise<boolean>;
+  /** Ends one by its name, if it belongs to the user. */
+  endOf(input: Doing & { readonly userId: string; readonly sessionId: string }): Promise<boolean>;
+  /** Ends all of a user but the one kept; how many. */
+  endAllOf(
+    input: Doing & { readonly userId: string; readonly keep: Buffer | null },
+  ): Promise<number>;
+  /** Removes what ended before the instant; how many. */
+  sweep(beforeMs: number): Promise<number>;
+};

@@ -1,0 +1,125 @@
+// What the stores write into the audit log about teams, groups, sensors' labels and people's own lists; PostgreSQL and
+// the reference fake say the same, because both say it here. invariant: I11
+import type { SetChange } from '../../../machines/console/fleet/labels.rules.ts';
+import type { Doing } from '../plumbing/doing.ts';
+import { storableText } from '../plumbing/stored-text.ts';
+import type { AuditEntry } from '../relational.ts';
+import type { LabelRow, SensorPatch } from './teams.ts';
+
+export type LabelKind = 'team' | 'group';
+
+function entryOf(
+  doing: Doing,
+  what: Pick<AuditEntry, 'action' | 'target' | 'before' | 'after'> & Partial<AuditEntry>,
+): AuditEntry {
+  return {
+    atMs: doing.nowMs,
+    actor: doing.actor,
+    from: doing.from,
+    result: 'ok',
+    detail: {},
+    ...what,
+  };
+}
+
+function factsOf({ name, description, users, sensors }: LabelRow) {
+  return { name, description, users, sensors };
+}
+
+/** Made, changed or removed: `before` is null for what is new, `after` for what is gone. */
+export function auditOfLabel(
+  kind: LabelKind,
+  doing: Doing,
+  rows: { readonly before: LabelRow | null; readonly after: LabelRow | null },
+): AuditEntry {
+  const { before, after } = rows;
+  const verb = before === null ? 'create' : after === null ? 'remove' : 'change';
+  return entryOf(doing, {
+    action: `${kind}.${verb}`,
+    target: (after ?? before)?.id ?? '',
+    before: before === null ? null : factsOf(before),
+    after: after === null ? null : factsOf(after),
+  });
+}
+
+/** Who joined and who left. */
+export function auditOfMembers(
+  kind: LabelKind,
+  doing: Doing,
+  changed: {
+    readonly before: LabelRow;
+    readonly after: LabelRow;
+    readonly users: SetChange;
+    readonly sensors: SetChange;
+  },
+): AuditEntry {
+  const { before, after, users, sensors } = changed;
+  return entryOf(doing, {
+    action: `${kind}.members`,
+    target: after.id,
+    before: { users: before.users, sensors: before.sensors },
+    after: { users: after.users, sensors: after.sensors },
+    detail: {
+      users_added: users.added,
+      users_removed: users.removed,
+      sensors_added: sensors.added,
+      sensors_removed: sensors.removed,
+    },
+  });
+}
+
+/** The fields of a sensor that a patch names, before and after it. */
+export function auditOfSensorPatch(
+  doing: Doing & { readonly sensorId: string },
+  rows: { readonly before: SensorPatch; readonly after: SensorPatch },
+): AuditEntry {
+  return entryOf(doing, {
+    action: 'sensor.change',
+    target: doing.sensorId,
+    before: patchFacts(rows.before),
+    after: patchFacts(rows.after),
+  });
+}
+
+function patchFacts({ tags, groupIds, declaredRole }: SensorPatch) {
+  return {
+    ...(tags === undefined ? {} : { tags }),
+    ...(groupIds === undefined ? {} : { group_ids: groupIds }),
+    ...(declaredRole === undefined ? {} : { declared_role: declaredRole }),
+  };
+}
+
+/** A person's own list, as a number and as what moved. */
+export function auditOfUserSensors(
+  doing: Doing & { readonly userId: string },
+  list: { readonly before: number; readonly after: number; readonly change: SetChange },
+): AuditEntry {
+  return entryOf(doing, {
+    action: 'user.sensors',
+    target: doing.userId,
+    before: { sensors: list.before },
+    after: { sensors: list.after },
+    detail: { sensors_added: list.change.added, sensors_removed: list.change.removed },
+  });
+}
+
+/** The patch with each label once and in order, its texts storable and its fields in one order. */
+export function storedPatch({ tags, groupIds, declaredRole }: SensorPatch): SensorPatch {
+  const setOf = (texts: readonly string[]) => [...new Set(texts.map(storableText))].sort();
+  return {
+    ...(tags === undefined ? {} : { tags: setOf(tags) }),
+    ...(groupIds === undefined ? {} : { groupIds: setOf(groupIds) }),
+    ...(declaredRole === undefined
+      ? {}
+      : { declaredRole: declaredRole === null ? null : storableText(declaredRole) }),
+  };
+}
+
+/** Of what a sensor had, the fields that a patch names. */
+export function fieldsOf(had: Required<SensorPatch>, patch: SensorPatch): SensorPatch {
+  return {
+    ...(patch.tags === undefined ? {} : { tags: had.tags }),
+    ...(patch.groupIds === undefined ? {} : { groupIds: had.groupIds }),
+    ...(patch.declaredRole === undefined ? {} : { declaredRole: had.declaredRole }),
+  };
+}

@@ -1,0 +1,47 @@
+// Settings by name, each with a revision, so that two people who change one at the same time notice. Every method rejects
+// with StoreUnavailable; a change is audited with what was before and after. decision: D38
+import type { Doing } from '../plumbing/doing.ts';
+import type { AuditEntry } from '../relational.ts';
+
+export type SettingRow = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly revision: number;
+  readonly changedAtMs: number;
+  readonly changedBy: string;
+};
+
+export type SettingsStore = {
+  list(): Promise<readonly SettingRow[]>;
+  /**
+   * Puts several settings at once. `revisions` names what the caller saw (0: never set); any other makes it a conflict
+   * and nothing is changed.
+   */
+  put(
+    input: Doing & {
+      readonly values: Readonly<Record<string, unknown>>;
+      readonly revisions: Readonly<Record<string, number>>;
+    },
+  ): Promise<
+    | { readonly ok: true; readonly rows: readonly SettingRow[] }
+    | { readonly ok: false; readonly conflicts: readonly string[] }
+  >;
+};
+
+/** The audit row of a change, the same in every store. */
+export function auditOfSettings(
+  input: Parameters<SettingsStore['put']>[0],
+  before: Readonly<Record<string, unknown>>,
+): AuditEntry {
+  return {
+    atMs: input.nowMs,
+    actor: input.actor,
+    action: 'settings.change',
+    target: Object.keys(input.values).sort().join(','),
+    result: 'ok',
+    from: input.from,
+    before,
+    after: input.values,
+    detail: {},
+  };
+}

@@ -1,0 +1,93 @@
+// The only home of runtime events. The sink takes batches and says when they are durable; the store answers questions.
+// invariant: I1, I10
+import type {
+  EventKind,
+  RuntimeEvent,
+  Severity,
+  StoredEvent,
+} from '../../../machines/wire/event.ts';
+import type { Channel } from '../../../machines/wire/scalars.ts';
+
+/** One batch of one sensor's channel: stored whole or not at all. decision: D8 */
+export type EventBatch = {
+  readonly sensorId: string;
+  readonly nodeName: string;
+  readonly streamId: string;
+  readonly channel: Channel;
+  readonly sequence: number;
+  /** Digest of the content (its event ids in order), to tell a repeat from a conflict. */
+  readonly digest: string;
+  readonly receivedAtMs: number;
+  readonly events: readonly RuntimeEvent[];
+};
+
+export type SinkOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly retryAfterMs: number };
+
+export type EventSink = {
+  /** Resolves ok only after the durable write; not ok when the store cannot take it now or the queue is full (nothing is kept then). Never rejects. */
+  append(batch: EventBatch): Promise<SinkOutcome>;
+  queuedRows(): number;
+  /** Commits what is queued, within a bounded time, then refuses. */
+  close(): Promise<void>;
+};
+
+export type StoredRange = {
+  readonly sensorId: string;
+  readonly streamId: string;
+  readonly channel: Channel;
+  readonly first: number;
+  readonly last: number;
+};
+
+export type EventQuery = {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly sensorId?: string;
+  readonly eventKinds?: readonly EventKind[];
+  readonly severities?: readonly Severity[];
+  readonly binaryContains?: string;
+  readonly text?: string;
+  readonly limit: number;
+  /** Newest first unless 'ascending'. */
+  readonly order?: 'ascending' | 'descending';
+  /** Exclusive keyset position (observed_at in nanosecond text, event_id). */
+  readonly after?: { readonly observedAt: string; readonly eventId: string } | null;
+};
+
+export type TransitionRow = {
+  readonly sensorId: string;
+  readonly actorKind: string;
+  readonly region: string;
+  readonly from: string;
+  readonly to: string;
+  readonly event: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly atMs: number;
+};
+
+export type EventStore = {
+  /** Deduplicated by event_id. Throws EventStoreUnavailable. */
+  search(query: EventQuery): Promise<readonly StoredEvent[]>;
+  countDistinct(query: Omit<EventQuery, 'limit' | 'after'>): Promise<number>;
+  /** Which numbers are stored, as ranges, read back before the port opens. */
+  storedRanges(): Promise<readonly StoredRange[]>;
+  /** Content digest of one stored batch; null when it is not stored. */
+  batchDigest(
+    batch: Pick<EventBatch, 'sensorId' | 'streamId' | 'channel' | 'sequence'>,
+  ): Promise<string | null>;
+  insertTransitions(rows: readonly TransitionRow[]): Promise<void>;
+  /** Newest first. */
+  transitionsOf(query: {
+    readonly sensorId: string;
+    readonly limit: number;
+    readonly beforeMs?: number;
+  }): Promise<readonly TransitionRow[]>;
+  setRetentionDays(days: number): Promise<void>;
+  ping(): Promise<boolean>;
+};
+
+export class EventStoreUnavailable extends Error {
+  override readonly name = 'EventStoreUnavailable';
+}

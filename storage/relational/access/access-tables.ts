@@ -1,0 +1,93 @@
+// The tables of operator access as the database holds them.
+import type { Role } from '../../../machines/trust/roles.rules.ts';
+import type { SessionStage } from '../../ports/access/sessions.ts';
+import type { SsoKind, SsoOptions } from '../../ports/access/sso-store.ts';
+import type { MfaState, UserStatus } from '../../ports/access/users.ts';
+import type { Json } from '../plumbing/json-column.ts';
+
+export type UsersTable = {
+  user_id: string;
+  email: string;
+  email_key: string;
+  display_name: string;
+  role: Role;
+  status: UserStatus;
+  tags: Json<readonly string[]>;
+  password_hash: string | null;
+  password_changed_at_ms: number | null;
+  created_at_ms: number;
+  last_login_at_ms: number | null;
+  mfa_state: MfaState;
+  mfa_secret_sealed: string | null;
+  mfa_last_step: number;
+  mfa_changed_at_ms: number | null;
+  revision: number;
+};
+
+export type AccessTables = {
+  users: UsersTable;
+  user_recovery_codes: { user_id: string; hash: Buffer; used_at_ms: number | null };
+  user_links: {
+    hash: Buffer;
+    user_id: string;
+    created_at_ms: number;
+    expires_at_ms: number;
+    used_at_ms: number | null;
+  };
+  sessions: {
+    hash: Buffer;
+    session_id: string;
+    user_id: string;
+    stage: SessionStage;
+    method: string;
+    address: string;
+    user_agent: string;
+    created_at_ms: number;
+    last_seen_at_ms: number;
+    expires_at_ms: number;
+    ended_at_ms: number | null;
+  };
+  login_failures: { key: string; failures: number; first_at_ms: number; last_at_ms: number };
+  sso_providers: {
+    provider_id: string;
+    kind: SsoKind;
+    name: string;
+    issuer: string;
+    client_id: string;
+    client_secret_sealed: string;
+    options: Json<SsoOptions>;
+    enabled: boolean;
+    created_at_ms: number;
+    changed_at_ms: number;
+    revision: number;
+  };
+  sso_identities: { provider_id: string; subject: string; user_id: string; linked_at_ms: number };
+  sso_flows: {
+    state_hash: Buffer;
+    provider_id: string;
+    browser_hash: Buffer;
+    nonce: string;
+    code_verifier: string;
+    return_to: string;
+    expires_at_ms: number;
+  };
+  teams: {
+    team_id: string;
+    name: string;
+    name_key: string;
+    description: string;
+    created_at_ms: number;
+  };
+  team_members: { team_id: string; user_id: string };
+  team_sensors: { team_id: string; sensor_id: string };
+  user_sensors: { user_id: string; sensor_id: string };
+  sensor_groups: {
+    group_id: string;
+    name: string;
+    name_key: string;
+    description: string;
+    created_at_ms: number;
+  };
+  sensor_group_members: { group_id: string; sensor_id: string };
+  sensor_tags: { sensor_id: string; tag: string };
+};

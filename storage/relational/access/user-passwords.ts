@@ -1,0 +1,63 @@
+// Passwords as their hashes, and when somebody logged in.
+import type { Kysely } from 'kysely';
+import { auditOfUser } from '../../ports/access/user-audit.ts';
+import type { UserStore } from '../../ports/access/users.ts';
+import { storableText } from '../../ports/plumbing/stored-text.ts';
+import { appendAudit } from '../audit/audit-log.ts';
+import type { Database } from '../plumbing/tables.ts';
+import { orUnavailable } from '../plumbing/unavailable.ts';
+import { endSessionsOf, lockUser, userOf } from './user-rows.ts';
+
+type Passwords = Pick<UserStore, 'setPassword' | 'rehash' | 'noteLogin'>;
+
+/** Makes the store's part about passwords. */
+export function createUserPasswords(db: Kysely<Database>): Passwords {
+  return {
+    setPassword: (input) =>
+      orUnavailable(() =>
+        db.transaction().execute(async (trx) => {
+          const { userId, nowMs, keepSession: keep } = input;
+          const row = await lockUser(trx, userId);
+          if (row === undefined) return false;
+          await trx
+            .updateTable('users')
+            .set({ password_hash: input.passwordHash, password_changed_at_ms: nowMs })
+            .where('user_id', '=', row.user_id)
+            .execute();
+          await trx.deleteFrom('user_links').where('user_id', '=', row.user_id).execute();
+          const ended = await endSessionsOf(trx, { userId, nowMs, keep });
+          const detail = { sessions_ended: ended };
+          const user = userOf(row);
+          await appendAudit(trx, [auditOfUser(input, { action: 'user.password', user, detail })]);
+          return true;
+        }),
+      ),
+    async rehash({ userId, replaces, passwordHash }) {
+      await orUnavailable(() =>
+        db
+          .updateTable('users')
+          .set({ password_hash: passwordHash })
+          .where('user_id', '=', storableText(userId))
+          .where('password_hash', '=', replaces)
+          .execute(),
+      );
+    },
+    async noteLogin(input) {
+      await orUnavailable(() =>
+        db.transaction().execute(async (trx) => {
+          const row = await trx
+            .updateTable('users')
+            .set({ last_login_at_ms: input.nowMs })
+            .where('user_id', '=', storableText(input.userId))
+            .returningAll()
+            .executeTakeFirst();
+          if (row === undefined) return;
+          const detail = { method: input.method };
+          await appendAudit(trx, [
+            auditOfUser(input, { action: 'user.login', user: userOf(row), detail }),
+          ]);
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,139 @@
+// Rows as the ports name them.
+import type { Kysely, Selectable } from 'kysely';
+import type {
+  CertificateRow,
+  IdentityRecord,
+  SensorRow,
+  TokenRow,
+} from '../../ports/fleet/sensor-registry.ts';
+import type { CertificatesTable, Database, SensorsTable, TokensTable } from '../plumbing/tables.ts';
+
+/** Sensors with the expiry of their current certificate. */
+export function selectSensors(db: Kysely<Database>) {
+  return db
+    .selectFrom('sensors as s')
+    .leftJoin('sensor_certificates as c', (join) =>
+      join.onRef('c.sensor_id', '=', 's.sensor_id').on('c.status', '=', 'current'),
+    )
+    .selectAll('s')
+    .select('c.not_after_ms as current_not_after_ms');
+}
+
+export function sensorOf(
+  row: Selectable<SensorsTable> & { readonly current_not_after_ms: number | null },
+): SensorRow {
+  return {
+    sensorId: row.sensor_id,
+    nodeName: row.node_name,
+    flavor: row.flavor,
+    declaredRole: row.declared_role,
+    labels: row.labels,
+    system: row.system,
+    bootId: row.boot_id,
+    sensorVersion: row.sensor_version,
+    flavorMismatch: row.flavor_mismatch,
+    enrolledAtMs: row.enrolled_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+    revokedReason: row.revoked_reason,
+    lastHeartbeatAtMs: row.last_heartbeat_at_ms,
+    currentNotAfterMs: row.current_not_after_ms,
+    facts: row.facts,
+  };
+}
+
+/** Identities with what the gateway must know of their sensor, oldest first. */
+export function selectIdentities(db: Kysely<Database>) {
+  return db
+    .selectFrom('sensor_certificates as c')
+    .innerJoin('sensors as s', 's.sensor_id', 'c.sensor_id')
+    .select([
+      'c.fingerprint',
+      'c.sensor_id',
+      's.node_name',
+      'c.status',
+      'c.not_after_ms',
+      'c.superseded_at_ms',
+      's.revoked_at_ms',
+    ])
+    .orderBy('c.created_at_ms')
+    .orderBy('c.fingerprint');
+}
+
+type IdentityColumns = Pick<
+  Selectable<CertificatesTable>,
+  'fingerprint' | 'sensor_id' | 'status' | 'not_after_ms' | 'superseded_at_ms'
+> &
+  Pick<Selectable<SensorsTable>, 'node_name' | 'revoked_at_ms'>;
+
+export function identityOf(row: IdentityColumns): IdentityRecord {
+  return {
+    fingerprint: row.fingerprint,
+    sensorId: row.sensor_id,
+    nodeName: row.node_name,
+    status: row.status,
+    notAfterMs: row.not_after_ms,
+    supersededAtMs: row.superseded_at_ms,
+    sensorRevokedAtMs: row.revoked_at_ms,
+  };
+}
+
+export async function readIdentities(
+  db: Kysely<Database>,
+  sensorId: string,
+): Promise<readonly IdentityRecord[]> {
+  const rows = await selectIdentities(db).where('c.sensor_id', '=', sensorId).execute();
+  return rows.map(identityOf);
+}
+
+export function certificateOf(row: Selectable<CertificatesTable>): CertificateRow {
+  return {
+    fingerprint: row.fingerprint,
+    reference: row.reference,
+    serial: row.serial,
+    keyDigest: row.key_digest,
+    pem: row.pem,
+    notBeforeMs: row.not_before_ms,
+    notAfterMs: row.not_after_ms,
+  };
+}
+
+export async function insertCertificate(
+  db: Kysely<Database>,
+  certificate: CertificateRow,
+  more: {
+    readonly sensorId: string;
+    readonly status: 'pending' | 'current';
+    readonly nowMs: number;
+  },
+): Promise<void> {
+  await db
+    .insertInto('sensor_certificates')
+    .values({
+      fingerprint: certificate.fingerprint,
+      sensor_id: more.sensorId,
+      status: more.status,
+      reference: certificate.reference,
+      serial: certificate.serial,
+      key_digest: certificate.keyDigest,
+      pem: certificate.pem,
+      not_before_ms: certificate.notBeforeMs,
+      not_after_ms: certificate.notAfterMs,
+      created_at_ms: more.nowMs,
+      superseded_at_ms: null,
+    })
+    .execute();
+}
+
+export function tokenOf(row: Selectable<TokensTable>): TokenRow {
+  return {
+    tokenId: row.token_id,
+    kind: row.kind,
+    sensorId: row.sensor_id,
+    note: row.note,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    consumedAtMs: row.consumed_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+    consumedKeyDigest: row.consumed_key_digest,
+  };
+}
