@@ -13,12 +13,17 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 // As EX_TEMPFAIL of sysexits: try again.
 const RESTART = 75;
 
-/** Installs the locked packages when they are missing or belong to another lock file; talks on stderr only. */
-export function ensureInstalled() {
-  const wanted = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
-  if (existsSync(NODE) && installedMatches(wanted)) return;
+/**
+ * Installs the locked packages when one is missing or of another version; talks on stderr only. In production
+ * (`NODE_ENV=production`, or npm told to omit them) packages for development are neither wanted nor installed.
+ */
+export function ensureInstalled(env = process.env) {
+  const withDev = env.NODE_ENV !== 'production' && !/\bdev\b/.test(env.npm_config_omit ?? '');
+  if (existsSync(NODE) && firstMissing(lockedPackages(), installedPackages(), withDev) === null)
+    return;
   process.stderr.write('Installing the locked packages (once)...\n');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const omitted = withDev ? [] : ['--omit=dev'];
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...omitted], {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
   });
@@ -28,15 +33,30 @@ export function ensureInstalled() {
   }
 }
 
-// npm keeps a copy of what it installed; comparing the package lists tells whether a pull changed the lock file.
-function installedMatches(wanted) {
+/**
+ * The first path at which what is installed is not what the lock file names, or null. What is optional need not be
+ * there, because platforms differ; where it is, its version must agree.
+ */
+export function firstMissing(locked, installed, withDev) {
+  for (const [path, entry] of Object.entries(locked)) {
+    const isWanted =
+      path !== '' && !entry.optional && !entry.devOptional && (withDev || !entry.dev);
+    if (isWanted && installed[path] === undefined) return path;
+  }
+  for (const [path, { version }] of Object.entries(installed)) {
+    if (locked[path]?.version !== version) return path;
+  }
+  return null;
+}
+
+function lockedPackages() {
+  return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+}
+
+// npm keeps a copy of what it installed.
+function installedPackages() {
   const copy = join(ROOT, 'node_modules', '.package-lock.json');
-  if (!existsSync(copy)) return false;
-  const installed = JSON.parse(readFileSync(copy, 'utf8')).packages;
-  const locked = JSON.parse(wanted).packages;
-  return Object.entries(installed).every(
-    ([path, entry]) => locked[path]?.version === entry.version,
-  );
+  return existsSync(copy) ? JSON.parse(readFileSync(copy, 'utf8')).packages : {};
 }
 
 /** Runs a script (path relative to the caller) under the bundled Node with this process's arguments, and exits as it does. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinModules } from './joined-modules.ts';
+import { isJoiningDue, joinModules, tryToJoin } from './joined-modules.ts';
 
 const SELF = join(import.meta.dirname, 'joined-modules.ts');
 const WIRE = join(import.meta.dirname, '..', '..', 'machines', 'wire');
@@ -54,5 +54,24 @@ describe('joined modules', () => {
     await expect(joinModules(joined)).rejects.toThrow('ENOTEMPTY');
     expect(readdirSync(folder)).toEqual(['joined']);
     expect(existsSync(join(joined, 'other'))).toBe(true);
+  });
+
+  it('should be joined from whatever directory the Sensor is started in', () => {
+    const joined = join(folder, 'joined');
+    const script = `await (await import(${JSON.stringify(SELF)})).joinModules(${JSON.stringify(joined)})`;
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: '/' });
+    expect(readdirSync(joined)).toContain('typebox.mjs');
+  });
+
+  it('should be tried and told once when they cannot be made', async () => {
+    const joined = join(folder, 'joined');
+    expect(isJoiningDue(joined)).toBe(true);
+    mkdirSync(joined);
+    writeFileSync(join(joined, 'other'), '');
+    const told: string[] = [];
+    await tryToJoin(joined, (line) => told.push(line));
+    expect(told).toEqual([expect.stringContaining('ENOTEMPTY')]);
+    rmSync(joined, { recursive: true });
+    expect(isJoiningDue(joined)).toBe(false);
   });
 });

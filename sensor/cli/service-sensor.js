@@ -32,21 +32,21 @@ if (!isBundled) {
   run([...flags, SELF, ...process.argv.slice(2)], { env });
 } else if (process.argv[2] === WARM_UP) {
   module.enableCompileCache(CACHE);
-  const { joinModules, useJoinedModules } = await import('./joined-modules.ts');
-  // One who may not write here runs without.
-  await joinModules(joinedFolder()).catch(() => undefined);
+  const { tryToJoin, useJoinedModules } = await import('./joined-modules.ts');
+  await tryToJoin(joinedFolder(), (line) => process.stderr.write(`${line}\n`));
   useJoinedModules(joinedFolder());
   process.argv[2] = 'version';
   await import('../main.ts');
   await import('./service-sensor.ts');
 } else {
   const joined = joinedFolder();
-  // The very first start fills the cache in a process of its own, which then gives all of its memory back.
-  if (process.argv[2] === 'run' && !existsSync(joined)) {
-    spawnSync(process.execPath, [...process.execArgv, SELF, WARM_UP], { stdio: 'ignore' });
-  }
   module.enableCompileCache(CACHE);
-  const { useJoinedModules } = await import('./joined-modules.ts');
+  const { isJoiningDue, useJoinedModules } = await import('./joined-modules.ts');
+  // The very first start fills the cache in a process of its own, which then gives all of its memory back.
+  if (process.argv[2] === 'run' && isJoiningDue(joined)) {
+    const own = [...process.execArgv, SELF, WARM_UP];
+    spawnSync(process.execPath, own, { stdio: ['ignore', 'ignore', 'inherit'] });
+  }
   useJoinedModules(joined);
   // What a new version compiled is kept early, because a program that is killed writes nothing at its end.
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref();
