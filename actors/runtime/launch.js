@@ -59,11 +59,15 @@ function installedPackages() {
   return existsSync(copy) ? JSON.parse(readFileSync(copy, 'utf8')).packages : {};
 }
 
-/** Runs a script (path relative to the caller) under the bundled Node with this process's arguments, and exits as it does. */
-export function handOver(callerUrl, script, leadingArguments = []) {
+/**
+ * Runs a script (path relative to the caller) under the bundled Node with this process's arguments, and exits as it
+ * does. What it compiles is kept beside the packages, so that the next command strips no TypeScript again.
+ */
+export function handOver(callerUrl, script) {
   ensureInstalled();
   const path = fileURLToPath(new URL(script, callerUrl));
-  run([path, ...leadingArguments, ...process.argv.slice(2)]);
+  const cache = process.env.NODE_COMPILE_CACHE ?? join(ROOT, 'node_modules', '.cache', 'console');
+  run([path, ...process.argv.slice(2)], { env: { NODE_COMPILE_CACHE: cache } });
 }
 
 /** Runs the bundled Node with exactly these arguments; a child that ends with RESTART is run again. decision: D42 */

@@ -8,6 +8,9 @@ import { processTerminal } from './plumbing/terminal.ts';
 const INTERRUPTED = 130;
 const STOP_GRACE_MS = 500;
 
+// Programs that it starts keep what they compile in places of their own.
+delete process.env.NODE_COMPILE_CACHE;
+
 const argv = process.argv.slice(2);
 const stop = new AbortController();
 // Programs that run a Console stop in their own order; the others end at once.
