@@ -120,7 +120,7 @@ export function createInventory(deps: {
   async function holds(sensorId: string, section: InventorySectionName, sent: InventorySection) {
     if (section !== 'baselines') return known(sensorId, section) === sent.hash;
     const stored = await store.get(sensorId, section);
-    if (stored === null) return 'items' in sent && sent.items.length === 0;
+    if (stored === null) return sent.items?.length === 0;
     return stored.hash === sent.hash;
   }
 
@@ -133,7 +133,7 @@ export function createInventory(deps: {
     // A node of another flavor may send telecom data; this Console has no use for it.
     if (section === 'telecom' && platform !== 'telecom') return 'unchanged';
     if (await holds(sensorId, section, sent)) return 'unchanged';
-    if ('items' in sent) {
+    if (sent.items !== undefined) {
       await put(sensorId, section, sent, options.nowMs);
       return 'stored';
     }

@@ -31,6 +31,8 @@ const deltaOf = <S extends TSchema>(item: S) =>
     added: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
     removed: Type.Array(item, { maxItems: INVENTORY_ITEMS_MAX }),
     total: Total,
+    // A section is whole or a delta: who has items here and changes there would pass as one and be read as the other.
+    items: Type.Optional(Type.Never()),
   });
 const Section = Type.Union([wholeOf(Item), deltaOf(Item)]);
 const Baselines = Type.Union([wholeOf(Baseline), deltaOf(Baseline)]);

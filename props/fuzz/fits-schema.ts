@@ -57,6 +57,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   enum: (value, words: readonly unknown[]) => words.includes(value),
   const: (value, word: unknown) => value === word,
   anyOf: (value, parts: readonly Schema[]) => parts.some((part) => fitsSchema(value, part)),
+  not: (value, part: Schema) => !fitsSchema(value, part),
 };
 const patterns = new Map<string, RegExp>();
 function matches(pattern: string, text: string): boolean {

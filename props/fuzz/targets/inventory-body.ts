@@ -21,7 +21,7 @@ export default bodyTarget({
     for (const name of INVENTORY_SECTIONS) {
       const section = sections[name];
       if (section === undefined) continue;
-      const items = 'items' in section ? section.items : [...section.added, ...section.removed];
+      const items = section.items ?? [...section.added, ...section.removed];
       for (const key of items.flatMap((item) => Object.keys(item))) {
         demand([...key].length <= NAME_MAX_CHARS, 'a name of an item is too long');
       }
