@@ -19,9 +19,13 @@ import {
 } from 'openid-client';
 import { type Claims, lacksClaims } from '../../../machines/console/access/sso-login.rules.ts';
 import { SSO_PRESETS } from '../../../machines/console/access/sso-provider.rules.ts';
-import { SSO_METADATA_TTL_MS, SSO_REQUEST_TIMEOUT_MS } from '../../../machines/limits.ts';
+import {
+  SSO_ANSWER_MAX_BYTES,
+  SSO_METADATA_TTL_MS,
+  SSO_REQUEST_TIMEOUT_MS,
+} from '../../../machines/limits.ts';
 import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/access/sso-store.ts';
-import { createProviderFetch, ProviderUnreachable } from './provider-fetch.ts';
+import { createGuardedFetch, DestinationUnreachable } from '../../outbound/guarded-fetch.ts';
 
 export type ProviderFailure = {
   readonly ok: false;
@@ -173,8 +177,9 @@ function fetchOf(deps: ProviderClientDeps, { kind, options }: SsoProviderRow) {
   const { allowsLoopback, agent } = deps;
   const { mayBePrivate } = SSO_PRESETS[kind];
   const timeoutMs = timeoutOf(deps);
-  return createProviderFetch({
+  return createGuardedFetch({
     ...{ caPem: options.caPem, mayBePrivate, allowsLoopback, agent, timeoutMs },
+    answerMaxBytes: SSO_ANSWER_MAX_BYTES,
   });
 }
 
@@ -188,7 +193,7 @@ async function orFailure<T>(run: () => Promise<T>): Promise<T | ProviderFailure>
     return await run();
   } catch (error) {
     const away = causesOf(error).find(
-      (one) => one instanceof ProviderUnreachable || isTimeOut(one),
+      (one) => one instanceof DestinationUnreachable || isTimeOut(one),
     );
     if (away !== undefined) return { ok: false, kind: 'away', reason: textOf(away) };
     return { ok: false, kind: 'refused', reason: causesOf(error).map(textOf).join(': ') };

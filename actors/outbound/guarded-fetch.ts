@@ -1,42 +1,49 @@
-// How a request reaches an identity provider: TLS with the public CAs or with the provider's own one, at judged addresses
-// only, no redirect followed, the answer bounded in size and time. It has the shape of `fetch`, as openid-client wants
-// it, because the platform's own fetch takes no CA. decision: D40
+// The one way in which the Console asks services of others: TLS with the public CAs or with the destination's own one, at
+// judged addresses only, no redirect followed, the answer bounded in size and time. It has the shape of `fetch`, as
+// libraries want it, because the platform's own fetch takes no CA. decision: D40
 import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import type { CustomFetch } from 'openid-client';
-import { SSO_ANSWER_MAX_BYTES } from '../../../machines/limits.ts';
 import { type AddressPolicy, mistakeOfAddress } from './address-rules.ts';
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 const FAILING_FROM = 500;
 const TOO_MANY = 429;
 
-/** The provider gave no usable answer: away, too slow, not trusted, or failing by its own account. */
-export class ProviderUnreachable extends Error {
-  override readonly name = 'ProviderUnreachable';
+/** The destination gave no usable answer: away, too slow, not trusted, or failing by its own account. */
+export class DestinationUnreachable extends Error {
+  override readonly name = 'DestinationUnreachable';
 }
 
-export type ProviderFetchOptions = AddressPolicy & {
+export type GuardedRequest = {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+};
+export type GuardedFetch = (address: string, request: GuardedRequest) => Promise<Response>;
+
+export type GuardedFetchOptions = AddressPolicy & {
   /** The only CA that is trusted; null: the public ones. */
   readonly caPem: string | null;
   readonly timeoutMs: number;
+  readonly answerMaxBytes: number;
   /** Where connections come from; absent: each request its own. */
   readonly agent?: Agent | undefined;
 };
 
-/** Makes the fetch of one provider; it rejects with ProviderUnreachable. */
-export function createProviderFetch(options: ProviderFetchOptions): CustomFetch {
+/** Makes the fetch of one destination; it rejects with DestinationUnreachable. */
+export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (address, { method, headers, body, signal }) => {
     const url = new URL(address);
-    if (url.protocol !== 'https:') throw new ProviderUnreachable(`${address} is not https`);
+    if (url.protocol !== 'https:') throw new DestinationUnreachable(`${address} is not https`);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
-    if (mistake !== null) throw new ProviderUnreachable(mistake);
+    if (mistake !== null) throw new DestinationUnreachable(mistake);
     const payload = payloadOf(body);
     const timeout = AbortSignal.timeout(options.timeoutMs);
-    const response = await exchange(url, payload, {
+    const response = await exchange(url, payload, options.answerMaxBytes, {
       method,
       headers: {
         ...headers,
@@ -48,7 +55,7 @@ export function createProviderFetch(options: ProviderFetchOptions): CustomFetch 
       ...(options.caPem === null ? {} : { ca: options.caPem }),
     });
     if (response.status >= FAILING_FROM || response.status === TOO_MANY) {
-      throw new ProviderUnreachable(`${url.host} answers ${response.status}`);
+      throw new DestinationUnreachable(`${url.host} answers ${response.status}`);
     }
     return response;
   };
@@ -56,20 +63,21 @@ export function createProviderFetch(options: ProviderFetchOptions): CustomFetch 
 
 function exchange(
   url: URL,
-  payload: string | null,
+  payload: string | Uint8Array | null,
+  answerMaxBytes: number,
   options: Parameters<typeof request>[1],
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       const why = 'code' in error ? `${String(error.code)}: ${error.message}` : error.message;
-      reject(new ProviderUnreachable(`${url.host}: ${why}`, { cause: error }));
+      reject(new DestinationUnreachable(`${url.host}: ${why}`, { cause: error }));
     };
     const outgoing = request(url, options, (incoming) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       incoming.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > SSO_ANSWER_MAX_BYTES) outgoing.destroy(new Error('the answer is too big'));
+        if (bytes > answerMaxBytes) outgoing.destroy(new Error('the answer is too big'));
         else chunks.push(chunk);
       });
       incoming.on('error', fail);
@@ -95,10 +103,11 @@ function responseOf(incoming: IncomingMessage, body: Buffer): Response {
   return new Response(BODILESS.has(status) ? null : new Uint8Array(body), { status, headers });
 }
 
-function payloadOf(body: unknown): string | null {
+function payloadOf(body: unknown): string | Uint8Array | null {
   if (body === undefined || body === null) return null;
+  if (body instanceof Uint8Array) return body;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
-  throw new Error('a request to a provider has a body of text');
+  throw new TypeError('a body is text or bytes');
 }
 
 /** Resolves a name and refuses it when any of its addresses may not be reached. */

@@ -1,6 +1,7 @@
-// Which addresses a request to an identity provider may reach. Endpoints come out of documents that somebody else wrote,
-// so the address is judged at the moment of connecting, after the name was resolved. Link-local addresses (where clouds
-// keep their metadata) are never reached; private ones only for kinds that their owners run themselves. decision: D40
+// Which addresses a request of the Console to somebody else's service may reach. Where it goes is written by operators,
+// or stands in documents of third parties, so the address is judged at the moment of connecting, after the name was
+// resolved. Where clouds keep their metadata is never reached; private addresses only where the purpose allows them.
+// decision: D40
 import { BlockList, isIPv6 } from 'node:net';
 
 export type AddressPolicy = {
@@ -11,9 +12,14 @@ export type AddressPolicy = {
 const NEVER = listOf([
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
+  // Metadata and wire servers of clouds that lie outside the link-local networks.
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['fd00:ec2::254', 128],
   ['192.0.0.0', 24],
   ['224.0.0.0', 3],
-  ['::', 128],
+  // Unspecified, and the old form that carries an IPv4 address.
+  ['::', 96],
   ['fe80::', 10],
   ['ff00::', 8],
   // Addresses that carry another one inside; what they would reach cannot be judged here.
@@ -40,9 +46,9 @@ export function mistakeOfAddress(address: string, policy: AddressPolicy): string
   if (LOOPBACK.check(address, family)) {
     return policy.allowsLoopback ? null : `${address} is this machine itself`;
   }
-  if (NEVER.check(address, family)) return `${address} is no address of a provider`;
+  if (NEVER.check(address, family)) return `${address} is never reached from here`;
   if (PRIVATE.check(address, family) && !policy.mayBePrivate) {
-    return `${address} is private, and this kind of provider is not`;
+    return `${address} is private, and this destination may not be`;
   }
   return null;
 }

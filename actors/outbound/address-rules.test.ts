@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { mistakeOfAddress } from './address-rules.ts';
+
+const OPEN = { mayBePrivate: true, allowsLoopback: true };
+
+describe('an address outside', () => {
+  it.each([
+    '169.254.169.254',
+    '::ffff:169.254.169.254',
+    '::169.254.169.254',
+    'fd00:ec2::254',
+    '100.100.100.200',
+    '168.63.129.16',
+    '0.0.0.0',
+    '::',
+    '224.0.0.1',
+    'fe80::1',
+  ])('should never be %s, whatever the destination may reach', (address) => {
+    expect(mistakeOfAddress(address, OPEN)).toContain('never reached');
+  });
+
+  it('should be this machine only where that is allowed', () => {
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      expect(mistakeOfAddress(address, OPEN)).toBeNull();
+      expect(mistakeOfAddress(address, { ...OPEN, allowsLoopback: false })).not.toBeNull();
+    }
+  });
+
+  it('should be private only where that is allowed', () => {
+    for (const address of ['10.1.2.3', '100.64.0.1', '172.20.0.1', '192.168.1.1', 'fd12::1']) {
+      expect(mistakeOfAddress(address, OPEN)).toBeNull();
+      expect(mistakeOfAddress(address, { ...OPEN, mayBePrivate: false })).toContain('private');
+    }
+    expect(
+      mistakeOfAddress('203.0.113.9', { mayBePrivate: false, allowsLoopback: false }),
+    ).toBeNull();
+  });
+});
