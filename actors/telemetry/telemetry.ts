@@ -3,6 +3,7 @@
 // too many wait, a report is not taken, and since only what is stored is confirmed, its Sensor sends those hours again; so
 // a loss is told until it is known, whatever happens to this process. Resources and flows are samples: what does not fit
 // is left out and counted. decision: D48; invariant: I10, I19
+import { LRUCache } from 'lru-cache';
 import {
   type Intervals,
   TELEMETRY_QUEUE_ROWS_MAX,
@@ -57,8 +58,10 @@ export function startTelemetry(deps: {
   let isClosed = false;
   let timer = 0;
   let writing: Promise<void> = Promise.resolve();
-  const stored = new Map<string, LossStored>();
-  const sampledAtMs = new Map<string, number>();
+  // What is forgotten of the others is only told again. decision: D47
+  const bounds = { maxSize: TELEMETRY_SENSORS_MAX, sizeCalculation: () => 1 };
+  const stored = new LRUCache<string, LossStored>(bounds);
+  const sampledAtMs = new LRUCache<string, number>(bounds);
 
   const hasRoom = (rows: number): boolean => waiting + inFlight + rows <= queueRowsMax;
 
@@ -90,7 +93,7 @@ export function startTelemetry(deps: {
     }
     waiting += rows;
     if (isDue) {
-      remember(sampledAtMs, sensorId, nowMs);
+      sampledAtMs.set(sensorId, nowMs);
       resources.push(resourceRow(sensorId, beat, nowMs));
     }
     if (beat.flows.length > 0) flows.push(...flowRows(sensorId, beat.flows, nowMs));
@@ -107,7 +110,7 @@ export function startTelemetry(deps: {
     const coverage = [...taken.values()].flatMap(({ hours }) => [...hours.values()]);
     try {
       await store.insert({ coverage, ...samples });
-      for (const [sensorId, { report }] of taken) remember(stored, sensorId, report);
+      for (const [sensorId, { report }] of taken) stored.set(sensorId, report);
       if (wasAway) logger.info('telemetry is written again');
       wasAway = false;
     } catch (error) {
@@ -158,12 +161,4 @@ export function startTelemetry(deps: {
       await write();
     },
   };
-}
-
-/** Keeps what was told last; what is forgotten of the others is only told again. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > TELEMETRY_SENSORS_MAX && oldest !== undefined) map.delete(oldest);
 }
