@@ -10,6 +10,7 @@ export const TARGET_NAMES = [
   'inventory-body',
   'upstream-frames',
   'downstream-frames',
+  'tar',
   'zstd',
   'csr',
   'der',
