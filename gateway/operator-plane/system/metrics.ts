@@ -1,5 +1,5 @@
 // The Console's Prometheus metrics: process facts, requests, and the fleet's counts read at scrape time.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { FleetCounts } from '../../../actors/fleet/fleet-picture.ts';
 
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
