@@ -66,7 +66,13 @@ async function main(): Promise<number> {
   program
     .command('version')
     .description('the version')
-    .action(() => void process.stdout.write(`${SENSOR_VERSION}\n`));
+    .option('--licenses', 'also the packages it runs, with their licences')
+    .action(async ({ licenses = false }: { licenses?: boolean }) => {
+      process.stdout.write(`${SENSOR_VERSION}\n`);
+      if (!licenses) return;
+      const { licenseText } = await import('../../actors/runtime/third-party.ts');
+      process.stdout.write(`${licenseText()}\n`);
+    });
   try {
     await program.parseAsync();
   } catch (error) {

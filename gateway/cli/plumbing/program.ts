@@ -87,7 +87,13 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   program
     .command('version')
     .description('the version of this program')
-    .action(() => io.terminal.out(programVersion()));
+    .option('--licenses', 'also the packages it runs, with their licences')
+    .action(async ({ licenses = false }: { licenses?: boolean }) => {
+      io.terminal.out(programVersion());
+      if (!licenses) return;
+      const { licenseText } = await import('../../../actors/runtime/third-party.ts');
+      io.terminal.out(licenseText());
+    });
   return inheritSettings(program);
 }
 

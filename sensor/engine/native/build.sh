@@ -18,7 +18,7 @@ done
 printf '#include <asm/unistd.h>\n' | gcc -E -dM - |
   sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$/{ "\1", \2 },/p' | LC_ALL=C sort > build/syscall-numbers.h
 gcc -std=gnu11 -Os -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -D_GNU_SOURCE -Isrc -Ibuild \
-  -ffunction-sections -fdata-sections -ffile-prefix-map="$PWD"=. -static -Wl,--gc-sections -Wl,--build-id=none -s \
+  -ffunction-sections -fdata-sections -ffile-prefix-map="$PWD"=. "${CC_LINK:--static}" -Wl,--gc-sections -Wl,--build-id=none -s \
   src/*.c -o build/ebpf-engine -lbpf -lelf -lz
 [ "${1:-}" != --keep ] || exit 0
 cp build/ebpf-engine ebpf-engine-x86_64
