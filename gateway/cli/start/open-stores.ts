@@ -5,6 +5,7 @@ import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import { ANALYTICS_RETENTION_DAYS } from '../../../machines/limits.ts';
 import { type Analytics, createAnalytics } from '../../../storage/analytics/analytics.ts';
 import { createClickhouseLauncher } from '../../../storage/embedded/clickhouse.ts';
+import { demandInstalled, type EmbeddedName } from '../../../storage/embedded/installed.ts';
 import { createPostgresLauncher } from '../../../storage/embedded/postgres.ts';
 import type { StoreLauncher } from '../../../storage/embedded/store-launcher.ts';
 import {
@@ -35,7 +36,8 @@ export type OpenStores = {
 /** Opens PostgreSQL, without migrating it. */
 export async function openRelationalStore(options: OpenStores): Promise<Relational> {
   const { config, logger, onClose } = options;
-  const url = config.databaseUrl ?? (await supervised(options, createPostgresLauncher)).url;
+  const url =
+    config.databaseUrl ?? (await supervised(options, 'postgresql', createPostgresLauncher)).url;
   const relational = createRelational({
     url,
     timers: processTime,
@@ -51,7 +53,7 @@ export async function openAnalyticsStore(options: OpenStores): Promise<Analytics
   const { config, logger, onClose } = options;
   const access =
     clickhouseAccessOf(config.clickhouseUrl) ??
-    (await supervised(options, createClickhouseLauncher));
+    (await supervised(options, 'clickhouse', createClickhouseLauncher));
   const analytics = createAnalytics({
     url: access.url,
     username: access.username,
@@ -102,8 +104,10 @@ function analyticsOnly(relational: Relational, analytics: Analytics): MigrationS
 
 async function supervised<Endpoint>(
   { config, clock, logger, onClose, onStore }: OpenStores,
+  name: EmbeddedName,
   launcherOf: (options: { dataDir: string; logger: Logger }) => StoreLauncher<Endpoint>,
 ): Promise<Endpoint> {
+  demandInstalled(name);
   const launcher = launcherOf({ dataDir: config.dataDir, logger });
   const store = superviseStore({
     launcher,
