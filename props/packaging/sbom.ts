@@ -58,7 +58,9 @@ export function sbomOf(program: ProgramName): string {
       component.dependencies.add(componentAt(needed).bomRef);
     return component;
   };
-  for (const name of ['node', ...importedBy(PROGRAMS[program])]) {
+  // The embedded databases are found by their names at run time.
+  const embedded = program === 'service-console' ? optionalOf(lock) : [];
+  for (const name of ['node', ...embedded, ...importedBy(PROGRAMS[program])]) {
     const path = `node_modules/${name}`;
     if (lock[path] !== undefined) self.dependencies.add(componentAt(path).bomRef);
   }
@@ -71,6 +73,10 @@ export function sbomOf(program: ProgramName): string {
   }
   const factory = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   return new Serialize.JsonSerializer(factory).serialize(bom, { sortLists: true, space: 2 });
+}
+
+function optionalOf(lock: Lock): readonly string[] {
+  return Object.keys(lock['']?.optionalDependencies ?? {});
 }
 
 function packageComponent(path: string, entry: Locked): Models.Component {
