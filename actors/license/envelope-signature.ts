@@ -7,10 +7,9 @@ import { LICENSE_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { factsOfLicense, type LicenseFacts } from '../../machines/trust/license.rules.ts';
 import { LicenseEnvelope, type LicensePayload } from '../../machines/wire/license.ts';
 import { parseJson, parserOfValue } from '../../machines/wire/parse.ts';
+import { isGenuineEd25519 } from '../runtime/ed25519.ts';
 
 const readEnvelope = parserOfValue(LicenseEnvelope);
-// Strict verification: one signature for one message and key, as RFC 8032 has it.
-const STRICT = { zip215: false } as const;
 
 export type OpenedLicense = {
   readonly ok: true;
@@ -39,7 +38,7 @@ export function openEnvelope(value: unknown, publicKey: Uint8Array): OpenedLicen
   const { payload, signature } = parsed.value;
   const bytes = canonicalBytes(payload);
   if (bytes === null) return notUnicode();
-  if (!isGenuine(Buffer.from(signature, 'base64'), bytes, publicKey)) {
+  if (!isGenuineEd25519(Buffer.from(signature, 'base64'), bytes, publicKey)) {
     return refuse('license_refused', 'The signature is not by the key this Console trusts.');
   }
   const read = factsOfLicense(payload);
@@ -62,14 +61,6 @@ export function canonicalBytes(payload: LicensePayload): Uint8Array | null {
     return text === undefined ? null : Buffer.from(text, 'utf8');
   } catch {
     return null;
-  }
-}
-
-function isGenuine(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array): boolean {
-  try {
-    return ed25519.verify(signature, bytes, publicKey, STRICT);
-  } catch {
-    return false;
   }
 }
 

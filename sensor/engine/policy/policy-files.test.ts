@@ -58,6 +58,16 @@ describe('the folder of policies', () => {
     ]);
   });
 
+  it('should take a sidecar that is wrapped as `openssl base64` does', async () => {
+    const sidecar = signed('a').trim();
+    putKey();
+    put('a.yaml', YAML);
+    put('a.yaml.sig', `${sidecar.slice(0, 64)}\n${sidecar.slice(64)}\n`);
+    expect(await taken()).toEqual(['a']);
+    put('a.yaml.sig', `${sidecar.slice(0, 30)}\n${sidecar.slice(30)}\n`);
+    expect(await taken()).toEqual(['not a']);
+  });
+
   it('should take a policy without a sidecar, with a word where there is a key', async () => {
     put('a.yaml', YAML);
     expect(await read()).toEqual([expect.objectContaining({ ok: true, isUnsigned: false })]);

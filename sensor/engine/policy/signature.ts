@@ -3,7 +3,8 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { policyMessage } from '../../../machines/trust/policy-signature.rules.ts';
 
-const SIDECAR = /^[A-Za-z0-9+/]{86}==\r?\n?$/;
+// On one line, or wrapped at 64 characters as `openssl base64` does.
+const SIDECAR = /^[A-Za-z0-9+/]{64}(?:\r?\n)?[A-Za-z0-9+/]{22}==\r?\n?$/;
 
 type Signed = {
   readonly name: string;
@@ -17,16 +18,15 @@ export async function whyNotGenuine(given: Signed): Promise<string | undefined> 
   const key = rawKey(given.keyPem);
   if (key === null) return 'policy-signing.pub holds no Ed25519 key';
   if (!SIDECAR.test(given.sidecar)) return 'the sidecar holds no signature in base64';
-  const text = given.sidecar.trim();
+  const text = given.sidecar.replaceAll(/[\r\n]/g, '');
   const signature = Buffer.from(text, 'base64');
   // The last character has bits to spare: one text for one signature.
   if (signature.toString('base64') !== text) return 'the sidecar holds no signature in base64';
   try {
-    const { ed25519 } = await import('@noble/curves/ed25519.js');
-    const message = policyMessage(given.name, given.yaml);
-    if (ed25519.verify(signature, message, key, { zip215: false })) return undefined;
+    const { isGenuineEd25519 } = await import('../../../actors/runtime/ed25519.ts');
+    if (isGenuineEd25519(signature, policyMessage(given.name, given.yaml), key)) return undefined;
   } catch {
-    // A key or a point that is none.
+    // A name that is none.
   }
   return 'the signature is not by policy-signing.pub, or not for this name and content';
 }

@@ -1,0 +1,113 @@
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isGenuineEd25519 } from './ed25519.ts';
+
+const { Point } = ed25519;
+const SEED = Buffer.alloc(32, 7);
+const PUBLIC = ed25519.getPublicKey(SEED);
+const MESSAGE = Buffer.from('service-policy-v1:shells\nkind: TracingPolicy\n');
+/** A point of order 8. */
+const T8 = Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
+const ORDER = Point.Fn.ORDER;
+
+const numberOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+const bytesOf = (value: bigint) =>
+  Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+const modOrder = (value: bigint) => ((value % ORDER) + ORDER) % ORDER;
+
+/** A signature whose R, or the key it is checked with, carries a component of small order. */
+function crafted(where: 'R' | 'A', times: number) {
+  const { scalar, point } = ed25519.utils.getExtendedPublicKey(SEED);
+  const small = T8.multiplyUnsafe(BigInt(times));
+  const r = 123_456_789n;
+  const R = (where === 'R' ? Point.BASE.multiply(r).add(small) : Point.BASE.multiply(r)).toBytes();
+  const A = (where === 'A' ? point.add(small) : point).toBytes();
+  const k = numberOf(createHash('sha512').update(R).update(A).update(MESSAGE).digest());
+  const s = modOrder(r + modOrder(k) * scalar);
+  return { signature: Buffer.concat([R, bytesOf(s)]), key: A };
+}
+
+function opensslTakes(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) {
+  const x = Buffer.from(publicKey).toString('base64url');
+  try {
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}
+
+describe('an Ed25519 signature', () => {
+  it('should be taken when it is what RFC 8032 makes', () => {
+    const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), SEED]);
+    const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+    expect(isGenuineEd25519(sign(null, MESSAGE, key), MESSAGE, PUBLIC)).toBe(true);
+    expect(isGenuineEd25519(ed25519.sign(MESSAGE, SEED), MESSAGE, PUBLIC)).toBe(true);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7])(
+    'should be refused when R carries %s times a point of order 8, which noble alone would take',
+    (times) => {
+      const { signature, key } = crafted('R', times);
+      expect(ed25519.verify(signature, MESSAGE, key, { zip215: false })).toBe(true);
+      expect(opensslTakes(signature, MESSAGE, key)).toBe(false);
+      expect(isGenuineEd25519(signature, MESSAGE, key)).toBe(false);
+    },
+  );
+
+  it.each([1, 3, 5, 7])(
+    'should be taken under a key with %s times it only if all take it',
+    (times) => {
+      const { signature, key } = crafted('A', times);
+      expect(isGenuineEd25519(signature, MESSAGE, key)).toBe(
+        opensslTakes(signature, MESSAGE, key) &&
+          ed25519.verify(signature, MESSAGE, key, { zip215: false }),
+      );
+    },
+  );
+
+  it('should be refused under keys of small order, whatever it signs', () => {
+    const zero = Buffer.concat([Point.ZERO.toBytes(), Buffer.alloc(32)]);
+    for (let times = 0n; times < 8n; times += 1n) {
+      const key = times === 0n ? Point.ZERO.toBytes() : T8.multiplyUnsafe(times).toBytes();
+      expect(isGenuineEd25519(zero, MESSAGE, key)).toBe(false);
+    }
+  });
+
+  it('should be refused when any bit of it, of the message or of the key is another', () => {
+    const good = ed25519.sign(MESSAGE, SEED);
+    const flipped = (bytes: Uint8Array, bit: number) => {
+      const copy = Buffer.from(bytes);
+      const at = (bit >> 3) % copy.length;
+      copy[at] = (copy[at] ?? 0) ^ (1 << (bit & 7));
+      return copy;
+    };
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 4_095 }),
+        fc.constantFrom('signature', 'message', 'key'),
+        (bit, what) => {
+          expect(
+            isGenuineEd25519(
+              what === 'signature' ? flipped(good, bit) : good,
+              what === 'message' ? flipped(MESSAGE, bit) : MESSAGE,
+              what === 'key' ? flipped(PUBLIC, bit) : PUBLIC,
+            ),
+          ).toBe(false);
+        },
+      ),
+    );
+  });
+
+  it('should be refused when its scalar is not reduced, or it has another length', () => {
+    const good = Buffer.from(ed25519.sign(MESSAGE, SEED));
+    const s = numberOf(good.subarray(32)) + ORDER;
+    expect(
+      isGenuineEd25519(Buffer.concat([good.subarray(0, 32), bytesOf(s)]), MESSAGE, PUBLIC),
+    ).toBe(false);
+    expect(isGenuineEd25519(good.subarray(1), MESSAGE, PUBLIC)).toBe(false);
+    expect(isGenuineEd25519(good, MESSAGE, PUBLIC.subarray(1))).toBe(false);
+  });
+});
