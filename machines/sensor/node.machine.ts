@@ -3,7 +3,8 @@
 //   preparing              the state directory is opened and the identity recovered
 //   enrolling              a token is exchanged for an identity
 //   running                everything is forwarded (tag `forwards`)
-//   awaiting_reenrollment  the certificate expired: nothing is sent, the spool fills, a re-enrollment token is looked for
+//   awaiting_reenrollment  the certificate is over by this node's own clock: nothing is sent, the spool fills, a
+//                          re-enrollment token is looked for; left again when that clock was wrong
 //   revoked                the Console revoked the identity: nothing is collected or sent, and it says so
 //   stopping               the stream says goodbye, the spool is flushed, the engine ends
 //   stopped                all is quiet (final)
@@ -21,6 +22,8 @@ type NodeContext = NodeInput & {
 };
 type NodeEvent =
   | { readonly type: 'certificate.expired' }
+  /** The clock that called it expired was put right. */
+  | { readonly type: 'certificate.valid' }
   | { readonly type: 'sensor.revoked' }
   | { readonly type: 'stop.requested' };
 
@@ -178,6 +181,7 @@ export const nodeMachine = setup({
       states: {
         looking: {
           description: 'Is there a token now?',
+          on: { 'certificate.valid': '#node.running' },
           invoke: {
             id: 'lookForToken',
             src: 'lookForToken',
@@ -193,6 +197,7 @@ export const nodeMachine = setup({
         },
         sleeping: {
           description: 'No token; look again later.',
+          on: { 'certificate.valid': '#node.running' },
           after: { tokenCheckMs: 'looking' },
         },
         exchanging: {

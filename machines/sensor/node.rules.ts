@@ -40,6 +40,14 @@ export function nextStepOf(found: Prepared): NextStep {
   }
 }
 
+/**
+ * What a sensor makes of a peer that calls its certificate expired. Only its own clock ends its identity: a Console whose
+ * clock is wrong is asked again until it is right, and nothing is given up for it. decision: D67; invariant: I12
+ */
+export function judgeExpiry(notAfterMs: number, nowMs: number): 'expired' | 'disputed' {
+  return nowMs >= notAfterMs ? 'expired' : 'disputed';
+}
+
 /** The exit code and sentence of an enrollment that ended without an identity. */
 export function enrollmentFailure(attempt: EnrollmentAttempt | undefined): {
   readonly exitCode: number;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
 import { type NodeSnapshot, nodeMachine } from '../../machines/sensor/node.machine.ts';
 import type { Prepared } from '../../machines/sensor/node.rules.ts';
-import { nextStepOf } from '../../machines/sensor/node.rules.ts';
+import { judgeExpiry, nextStepOf } from '../../machines/sensor/node.rules.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const prepared = fc.record({
@@ -18,6 +18,7 @@ const attempt = fc.oneof(
 );
 const event = fc.constantFrom(
   { type: 'certificate.expired' },
+  { type: 'certificate.valid' },
   { type: 'sensor.revoked' },
   { type: 'stop.requested' },
 );
@@ -76,6 +77,21 @@ describe('node: rules', () => {
       output: { kind: 'enrolled', sensorId: 's', notAfterMs: 1 },
     } as never);
     expect(snapshot.value).toBe('running');
+  });
+
+  it('always forwards again when the clock that called the certificate expired was wrong', () => {
+    const waiting = step(begin(WHOLE), { type: 'certificate.expired' });
+    const back = step(waiting, { type: 'certificate.valid' });
+    expect([back.value, back.hasTag('forwards')]).toEqual(['running', true]);
+    expect(step(begin(WHOLE), { type: 'certificate.valid' }).value).toBe('running');
+  });
+
+  it('never ends an identity by the word of a peer', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.integer(), (notAfterMs, nowMs) => {
+        expect(judgeExpiry(notAfterMs, nowMs) === 'expired').toBe(nowMs >= notAfterMs);
+      }),
+    );
   });
 
   it('always ends with exit code 6 when there is neither identity nor token, or the token is refused', () => {

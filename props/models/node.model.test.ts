@@ -149,6 +149,11 @@ const expire = move<Model, Real>('certificate.expired', (model, real) => {
   real.send({ type: 'certificate.expired' });
   if (model.at === 'running') go(model, 'looking');
 });
+const valid = move<Model, Real>('certificate.valid', (model, real) => {
+  real.send({ type: 'certificate.valid' });
+  // A token that is being exchanged is not left half way.
+  if (model.at === 'looking' || model.at === 'sleeping') go(model, 'running');
+});
 const revoke = move<Model, Real>('sensor.revoked', (model, real) => {
   real.send({ type: 'sensor.revoked' });
   if (model.at === 'running' || WAITING.includes(model.at)) go(model, 'revoked');
@@ -188,6 +193,7 @@ describe('node', () => {
       ends,
       expire,
       expire,
+      valid,
       time,
       fc.oneof(
         { weight: 1, arbitrary: fc.oneof(breaks, revoke, stop) },

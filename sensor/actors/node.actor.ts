@@ -13,7 +13,7 @@ import {
   lossesSince,
 } from '../../machines/sensor/loss-ledger.rules.ts';
 import { nodeMachine } from '../../machines/sensor/node.machine.ts';
-import type { Prepared } from '../../machines/sensor/node.rules.ts';
+import { judgeExpiry, type Prepared } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
@@ -73,6 +73,8 @@ export function runNode(options: NodeOptions): NodeRun {
   const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
   let identity: Identity | null = null;
+  /** The certificate whose end the two sides saw otherwise; said once. */
+  let disputed: string | null = null;
   let parts: Parts | null = null;
   let token: string | null = null;
   let forwarding: Forwarding | null = null;
@@ -164,15 +166,36 @@ export function runNode(options: NodeOptions): NodeRun {
     if (answer.ok) return;
     if (answer.kind === 'refused') {
       if (answer.code === 'sensor_revoked') tellNode({ type: 'sensor.revoked' });
-      if (answer.code === 'certificate_expired') tellNode({ type: 'certificate.expired' });
+      if (answer.code === 'certificate_expired') hearExpired();
       return;
     }
     const { kind } = answer.trouble;
     parts?.trust.noteTrouble(kind);
     // A peer that closes right behind its alert can hide it; our own clock then tells.
     const isPast = identity !== null && now() >= identity.notAfterMs;
-    const isExpired = kind === 'certificate_expired' || (kind === 'connection_lost' && isPast);
-    if (isExpired) tellNode({ type: 'certificate.expired' });
+    if (kind === 'certificate_expired' || (kind === 'connection_lost' && isPast)) hearExpired();
+  }
+
+  // The Console's clock does not end an identity. decision: D67
+  function hearExpired(): void {
+    if (identity === null) return;
+    if (judgeExpiry(identity.notAfterMs, now()) === 'expired') {
+      tellNode({ type: 'certificate.expired' });
+      return;
+    }
+    if (disputed === identity.certPem) return;
+    disputed = identity.certPem;
+    const until = new Date(identity.notAfterMs).toISOString();
+    logger.warn(
+      { until, now: new Date(now()).toISOString() },
+      'the Console calls this certificate expired, and by the clock of this node it is not: one of the clocks is wrong',
+    );
+  }
+
+  // A clock that was ahead is right again: what it called expired is not.
+  function hearClock(): void {
+    if (identity === null || judgeExpiry(identity.notAfterMs, now()) === 'expired') return;
+    tellNode({ type: 'certificate.valid' });
   }
 
   async function startCollecting(): Promise<void> {
@@ -206,7 +229,7 @@ export function runNode(options: NodeOptions): NodeRun {
     own.trust.load(who.state, who.notAfterMs);
     forwarding = startForwarding(own, who, {
       onRevoked: () => tellNode({ type: 'sensor.revoked' }),
-      onExpired: () => tellNode({ type: 'certificate.expired' }),
+      onExpired: hearExpired,
     });
   }
 
@@ -247,7 +270,10 @@ export function runNode(options: NodeOptions): NodeRun {
     clock,
     now,
     monotonicNow,
-    onJump: () => forwarding?.onClockJump(),
+    onJump: () => {
+      forwarding?.onClockJump();
+      hearClock();
+    },
   });
 
   const node = startActor(
@@ -261,6 +287,7 @@ export function runNode(options: NodeOptions): NodeRun {
         enroll: fromPromise<EnrollmentAttempt, undefined>(exchangeToken),
         lookForToken: fromPromise<boolean, undefined>(async () => {
           token ??= await statusFile.takeToken();
+          hearClock();
           return token !== null;
         }),
         startCollecting: fromPromise<unknown, undefined>(startCollecting),

@@ -12,11 +12,11 @@ import { type Parts, startActor } from './parts.ts';
 
 const readAnswer = parserOfValue(RenewResponse);
 const EMPTY_INVENTORY = JSON.stringify({ is_full_snapshot: false, sections: {} });
+// Not among them: `certificate_expired`, said of a certificate that is minutes old, is a clock that is wrong.
 const NOT_KNOWN: ReadonlySet<string> = new Set([
   'certificate_unknown',
   'certificate_superseded',
   'client_certificate_required',
-  'certificate_expired',
 ]);
 
 /** Starts the renewal of an identity; `onRenewed` is told when the Console took the new certificate. */
@@ -76,7 +76,8 @@ export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => 
       return answer.trouble.kind === 'certificate_refused' ? 'rejected' : 'unreachable';
     }
     if (NOT_KNOWN.has(answer.code)) return 'rejected';
-    return answer.status >= 500 || answer.status === 429 ? 'unreachable' : 'accepted';
+    const isLater = answer.status >= 500 || answer.status === 429;
+    return isLater || answer.code === 'certificate_expired' ? 'unreachable' : 'accepted';
   }
 
   async function fallBack(): Promise<{ readonly notAfterMs: number }> {

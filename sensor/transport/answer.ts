@@ -27,7 +27,9 @@ export function retryAfterOf(header: string | undefined): number | null {
 /** What a person reads of a failed answer. */
 export function sentenceOf(answer: Exclude<Answer, { ok: true }>): string {
   if (answer.kind === 'refused') return `${answer.code}: ${answer.detail}`;
-  return `${answer.trouble.kind}: ${answer.trouble.detail}`;
+  const { kind, detail } = answer.trouble;
+  const hint = kind === 'certificate_expired' ? '; if it has not, one of the clocks is wrong' : '';
+  return `${kind}: ${detail}${hint}`;
 }
 
 /** How long a failed answer asks to wait. */

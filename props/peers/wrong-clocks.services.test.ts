@@ -1,0 +1,60 @@
+// A wrong clock on either side ends no identity: the Sensor goes on asking, keeps its events, and recovers by itself when
+// the clock is right again. decision: D67; invariant: I12
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeSensor, type RunningSensor } from './running-sensor.ts';
+
+const FORTY_DAYS_MS = 40 * 86_400_000;
+const EXPIRED = { status: 401, code: 'certificate_expired' } as const;
+
+const stateOf = async (): Promise<unknown> =>
+  JSON.parse(await readFile(join(sensor.stateDir, 'run', 'status.json'), 'utf8')).state;
+
+let sensor: RunningSensor;
+beforeEach(async () => {
+  sensor = await makeSensor();
+});
+afterEach(() => sensor.close());
+
+describe('a clock that is wrong', () => {
+  it('should end nothing when it is the Console’s', async () => {
+    const { peer } = sensor;
+    await sensor.start();
+    await peer.until('it runs', () => sensor.beats().length >= 2 && peer.sockets().length === 1);
+
+    peer.takesStreams = false;
+    let refused = 0;
+    peer.rule = () => {
+      refused += 1;
+      return EXPIRED;
+    };
+    for (const socket of peer.sockets()) socket.terminate();
+    await sensor.addLines(0, 3);
+    await peer.until('it asks again and again', () => refused >= 4);
+
+    peer.rule = () => 'serve';
+    peer.takesStreams = true;
+    const expected = sensor.idsOf(0, 3);
+    await peer.until('what was kept arrives', () => {
+      const ids = new Set(peer.batches.flatMap((batch) => batch.ids));
+      return expected.every((id) => ids.has(id));
+    });
+  });
+
+  it('should hold it back only as long as its own clock is ahead', async () => {
+    const { peer } = sensor;
+    await sensor.start();
+    await peer.until('it runs', () => sensor.beats().length >= 2);
+
+    // Far ahead: the certificate is over by the node's clock, and the Console says the same.
+    peer.rule = () => EXPIRED;
+    sensor.aheadMs = FORTY_DAYS_MS;
+    await expect.poll(stateOf, { timeout: 15_000 }).toBe('awaiting_reenrollment');
+    peer.rule = () => 'serve';
+    const before = sensor.beats().length;
+    sensor.aheadMs = 0;
+    await peer.until('it goes on', () => sensor.beats().length >= before + 2);
+    expect(peer.csrs).toHaveLength(1);
+  });
+});
