@@ -8,7 +8,7 @@ import { type Refusal, refuse } from '../../machines/errors.ts';
 import { PASSWORD_BUSY_RETRY_MS } from '../../machines/limits.ts';
 import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
-import { commonPasswords } from './common-passwords.ts';
+import { commonPasswords as knownPasswords } from './common-passwords.ts';
 
 const UNKNOWN_BYTES = 32;
 
@@ -29,8 +29,10 @@ export type Passwords = {
 export function createPasswords(deps: {
   readonly hasher: PasswordHasher;
   readonly chance?: Chance;
+  /** Passwords that are tried first, lower case. */
+  readonly commonPasswords?: () => Promise<ReadonlySet<string>>;
 }): Passwords {
-  const { hasher, chance = systemChance } = deps;
+  const { hasher, chance = systemChance, commonPasswords = knownPasswords } = deps;
   let nobody: Promise<string | 'busy'> | null = null;
 
   /** A hash that nobody knows the password of, with the cost of today. */

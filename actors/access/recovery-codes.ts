@@ -1,16 +1,17 @@
 // Recovery codes: for whoever lost the app. Each carries 80 random bits, so its SHA-256 needs no salt and no slow hash.
 // decision: D39; invariant: I11
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { formatRecoveryCode, readCode } from '../../machines/console/access/second-factor.rules.ts';
 import { RECOVERY_CODE_BYTES, RECOVERY_CODES_COUNT } from '../../machines/limits.ts';
+import type { Chance } from '../trust/chance.ts';
 
 /** Makes a fresh set: the codes to show once, and the hashes to keep. */
-export function newRecoveryCodes(): {
+export function newRecoveryCodes(chance: Pick<Chance, 'randomBytes'>): {
   readonly codes: readonly string[];
   readonly hashes: readonly Buffer[];
 } {
   const codes = Array.from({ length: RECOVERY_CODES_COUNT }, () =>
-    formatRecoveryCode(randomBytes(RECOVERY_CODE_BYTES)),
+    formatRecoveryCode(chance.randomBytes(RECOVERY_CODE_BYTES)),
   );
   return { codes, hashes: codes.map((code) => hashOfRecoveryCode(readCode(code)?.code ?? code)) };
 }

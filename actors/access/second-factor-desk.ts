@@ -1,4 +1,5 @@
 // What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
+
 import type { FactorState } from '../../machines/console/access/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
@@ -7,6 +8,7 @@ import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { Chance } from '../trust/chance.ts';
 import type { LoginDesk } from './login.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
 
@@ -84,5 +86,6 @@ export type SecondFactorDeps = {
   /** Whose codes these are, as the app shows it. */
   readonly issuer: () => string;
   readonly now: () => number;
+  readonly chance?: Pick<Chance, 'randomBytes'>;
   readonly logger: Logger;
 };

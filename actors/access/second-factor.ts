@@ -3,6 +3,7 @@
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import { systemChance } from '../trust/chance.ts';
 import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import type {
@@ -60,7 +61,7 @@ async function begin(
     const confirmed = await deps.login.confirm(user, { password, address: asking.from });
     if (!confirmed.ok) return confirmed;
   }
-  const secret = newTotpSecret();
+  const secret = newTotpSecret(deps.chance ?? systemChance);
   const sealedSecret = deps.sealer.seal(secret, contextOf(userId));
   const doing = doingOf(deps, asking);
   if (!(await deps.users.beginTotp({ ...doing, userId, sealedSecret }))) return conflict(ON);
@@ -77,7 +78,7 @@ async function confirm(
   if (user === null) return ended();
   const { userId, mfa } = user;
   if (mfa.state !== 'pending') return conflict(mfa.state === 'on' ? ON : NONE);
-  const { codes, hashes: recoveryHashes } = newRecoveryCodes();
+  const { codes, hashes: recoveryHashes } = newRecoveryCodes(deps.chance ?? systemChance);
   const tried = await tryOnce(deps, asking, async () => {
     const step = stepShown(deps, user, code);
     if (step === null || mfa.sealedSecret === null) return null;
@@ -123,7 +124,7 @@ async function replaceCodes(
   const doing = doingOf(deps, asking);
   const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
   if (!tried.ok) return tried;
-  const { codes, hashes } = newRecoveryCodes();
+  const { codes, hashes } = newRecoveryCodes(deps.chance ?? systemChance);
   const isDone = await deps.users.replaceRecoveryCodes({ ...doing, userId, hashes });
   return isDone ? { ok: true, recoveryCodes: codes } : conflict(NONE);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stepAt } from '../../machines/console/access/second-factor.rules.ts';
 import { TOTP_SECRET_BYTES, TOTP_STEP_MS } from '../../machines/limits.ts';
+import { systemChance } from '../trust/chance.ts';
 import { newTotpSecret, qrSvgOf, stepOfCode, totpAddress } from './totp-secret.ts';
 
 // RFC 6238, appendix B, the rows of SHA-1: the secret is the ASCII text 12345678901234567890, and of the eight digits an
@@ -25,12 +26,12 @@ describe('totp', () => {
       expect(stepOfCode(RFC_SECRET, code, atMs + TOTP_STEP_MS)).toBe(step);
       expect(stepOfCode(RFC_SECRET, code, atMs + 2 * TOTP_STEP_MS)).toBeNull();
       expect(stepOfCode(RFC_SECRET, code, atMs - 2 * TOTP_STEP_MS)).toBeNull();
-      expect(stepOfCode(newTotpSecret(), code, atMs)).toBeNull();
+      expect(stepOfCode(newTotpSecret(systemChance), code, atMs)).toBeNull();
     }
   });
 
   it('should make a secret of 160 bits that never comes again', () => {
-    const made = Array.from({ length: 50 }, newTotpSecret);
+    const made = Array.from({ length: 50 }, () => newTotpSecret(systemChance));
     expect(new Set(made).size).toBe(50);
     for (const secret of made) expect(secret).toHaveLength((TOTP_SECRET_BYTES * 8) / 5);
   });

@@ -9,13 +9,15 @@ import {
   TOTP_STEP_MS,
   TOTP_WINDOW_STEPS,
 } from '../../machines/limits.ts';
+import type { Chance } from '../trust/chance.ts';
 
 const FORM = { algorithm: 'SHA1', digits: TOTP_DIGITS, period: TOTP_STEP_MS / 1_000 } as const;
 const QR_MARGIN_MODULES = 2;
 
 /** Makes a secret, as base32. */
-export function newTotpSecret(): string {
-  return new Secret({ size: TOTP_SECRET_BYTES }).base32;
+export function newTotpSecret(chance: Pick<Chance, 'randomBytes'>): string {
+  const bytes = new Uint8Array(chance.randomBytes(TOTP_SECRET_BYTES));
+  return new Secret({ buffer: bytes.buffer }).base32;
 }
 
 /** The address an app reads: who issued the secret, for which account. */

@@ -1,6 +1,5 @@
 // Request budgets per key and minute. The address budget belongs to whoever has no credential yet; a success gives its
 // request back, so guesses are counted and honest callers are not. decision: D15; invariant: I10
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { RATE_LIMIT_KEYS_MAX, RATE_LIMIT_WINDOW_MS } from '../../machines/limits.ts';
 import type { BudgetState } from '../../storage/ports/access/shared-counter.ts';
 
@@ -13,47 +12,53 @@ export type RateBudget = {
 
 const OVERFLOW_KEY = 'overflow';
 
-/** A budget in this process. When too many keys appear in one window, the newcomers share one budget. */
+/**
+ * A budget in this process: so many requests of a key in a window that begins with the first of them. When too many keys
+ * appear at once, the newcomers share one budget.
+ */
 export function createMemoryBudget(
   limit: number,
-  options: { readonly keysMax?: number; readonly windowMs?: number } = {},
+  options: {
+    readonly keysMax?: number;
+    readonly windowMs?: number;
+    readonly monotonicNow?: () => number;
+  } = {},
 ): RateBudget {
   const { keysMax = RATE_LIMIT_KEYS_MAX, windowMs = RATE_LIMIT_WINDOW_MS } = options;
-  const limiter = new RateLimiterMemory({ points: limit, duration: windowMs / 1_000 });
-  let seen = new Set<string>();
-  let windowEndsMs = 0;
+  const { monotonicNow = () => performance.now() } = options;
+  // In the order in which their windows began, so that what is over stands first.
+  const windows = new Map<string, { used: number; readonly endsMs: number }>();
 
-  function bounded(key: string): string {
-    const nowMs = performance.now();
-    if (nowMs >= windowEndsMs) {
-      seen = new Set();
-      windowEndsMs = nowMs + windowMs;
+  function windowOf(asked: string, nowMs: number) {
+    for (const [key, { endsMs }] of windows) {
+      if (endsMs > nowMs) break;
+      windows.delete(key);
     }
-    if (seen.size < keysMax) seen.add(key);
-    return seen.has(key) ? key : OVERFLOW_KEY;
+    const isFull = windows.size >= keysMax && !windows.has(asked);
+    const key = isFull ? OVERFLOW_KEY : asked;
+    const known = windows.get(key);
+    if (known !== undefined) return known;
+    const begun = { used: 0, endsMs: nowMs + windowMs };
+    windows.set(key, begun);
+    return begun;
   }
 
   return {
     async consume(key) {
-      try {
-        return stateOf(await limiter.consume(bounded(key)), limit, true);
-      } catch (rejected) {
-        if (rejected instanceof RateLimiterRes) return stateOf(rejected, limit, false);
-        throw rejected;
-      }
+      const nowMs = monotonicNow();
+      const window = windowOf(key, nowMs);
+      window.used += 1;
+      return {
+        allowed: window.used <= limit,
+        limit,
+        remaining: Math.max(0, limit - window.used),
+        resetMs: window.endsMs - nowMs,
+      };
     },
     async reward(key) {
-      await limiter.reward(bounded(key));
+      const window = windowOf(key, monotonicNow());
+      window.used = Math.max(0, window.used - 1);
     },
-  };
-}
-
-function stateOf(res: RateLimiterRes, limit: number, allowed: boolean): BudgetState {
-  return {
-    allowed,
-    limit,
-    remaining: Math.max(0, res.remainingPoints),
-    resetMs: Math.max(0, res.msBeforeNext),
   };
 }
 

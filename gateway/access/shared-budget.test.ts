@@ -23,7 +23,15 @@ async function setUp(limit: number) {
     const limits = startRateLimits({ counter, clock, logger });
     ends.push(() => limits.stop());
     const budget = { name: 'large', limit, windowMs: 60_000 };
-    return { limits, budget: createSharedBudget({ budget, counter, limits }) };
+    return {
+      limits,
+      budget: createSharedBudget({
+        budget,
+        counter,
+        limits,
+        monotonicNow: () => performance.now(),
+      }),
+    };
   };
   const consoles = [consoleOf(), consoleOf()] as const;
   const allCount = (together: boolean) =>

@@ -8,11 +8,13 @@ export type SharedBudgetDeps = {
   readonly budget: Budgeted;
   readonly counter: Pick<SharedCounter, 'consume' | 'reward'>;
   readonly limits: Pick<RateLimits, 'countsTogether' | 'failed'>;
+  readonly monotonicNow: () => number;
 };
 
 /** Makes the budget. A change between shared and own begins with what the other counter holds. */
-export function createSharedBudget({ budget, counter, limits }: SharedBudgetDeps): RateBudget {
-  const own = createMemoryBudget(budget.limit, { windowMs: budget.windowMs });
+export function createSharedBudget(deps: SharedBudgetDeps): RateBudget {
+  const { budget, counter, limits, monotonicNow } = deps;
+  const own = createMemoryBudget(budget.limit, { windowMs: budget.windowMs, monotonicNow });
   return {
     async consume(key) {
       if (!limits.countsTogether()) return own.consume(key);

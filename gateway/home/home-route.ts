@@ -1,10 +1,10 @@
 // Serves the plain page.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { OperatorPlaneDeps } from '../operator-plane/plumbing/deps.ts';
+import type { SystemRouteDeps } from '../operator-plane/system/system-deps.ts';
 import { HOME_CONTENT_SECURITY_POLICY, renderHome } from './home-page.ts';
 
 export function homeRoute(
-  deps: Pick<OperatorPlaneDeps, 'version' | 'baseUrl' | 'caFingerprint'>,
+  deps: Pick<SystemRouteDeps, 'version' | 'baseUrl' | 'caFingerprint'>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/', {

@@ -6,6 +6,11 @@ import { type RequestFacts, readRequest } from './http-request.ts';
 import type { PeerFingerprints } from './peer-fingerprints.ts';
 import { respondProblem } from './respond.ts';
 
+/** Opens an exchange the way every route of a plane does. */
+export type HandleExchange = (
+  handler: ExchangeHandler,
+) => (res: HttpResponse, req: HttpRequest) => void;
+
 /** Wraps a handler for a route; a handler that fails is answered with `internal` and reported. */
 export function handleExchange(
   options: {
@@ -15,7 +20,7 @@ export function handleExchange(
     readonly afterParsing?: (run: () => void) => void;
   },
   handler: ExchangeHandler,
-): (res: HttpResponse, req: HttpRequest) => void {
+): ReturnType<HandleExchange> {
   return (res, req) => {
     const listeners: (() => void)[] = [];
     let isAborted = false;

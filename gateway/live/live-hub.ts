@@ -78,6 +78,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
 
   function end(session: Session, code: number, reason: string): void {
     sessions.delete(session);
+    keepTime();
     session.socket.end(code, reason);
   }
 
@@ -117,31 +118,47 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     }
   }
 
-  const beat = setInterval(flush, 1_000 / LIVE_PATCHES_PER_SECOND);
-  const check = setInterval(() => {
-    checkCredentials().catch((error: unknown) => {
-      deps.logger.warn({ error: String(error) }, 'live credentials could not be checked');
-    });
-  }, LIVE_KEY_CHECK_INTERVAL_MS);
+  let timers: readonly NodeJS.Timeout[] = [];
+
+  // Nobody listens most of the time, and then nothing ticks.
+  function keepTime(): void {
+    if (sessions.size > 0 === timers.length > 0) return;
+    for (const timer of timers) clearInterval(timer);
+    if (sessions.size === 0) {
+      timers = [];
+      return;
+    }
+    const check = () => {
+      checkCredentials().catch((error: unknown) => {
+        deps.logger.warn({ error: String(error) }, 'live credentials could not be checked');
+      });
+    };
+    timers = [
+      setInterval(flush, 1_000 / LIVE_PATCHES_PER_SECOND),
+      setInterval(check, LIVE_KEY_CHECK_INTERVAL_MS),
+    ];
+  }
 
   return {
     open(socket, operator) {
       const session: Session = { socket, operator, topics: new Map(), fullSinceMs: null };
       sessions.add(session);
+      keepTime();
       return {
         onMessage(text) {
           const refusal = obey(session, text, deps.fleet);
           if (refusal !== null) socket.send(JSON.stringify({ error: errorFrame(refusal) }));
         },
-        onClose: () => void sessions.delete(session),
+        onClose() {
+          sessions.delete(session);
+          keepTime();
+        },
       };
     },
     size: () => sessions.size,
     flush,
     checkCredentials,
     close() {
-      clearInterval(beat);
-      clearInterval(check);
       for (const stop of stops) stop();
       for (const session of [...sessions]) end(session, CLOSE_RESTART, 'the Console is stopping');
     },

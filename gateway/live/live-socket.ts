@@ -11,7 +11,7 @@ import {
 import type { Admitter } from '../access/admitter.ts';
 import type { Operator } from '../access/operator.ts';
 import type { Exchange } from '../listener/exchange.ts';
-import { handleExchange } from '../listener/handle-exchange.ts';
+import type { HandleExchange } from '../listener/handle-exchange.ts';
 import { respond } from '../listener/respond.ts';
 import { operatorProblem } from '../operator-plane/plumbing/operator-problem.ts';
 import { refusalOf } from '../operator-plane/plumbing/problem-reply.ts';
@@ -26,8 +26,8 @@ export type LiveSocketDeps = {
   readonly admitter: Pick<Admitter, 'admit'>;
   /** The Console's own address; a browser page of another origin is refused. */
   readonly baseUrl: () => string;
-  /** What the listener gives every exchange. */
-  readonly exchange: Parameters<typeof handleExchange>[0];
+  /** Opens an exchange as every operator request is opened. */
+  readonly handle: HandleExchange;
 };
 
 /** The behavior to register at LIVE_PATH. */
@@ -62,7 +62,7 @@ export function createLiveBehavior(deps: LiveSocketDeps): WebSocketBehavior<Live
     idleTimeout: LIVE_IDLE_TIMEOUT_S,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
-      handleExchange(deps.exchange, async (exchange) => {
+      deps.handle(async (exchange) => {
         const { request } = exchange;
         const verdict = await judge(request).catch(refusalOf);
         if (exchange.state !== 'open') return;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
@@ -60,16 +61,16 @@ async function hubWith(
     fleet: fixture.fleet,
     feed: fixture.feed,
     events: tap,
-    admitter: fixture.deps.admitter,
+    admitter: fixture.admitter,
     now: () => clock.ms,
-    logger: fixture.deps.logger,
+    logger: silentLogger,
     slowReaderMs: 1_000,
   });
   ends.push(
     () => fixture.close(),
     () => hub.close(),
   );
-  const { result } = await fixture.deps.admitter.admit({
+  const { result } = await fixture.admitter.admit({
     ...credentialsIn(fixture),
     address: '127.0.0.1',
   });

@@ -10,7 +10,7 @@ import type { Exchange } from '../listener/exchange.ts';
 import { respond } from '../listener/respond.ts';
 import { decompressBounded } from '../listener/zstd.ts';
 import { encodeProblem } from '../problem.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { AdmissionDeps } from './deps.ts';
 
 export type Body = { readonly ok: true; readonly text: string };
 type BodyRefusal =
@@ -46,7 +46,7 @@ export function refuseMethod(exchange: Exchange, allowed: string): void {
 
 /** Takes one request from the address's budget; answers 429 and gives null when it is spent. */
 export async function takeBudget(
-  deps: Pick<SensorPlaneDeps, 'budget'>,
+  deps: Pick<AdmissionDeps, 'budget'>,
   exchange: Exchange,
 ): Promise<{ readonly key: string; readonly state: BudgetState } | null> {
   const key = addressKey(exchange.request.remoteAddress);
@@ -64,7 +64,7 @@ export async function takeBudget(
  * certificate are counted against their address.
  */
 export async function admit(
-  deps: Pick<SensorPlaneDeps, 'authenticate' | 'budget'>,
+  deps: Pick<AdmissionDeps, 'authenticate' | 'budget'>,
   exchange: Exchange,
 ): Promise<IdentityRecord | null> {
   const verdict = await deps.authenticate(exchange.request.clientFingerprint);
@@ -72,7 +72,7 @@ export async function admit(
 }
 
 async function refuseIdentity(
-  deps: Pick<SensorPlaneDeps, 'budget'>,
+  deps: Pick<AdmissionDeps, 'budget'>,
   exchange: Exchange,
   refusal: Refusal,
 ): Promise<null> {
@@ -86,7 +86,7 @@ async function refuseIdentity(
 
 /** Reads, decompresses and decodes a body. Call it before the first await of the handler. */
 export async function readText(
-  deps: Pick<SensorPlaneDeps, 'clock' | 'intervals'>,
+  deps: Pick<AdmissionDeps, 'clock' | 'intervals'>,
   exchange: Exchange,
   options: { readonly maxBytes: number; readonly types?: readonly string[] },
 ): Promise<Body | BodyRefusal> {
@@ -136,7 +136,7 @@ export type Admitted = { readonly identity: IdentityRecord; readonly text: strin
  * The whole way to the work of a sensor's POST: certificate, body, text. Null when it was answered or the peer is gone.
  */
 export async function admitWithBody(
-  deps: SensorPlaneDeps,
+  deps: AdmissionDeps,
   exchange: Exchange,
   options: { readonly maxBytes: number; readonly types?: readonly string[] },
 ): Promise<Admitted | null> {

@@ -8,14 +8,17 @@ import { CHANNEL_HEADER, SEQUENCE_HEADER, STREAM_HEADER } from '../../machines/w
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
 import { admitWithBody, answerRefusal, JSON_TYPE, mediaTypeOf, NDJSON_TYPE } from './admission.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { AdmissionDeps, StreamDeps } from './deps.ts';
 
 const TYPES = [JSON_TYPE, NDJSON_TYPE] as const;
 const parse = parserOf(EventsRequest);
 const check = parserOfValue(EventsRequest);
 
 /** Handles one batch. */
-export async function handleEvents(deps: SensorPlaneDeps, exchange: Exchange): Promise<void> {
+export async function handleEvents(
+  deps: AdmissionDeps & Pick<StreamDeps, 'ingest'>,
+  exchange: Exchange,
+): Promise<void> {
   const limits = { maxBytes: EVENTS_BODY_MAX_BYTES, types: TYPES };
   const admitted = await admitWithBody(deps, exchange, limits);
   if (admitted === null) return;

@@ -15,7 +15,8 @@ import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/fleet/s
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
 import { type Admitted, admitWithBody, answerRefusal } from './admission.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { HeartbeatDeps } from './deps.ts';
+import type { HeartbeatExtras } from './heartbeat-part.ts';
 
 const parse = parserOf(HeartbeatRequest);
 const BODY = { maxBytes: HEARTBEAT_BODY_MAX_BYTES } as const;
@@ -31,7 +32,7 @@ type Taken = {
 };
 
 /** Handles one heartbeat. */
-export async function handleHeartbeat(deps: SensorPlaneDeps, exchange: Exchange): Promise<void> {
+export async function handleHeartbeat(deps: HeartbeatDeps, exchange: Exchange): Promise<void> {
   const admitted = await admitWithBody(deps, exchange, BODY);
   if (admitted === null) return;
   const taken = take(deps, admitted);
@@ -39,7 +40,7 @@ export async function handleHeartbeat(deps: SensorPlaneDeps, exchange: Exchange)
   return 'ok' in taken ? answerRefusal(exchange, taken) : answer(deps, exchange, taken);
 }
 
-function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refusal {
+function take(deps: HeartbeatDeps, { identity, text }: Admitted): Taken | Refusal {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   const beat = parsed.value;
@@ -47,14 +48,7 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
   const nowMs = deps.now();
   const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
   tellActor(deps, identity, beat, nowMs);
-  for (const section of ['connections', 'listening_services'] as const) {
-    const told = {
-      ...{ items: beat[section], hash: beat.section_hashes?.[section] },
-      total: beat.section_totals?.[section],
-    };
-    deps.inventory.observe(identity.sensorId, section, told, nowMs);
-  }
-  deps.telemetry.observe(identity, beat, nowMs);
+  for (const part of deps.parts()) part.take?.(identity, beat, nowMs);
   return {
     identity,
     streamId: beat.stream_id,
@@ -64,7 +58,7 @@ function take(deps: SensorPlaneDeps, { identity, text }: Admitted): Taken | Refu
   };
 }
 
-async function answer(deps: SensorPlaneDeps, exchange: Exchange, taken: Taken): Promise<void> {
+async function answer(deps: HeartbeatDeps, exchange: Exchange, taken: Taken): Promise<void> {
   const outcome = await taken.storing;
   if (!(await taken.writing)) {
     return answerRefusal(exchange, storeUnavailable(deps.intervals.RETRY_AFTER_STORE_MS));
@@ -74,7 +68,7 @@ async function answer(deps: SensorPlaneDeps, exchange: Exchange, taken: Taken): 
 }
 
 function store(
-  deps: SensorPlaneDeps,
+  deps: HeartbeatDeps,
   identity: IdentityRecord,
   beat: HeartbeatRequest,
   receivedAtMs: number,
@@ -90,7 +84,7 @@ function store(
 }
 
 function tellActor(
-  deps: SensorPlaneDeps,
+  deps: HeartbeatDeps,
   identity: IdentityRecord,
   beat: HeartbeatRequest,
   atMs: number,
@@ -160,14 +154,13 @@ function policyOf(one: HeartbeatRequest['engine']['loaded_policies'][number]) {
 }
 
 function answerTo(
-  deps: SensorPlaneDeps,
+  deps: HeartbeatDeps,
   { identity, streamId, hadFacts }: Taken,
   outcome: IngestOutcome | null,
 ): HeartbeatResponse {
   const nowMs = deps.now();
   const glance =
     deps.sensors.glance(identity.sensorId, nowMs) ?? glanceWithout(deps, identity, nowMs);
-  const lossStored = deps.telemetry.storedReport(identity.sensorId);
   return {
     acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, streamId),
     server_time: new Date(nowMs).toISOString(),
@@ -180,25 +173,26 @@ function answerTo(
     is_contained: glance.isContained,
     settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
     ...(hadFacts ? {} : { report_full_state: true }),
-    ...(lossStored === undefined ? {} : { loss_stored: lossStored }),
-    stored_sections: deps.inventory.storedSections(identity.sensorId),
+    ...extrasOf(deps, identity.sensorId),
     ...(outcome !== null && !outcome.ok && outcome.busy
       ? { retry_after_ms: outcome.retryAfterMs }
       : {}),
   };
 }
 
-function highestOf(deps: SensorPlaneDeps, identity: IdentityRecord, streamId: string): number {
+function extrasOf(deps: HeartbeatDeps, sensorId: string): HeartbeatExtras {
+  const extras: HeartbeatExtras = {};
+  for (const part of deps.parts()) Object.assign(extras, part.answer?.(sensorId));
+  return extras;
+}
+
+function highestOf(deps: HeartbeatDeps, identity: IdentityRecord, streamId: string): number {
   const { sensorId } = identity;
   return deps.ingest.ledgers.highest({ sensorId, streamId, channel: 'heartbeat' });
 }
 
 /** Without an actor the certificate alone speaks. */
-function glanceWithout(
-  deps: SensorPlaneDeps,
-  identity: IdentityRecord,
-  nowMs: number,
-): SensorGlance {
+function glanceWithout(deps: HeartbeatDeps, identity: IdentityRecord, nowMs: number): SensorGlance {
   const window = renewalWindow(identity.notAfterMs, nowMs, {
     recommendedMs: deps.intervals.RENEWAL_RECOMMENDED_MS,
     dueMs: deps.intervals.RENEWAL_DUE_MS,

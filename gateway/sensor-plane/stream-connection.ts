@@ -3,7 +3,7 @@
 import { STREAM_MISSED_PONGS_MAX } from '../../machines/limits.ts';
 import type { DownstreamFrame, EventsFrame, HelloFrame } from '../../machines/wire/stream.ts';
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { StreamDeps } from './deps.ts';
 import { parseFrame } from './stream-frames.ts';
 import {
   CLOSE_NORMAL,
@@ -32,7 +32,7 @@ export type StreamConnection = {
 };
 
 type ConnectionDeps = Pick<
-  SensorPlaneDeps,
+  StreamDeps,
   'cache' | 'clock' | 'intervals' | 'now' | 'ingest' | 'logger'
 >;
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../actors/runtime/logger.ts';
 import type { ErrorCode } from '../../machines/errors.ts';
 import { STREAM_SOCKETS_PER_SENSOR_MAX } from '../../machines/limits.ts';
 import type { DownstreamFrame } from '../../machines/wire/stream.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { StreamDeps } from './deps.ts';
 
 export const CLOSE_NORMAL = 1000;
 export const CLOSE_REFUSED = 1008;
@@ -69,10 +69,9 @@ type Place = {
   readonly peers: Set<StreamPeer>;
 };
 
-type HubDeps = Pick<
-  SensorPlaneDeps,
-  'cache' | 'sensors' | 'clock' | 'intervals' | 'now' | 'audit'
-> & { readonly logger: Logger };
+type HubDeps = Pick<StreamDeps, 'cache' | 'sensors' | 'clock' | 'intervals' | 'now' | 'audit'> & {
+  readonly logger: Logger;
+};
 
 /** Makes the hub; it follows the identities and ends the streams of those that lose theirs. */
 export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {

@@ -1,17 +1,25 @@
 // GET /sensors/stream: the upgrade is judged like any request, and the fingerprint goes into the socket's user data,
 // because a WebSocket cannot be asked for its certificate. Socket callbacks only copy and hand over. decision: D10
-import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+} from 'uWebSockets.js';
 import { refuse } from '../../machines/errors.ts';
 import {
   STREAM_BACKPRESSURE_MAX_BYTES,
   STREAM_FRAME_MAX_BYTES,
   STREAM_IDLE_TIMEOUT_S,
 } from '../../machines/limits.ts';
+import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
-import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
-import { admit, answerRefusal } from './admission.ts';
-import type { SensorPlaneDeps } from './deps.ts';
+import type { Exchange } from '../listener/exchange.ts';
+import type { HandleExchange } from '../listener/handle-exchange.ts';
+import { admit, answerRefusal, refuseMethod } from './admission.ts';
+import type { StreamDeps } from './deps.ts';
 import { openStreamConnection, type StreamConnection } from './stream-connection.ts';
 import type { StreamDesk } from './stream-hub.ts';
 
@@ -27,12 +35,28 @@ type Socket = WebSocket<SocketData>;
 const INSTANCE_ID = /^[0-9a-f]{32}$/;
 const TEXT = new TextDecoder('utf-8', { fatal: true });
 
-/** The behavior of the stream's route. `handle` opens an exchange the way every route does. */
-export function streamBehavior(
-  deps: SensorPlaneDeps,
+/** Puts the stream on an app: the WebSocket, and a refusal for what is none. */
+export function attachStream(
+  app: TemplatedApp,
+  deps: StreamDeps,
   desk: StreamDesk,
-  handle: (handler: ExchangeHandler) => (res: HttpResponse, req: HttpRequest) => void,
-) {
+  handle: HandleExchange,
+): void {
+  app.ws(SENSOR_PATHS.stream, streamBehavior(deps, desk, handle));
+  app.any(SENSOR_PATHS.stream, handle(refuseStreamRequest));
+}
+
+function refuseStreamRequest(exchange: Exchange): void {
+  if (exchange.request.method !== 'GET') {
+    refuseMethod(exchange, 'GET');
+    return;
+  }
+  const detail = 'The stream is a WebSocket; ask for the upgrade.';
+  answerRefusal(exchange, refuse('malformed_request', detail));
+}
+
+/** The behavior of the stream's route. `handle` opens an exchange the way every route does. */
+function streamBehavior(deps: StreamDeps, desk: StreamDesk, handle: HandleExchange) {
   return {
     maxPayloadLength: STREAM_FRAME_MAX_BYTES,
     maxBackpressure: STREAM_BACKPRESSURE_MAX_BYTES,
@@ -63,7 +87,7 @@ export function streamBehavior(
 }
 
 async function upgrade(
-  deps: SensorPlaneDeps,
+  deps: StreamDeps,
   desk: StreamDesk,
   exchange: Exchange,
   context: us_socket_context_t,

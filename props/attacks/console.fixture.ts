@@ -6,34 +6,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLicenseDesk } from '../../actors/license/license-desk.ts';
+import {
+  createProviderClient,
+  type ProviderClientDeps,
+} from '../../actors/access/sso/provider-client.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
-import { openSettingsDesk } from '../../actors/settings/settings-desk.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
-import { assembleAccess } from '../../gateway/assembly/access.ts';
-import { colonHex } from '../../gateway/assembly/addresses.ts';
-import { assembleFleet } from '../../gateway/assembly/fleet.ts';
-import { assembleOperatorSide } from '../../gateway/assembly/operator.ts';
-import { assembleSensorSide } from '../../gateway/assembly/sensor.ts';
-import { applySettings } from '../../gateway/assembly/settings.ts';
-import type { ProviderWay } from '../../gateway/assembly/sso.ts';
-import { createStoreView } from '../../gateway/assembly/store-view.ts';
-import { type ConsoleConfig, loadConfig } from '../../gateway/config/config.ts';
-import { createListener } from '../../gateway/listener/listener.ts';
-import { createPeerFingerprints } from '../../gateway/listener/peer-fingerprints.ts';
-import { loadUws } from '../../gateway/listener/uws-loader.ts';
-import { tapSink } from '../../gateway/live/event-tap.ts';
+import { access } from '../../gateway/capabilities/access/access.ts';
+import { fleet as fleetOf } from '../../gateway/capabilities/fleet/fleet.ts';
+import { license } from '../../gateway/capabilities/license/license.ts';
+import { settings } from '../../gateway/capabilities/settings/settings.ts';
+import { system } from '../../gateway/capabilities/system/system.ts';
+import { telemetry } from '../../gateway/capabilities/telemetry/telemetry.ts';
+import { trust } from '../../gateway/capabilities/trust/trust.ts';
+import { CAPABILITIES } from '../../gateway/capabilities.ts';
+import { runConsole } from '../../gateway/console.ts';
+import type { ConsolePorts } from '../../gateway/console-ports.ts';
+import { configFrom, memoryPorts } from '../../gateway/memory-ports.fixture.ts';
+import { keysOf } from '../../gateway/process/keys.ts';
+import { listenAt } from '../../gateway/process/listen.ts';
 import { type IntervalName, SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../../storage/keys/csr.ts';
-import { openSealer } from '../../storage/keys/sealer.ts';
 import { prepareTlsAssets, type TlsAssets } from '../../storage/keys/tls-assets.ts';
-import { createCheapHasher } from '../../storage/memory/access/password-hasher.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { createMemoryEvents } from '../../storage/memory/telemetry/memory-events.ts';
 import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
@@ -44,6 +44,7 @@ import { createIssuer } from './license-issuer.ts';
 import { enrollBody, type Identity, type KeyPair, openStream, send } from './peer.ts';
 import { createTestTime } from './test-time.ts';
 
+const UWS_CACHE = join(tmpdir(), `service-uws-test-${process.getuid?.()}`);
 /** What the event store asks a sensor to wait while it is away. */
 export const STORE_RETRY_MS = 1_500;
 /** Short enough to wait for, long enough for an honest peer on a busy machine. */
@@ -69,7 +70,7 @@ export type ConsoleOptions = {
   /** Whose licenses are trusted; somebody new when absent. */
   readonly issuer?: ReturnType<typeof createIssuer>;
   /** How identity providers are reached; they may live on this machine. */
-  readonly providerWay?: ProviderWay;
+  readonly providerWay?: Pick<ProviderClientDeps, 'agent' | 'timeoutMs'>;
   /** Replaces the file of the client CA. */
   readonly clientCaFile?: string;
 };
@@ -82,98 +83,36 @@ export function openStores() {
 /** Starts a Console; `stop` takes everything down again. */
 export async function startConsole(options: ConsoleOptions = {}) {
   const { authority, tls, folder } = await openKeys();
-  const base = configOf(folder, options.intervals);
   const time = createTestTime();
-  const clock = createWheelClock({ tickMs: 10 });
   const errors: unknown[] = [];
-  const logger = loggerInto(errors);
   const stores = options.stores ?? openStores();
-  const { relational, events } = stores;
-  const registry = options.registry?.(relational.sensors) ?? relational.sensors;
-  const peers = createPeerFingerprints();
-  const tap = tapSink(events.sink);
+  const issuer = options.issuer ?? createIssuer();
+  const console = await runOn(stores, options, {
+    ...{ time, clock: createWheelClock({ tickMs: 10 }), logger: loggerInto(errors) },
+    config: configFrom(
+      { sso_allows_loopback: true, intervals: { ...SHORT, ...options.intervals } },
+      folder,
+    ),
+    keys: keysOf({ dataDir: folder }),
+    openLicenseTrust: async () => ({ anchors: [issuer.anchor], evaluation: null }),
+    openCertificates: async () => ({
+      sensors: { ...authority, checkCsr, newSerial },
+      tls: () => ({ ...tls, clientCaFile: options.clientCaFile ?? tls.clientCaFile }),
+      isRenewalDue: () => false,
+      renew: async () => tls,
+    }),
+    listen: (on, attach) =>
+      listenAt({ cacheDir: UWS_CACHE, bind: '127.0.0.1', port: 0 }, on, attach),
+  });
+  const { context } = console;
+  const { relational } = stores;
+  const { intervals } = context;
+  const fleet = context.use(fleetOf);
+  const { tokens, revokeSensor } = context.use(trust);
+  const { tap, streams } = context.use(telemetry);
   const batches: EventBatch[] = [];
   tap.subscribe((batch) => batches.push(batch));
-  const settings = await openSettingsDesk({
-    ...{ store: relational.settings, base: base.intervals, clock, logger, now: time.now },
-  });
-  const { intervals } = settings;
-  const config = { ...base, intervals, ssoAllowsLoopback: true };
-  const access = assembleAccess({
-    ...{ config, settings, time, logger, clock, stores: relational },
-    sealer: await openSealer({ folder: join(folder, 'keys'), name: 'operator-secrets.key' }),
-    hasher: options.hasher ?? createCheapHasher(),
-    counter: options.counter ?? null,
-    ...(options.providerWay === undefined ? {} : { providerWay: options.providerWay }),
-    perAddress: options.budget ?? 1_000_000,
-  });
-  const common = { config, time, clock, logger, registry, events: events.events };
-  const { audit, auditChain, facts, inventory } = relational;
-
-  const issuer = options.issuer ?? createIssuer();
-  const license = await openLicenseDesk({
-    ...{ clock, logger, anchors: [issuer.anchor], store: relational.license },
-    ...{ now: time.now, monotonicNow: time.monotonicNow },
-  });
-  const fleet = await assembleFleet({ ...common, intervals });
-  const stopApplying = applySettings({
-    ...{ settings, sensors: fleet.directory, events: events.events, time, logger },
-  });
-  const sensorSide = await assembleSensorSide({
-    ...common,
-    ...{ fleet, facts, audit, inventory, peers, sink: tap.sink },
-    ...{ telemetry: events.telemetry, baselines: events.baselines },
-    certificates: { ...authority, checkCsr, newSerial },
-    policyPublicKeyPem: 'policy-key',
-    addressBudget: access.addressBudget,
-    license: license.gate,
-  });
-  const operatorSide = await assembleOperatorSide({
-    ...common,
-    ...{ fleet, tap, audit, auditChain, access, license },
-    telemetry: { ...events.telemetry, ...events.baselines, inventory },
-    version: '0.1.0',
-    tokens: sensorSide.tokens,
-    revokeSensor: sensorSide.revokeSensor,
-    probes: [
-      { name: 'postgresql', ping: () => relational.health.ping() },
-      { name: 'clickhouse', ping: () => events.events.ping() },
-    ],
-    stores: createStoreView(time.now),
-    sealers: createStoreView(time.now, 'audit-sealer'),
-    cursorKey: randomBytes(32),
-    caPem: () => tls.serverCaPem,
-    caFingerprint: () => colonHex(tls.serverCaFingerprintSha256),
-    notReadyBecause: () => null,
-    exchange: { peers, onFailure: (error) => void errors.push(error) },
-  });
-  const loaded = loadUws({ cacheDir: join(tmpdir(), `service-uws-test-${process.getuid?.()}`) });
-  if (!loaded.ok) throw new Error(loaded.reason);
-  const built = createListener({
-    uws: loaded.uws,
-    tls: { ...tls, clientCaFile: options.clientCaFile ?? tls.clientCaFile },
-    attach(app) {
-      sensorSide.plane.attach(app);
-      operatorSide.attach(app);
-    },
-  });
-  const shut = async (): Promise<void> => {
-    sensorSide.plane.streams.shutDown();
-    await operatorSide.close();
-    if (built.ok) built.listener.close();
-    sensorSide.plane.streams.dispose();
-    stopApplying();
-    settings.close();
-    await fleet.close();
-    await license.close();
-    clock.stop();
-  };
-  const bound = built.ok ? await built.listener.listen('127.0.0.1', 0) : built;
-  if (!bound.ok) {
-    await shut();
-    throw new Error(bound.reason);
-  }
-  const outside = createOutside(bound.port, authority.rootsPem);
+  const outside = createOutside(console.port, authority.rootsPem);
   const tellJump = (byMs: number): void => {
     for (const id of fleet.directory.ids()) {
       fleet.directory.tell(id, { type: 'clock.jumped', atMs: time.now(), byMs });
@@ -181,13 +120,12 @@ export async function startConsole(options: ConsoleOptions = {}) {
   };
   return {
     ...outside,
-    ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, license, settings },
-    streams: sensorSide.plane.streams,
-    tokens: sensorSide.tokens,
-    metrics: operatorSide.metrics,
-    limits: access.limits,
-    revoke: (sensorId: string) =>
-      sensorSide.revokeSensor({ sensorId, reason: 'stolen', actor: 'test' }),
+    ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, streams, tokens },
+    license: context.use(license),
+    settings: context.use(settings),
+    metrics: context.use(system).metrics,
+    limits: context.use(access).limits,
+    revoke: (sensorId: string) => revokeSensor({ sensorId, reason: 'stolen', actor: 'test' }),
     batchesOf: (sensorId: string) => batches.filter((one) => one.sensorId === sensorId),
     audited: () => relational.audit.recent(100_000),
     /** Moves the wall clock, and tells the actors as the watch over it does. */
@@ -201,7 +139,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
       time.hold(atMs);
       tellJump(byMs);
     },
-    newToken: async () => (await sensorSide.tokens.create({ note: '', actor: 'test' })).secret,
+    newToken: async () => (await tokens.create({ note: '', actor: 'test' })).secret,
     /** Makes an API key and tells its secret. */
     async newKey(scopes: readonly string[], expiresAtMs: number | null = null): Promise<ApiKey> {
       const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
@@ -225,7 +163,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
       return { cookie: `${SESSION_COOKIE}=${secret}` };
     },
     async enroll(nodeName: string, keys: KeyPair): Promise<Identity> {
-      const { secret } = await sensorSide.tokens.create({ note: '', actor: 'test' });
+      const { secret } = await tokens.create({ note: '', actor: 'test' });
       const answer = await outside.ask(null, '/sensors/enroll', enrollBody(secret, nodeName, keys));
       if (answer.status !== 201) throw new Error(JSON.stringify(answer));
       return {
@@ -236,7 +174,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     },
     async stop(): Promise<void> {
       outside.hangUp();
-      await shut();
+      await console.stop();
     },
   };
 }
@@ -269,15 +207,27 @@ function createOutside(port: number, ca: string) {
   };
 }
 
-function configOf(dataDir: string, intervals: ConsoleOptions['intervals']): ConsoleConfig {
-  const text = JSON.stringify({ port: 0, intervals: { ...SHORT, ...intervals } });
-  const loaded = loadConfig({
-    env: { SERVICE_CONSOLE_DATA_DIR: dataDir },
-    isRoot: false,
-    readFile: () => text,
-  });
-  if (!loaded.ok) throw new Error(loaded.mistakes.join());
-  return loaded.config;
+/** The Console of these options on the stores; one that does not start says why. */
+async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<ConsolePorts>) {
+  const { relational, events: analytics } = stores;
+  const sensors = options.registry?.(relational.sensors) ?? relational.sensors;
+  const { monotonicNow } = ports.time ?? createTestTime();
+  const { hasher, counter, budget: address = 1_000_000, providerWay } = options;
+  const started = await runConsole(
+    memoryPorts(
+      { relational: { ...relational, sensors }, analytics },
+      {
+        ...ports,
+        ...(hasher === undefined ? {} : { hasher }),
+        openCounter: () => counter ?? null,
+        requestBudgets: { address },
+        providers: createProviderClient({ monotonicNow, allowsLoopback: true, ...providerWay }),
+      },
+    ),
+    CAPABILITIES,
+  );
+  if (!started.ok) throw new Error(`${started.step}: ${started.reason}`);
+  return started.console;
 }
 
 function loggerInto(errors: unknown[]): Logger {

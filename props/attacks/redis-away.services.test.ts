@@ -2,7 +2,7 @@
 // counts by itself within a second, no request waits for Redis, and they share again when it is back. decision: D41
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { processTime } from '../../gateway/assembly/time.ts';
+import { processTime } from '../../gateway/process/time.ts';
 import { RATE_LIMIT_ANALYST_PER_MINUTE } from '../../machines/limits.ts';
 import { createRedisCounter } from '../../storage/limits/redis-counter.ts';
 import { type RedisServer, startRedis, whyNoRedis } from '../peers/redis-server.ts';

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { applySettings } from '../../gateway/assembly/settings.ts';
+import { followRetention } from '../../actors/telemetry/retention.ts';
 import { SETTINGS_RETRY_MS } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, openStores, startConsole } from './console.fixture.ts';
 import { makeKeys, nth } from './peer.ts';
@@ -70,9 +70,8 @@ describe('settings of a running Console', () => {
     const asked: number[] = [];
     const timers: (() => void)[] = [];
     let isAway = true;
-    const stop = applySettings({
+    const stop = followRetention({
       settings: made.settings,
-      sensors: made.fleet.directory,
       events: {
         setRetentionDays: async (days) => {
           asked.push(days);
@@ -80,7 +79,6 @@ describe('settings of a running Console', () => {
         },
       },
       time: {
-        now: made.time.now,
         setTimeout: (run, delayMs) => {
           expect(delayMs).toBe(SETTINGS_RETRY_MS);
           return timers.push(run);

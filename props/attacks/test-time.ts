@@ -1,6 +1,7 @@
 // The two clocks of a Console under test: the wall clock can be moved or held at one instant, the monotonic clock can only
 // be pushed on. Timers stay the process's own.
-import { processTime, type Time } from '../../gateway/assembly/time.ts';
+import { processTime } from '../../gateway/process/time.ts';
+import type { Time } from '../../storage/ports/plumbing/clock.ts';
 
 export type TestTime = Time & {
   /** Moves the wall clock. */

@@ -8,7 +8,7 @@ import { createLoginDesk } from '../../actors/access/login.ts';
 import { createPasswords } from '../../actors/access/passwords.ts';
 import { createSessionDesk } from '../../actors/access/sessions.ts';
 import { silentLogger as logger } from '../../actors/runtime/silent-logger.ts';
-import { processTime } from '../../gateway/assembly/time.ts';
+import { processTime } from '../../gateway/process/time.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import {
   SESSION_ABSOLUTE_MS,

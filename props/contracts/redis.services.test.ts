@@ -1,7 +1,7 @@
 // The shared counter on Debian's Redis: its promises, and how it behaves while the server is frozen or gone.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { processTime } from '../../gateway/assembly/time.ts';
+import { processTime } from '../../gateway/process/time.ts';
 import { SHARED_LIMITS_COMMAND_TIMEOUT_MS } from '../../machines/limits.ts';
 import { createRedisCounter } from '../../storage/limits/redis-counter.ts';
 import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts';

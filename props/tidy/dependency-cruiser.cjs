@@ -37,8 +37,8 @@ module.exports = {
         pathNot: [
           '^gateway/main\\.ts$',
           '^gateway/cli/',
-          // The start-up step that the service and the first run share, and the types of what all steps have built.
-          '^gateway/assembly/(tls-step|start-context)\\.ts$',
+          // What only a real process has: its keys, certificates and port.
+          '^gateway/process/',
           '\\.(test|fixture)\\.ts$',
         ],
       },

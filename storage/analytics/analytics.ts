@@ -3,9 +3,7 @@
 import type { Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/plumbing/clock.ts';
 import type { Logger } from '../ports/plumbing/logger.ts';
-import type { BaselineStore } from '../ports/telemetry/baseline-store.ts';
-import type { EventSink, EventStore } from '../ports/telemetry/event-store.ts';
-import type { TelemetryStore } from '../ports/telemetry/telemetry-store.ts';
+import type { AnalyticsStores } from '../ports/stores.ts';
 import { createBaselineStore } from './baseline-store.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
@@ -22,11 +20,7 @@ export type AnalyticsOptions = AnalyticsAccess & {
   >;
 };
 
-export type Analytics = {
-  readonly events: EventStore;
-  readonly sink: EventSink;
-  readonly telemetry: TelemetryStore;
-  readonly baselines: BaselineStore;
+export type Analytics = AnalyticsStores & {
   /** Runs one statement without an answer; for migrations. */
   command(statement: string): Promise<void>;
   /** Commits what the sink holds, then closes every connection. */

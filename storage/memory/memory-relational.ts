@@ -1,43 +1,32 @@
 // Every relational port in memory on one switch, as the real ones share one database. Used by tests and the simulated
 // fleet only.
 
-import type { SessionStore } from '../ports/access/sessions.ts';
-import type { SsoStore } from '../ports/access/sso-store.ts';
-import type { UserStore } from '../ports/access/users.ts';
-import type { AuditChain } from '../ports/audit/audit-chain.ts';
-import type { FactWriter, SensorRegistry } from '../ports/fleet/sensor-registry.ts';
-import type { TeamStore } from '../ports/fleet/teams.ts';
-import type { LicenseStore } from '../ports/license/license-store.ts';
-import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
-import type { SettingsStore } from '../ports/settings/settings-store.ts';
-import { createMemoryApiKeys } from './access/api-keys.ts';
+import type { RelationalStores } from '../ports/stores.ts';
+import { createMemoryApiKeys, type MemoryApiKeys } from './access/api-keys.ts';
+import type { PeopleState } from './access/people-state.ts';
 import { createMemorySso } from './access/sso-store.ts';
 import { createMemoryPeople } from './access/users.ts';
-import { createMemoryAudit } from './audit/audit-log.ts';
+import { createMemoryAudit, type MemoryAudit } from './audit/audit-log.ts';
 import { emptyLabels, isLabelled } from './fleet/labels.ts';
 import { createMemoryRegistry } from './fleet/memory-registry.ts';
+import type { RegistryState } from './fleet/registry-state.ts';
 import { createMemoryTeams } from './fleet/teams.ts';
 import { createMemoryLicense } from './license/license-store.ts';
 import { createMemorySettings } from './settings/settings-store.ts';
 import { createMemoryInventory } from './telemetry/inventory-store.ts';
 
-export type MemoryRelational = {
-  readonly sensors: SensorRegistry;
-  readonly facts: FactWriter;
-  readonly apiKeys: ApiKeys;
-  readonly inventory: InventoryStore;
-  readonly audit: AuditLog;
-  readonly auditChain: AuditChain;
-  readonly license: LicenseStore;
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly teams: TeamStore;
-  readonly sso: SsoStore;
-  readonly settings: SettingsStore;
-  readonly health: RelationalHealth;
+export type MemoryRelational = RelationalStores & {
+  /** What they hold, for tests that begin in the middle. */
+  readonly state: MemoryState;
   /** Away: every port behaves as when the database is gone. */
   setAway(away: boolean): void;
 };
+
+export type MemoryState = Pick<RegistryState, 'sensors' | 'tokens'> &
+  Pick<PeopleState, 'users' | 'sessions'> & {
+    readonly keys: MemoryApiKeys['rows'];
+    readonly audit: MemoryAudit['rows'];
+  };
 
 /** Makes every relational port, empty. */
 export function createMemoryRelational(): MemoryRelational {
@@ -71,6 +60,7 @@ export function createMemoryRelational(): MemoryRelational {
     sso: providers.sso,
     settings: choices.settings,
     health: { ping: async () => !isAway },
+    state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
       isAway = away;
       for (const one of [log, registry, keys, sections, licenses, people, owned, choices])

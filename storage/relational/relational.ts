@@ -3,17 +3,10 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
-import type { SessionStore } from '../ports/access/sessions.ts';
-import type { SsoStore } from '../ports/access/sso-store.ts';
-import type { UserStore } from '../ports/access/users.ts';
-import type { AuditChain } from '../ports/audit/audit-chain.ts';
-import type { FactWriter, SensorRegistry } from '../ports/fleet/sensor-registry.ts';
-import type { TeamStore } from '../ports/fleet/teams.ts';
-import type { LicenseStore } from '../ports/license/license-store.ts';
 import type { Timers } from '../ports/plumbing/clock.ts';
 import type { Logger } from '../ports/plumbing/logger.ts';
-import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from '../ports/relational.ts';
-import type { SettingsStore } from '../ports/settings/settings-store.ts';
+import type { RelationalHealth } from '../ports/relational.ts';
+import type { RelationalStores } from '../ports/stores.ts';
 import { createApiKeys } from './access/api-keys.ts';
 import { createSessions } from './access/sessions.ts';
 import { createSsoStore } from './access/sso-store.ts';
@@ -31,22 +24,9 @@ import type { Database } from './plumbing/tables.ts';
 import { createSettingsStore } from './settings/settings-store.ts';
 import { createInventoryStore } from './telemetry/inventory-store.ts';
 
-export type Relational = {
+export type Relational = RelationalStores & {
   readonly pool: pg.Pool;
   readonly db: Kysely<Database>;
-  readonly sensors: SensorRegistry;
-  readonly facts: FactWriter;
-  readonly apiKeys: ApiKeys;
-  readonly inventory: InventoryStore;
-  readonly audit: AuditLog;
-  readonly auditChain: AuditChain;
-  readonly license: LicenseStore;
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly teams: TeamStore;
-  readonly sso: SsoStore;
-  readonly settings: SettingsStore;
-  readonly health: RelationalHealth;
   /** Writes what the fact writer holds, then closes every connection; bounded even when the server is silent. */
   close(): Promise<void>;
 };

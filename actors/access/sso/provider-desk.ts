@@ -16,7 +16,7 @@ import type {
 } from '../../../storage/ports/access/sso-store.ts';
 import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
-import { newId } from '../../trust/uuid-v7.ts';
+import type { Chance } from '../../trust/chance.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { secretContextOf } from './sso-desk.ts';
 
@@ -56,6 +56,7 @@ export type ProviderDeskDeps = {
   readonly sealer: Sealer;
   readonly client: Pick<ProviderClient, 'discover'>;
   readonly allowsLoopback: boolean;
+  readonly chance: Pick<Chance, 'newId'>;
 };
 
 /** Makes the desk. Every method rejects with StoreUnavailable. */
@@ -102,7 +103,7 @@ async function create(
   if ((await deps.sso.listProviders()).length >= SSO_PROVIDERS_MAX) {
     return refuse('sso_provider_refused', `There are ${SSO_PROVIDERS_MAX} providers already.`);
   }
-  const providerId = newId();
+  const providerId = deps.chance.newId();
   const clientSecretSealed = deps.sealer.seal(clientSecret, secretContextOf(providerId));
   const provider = await deps.sso.createProvider({
     ...{ actor, from, nowMs },

@@ -68,7 +68,7 @@ describe('users', () => {
   });
 
   it('should lose a second factor to an admin, who is asked first', async () => {
-    const { people, secondFactor } = live.fixture.deps.access;
+    const { people, secondFactor } = live.fixture.access;
     const name = 'mia@example.test';
     const [link = ''] = (await run('create', name, '--role', 'operator')).out;
     await people.passwords.reset({ secret: link, password: 'a rather long one', from: '' });

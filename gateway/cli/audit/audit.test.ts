@@ -11,7 +11,7 @@ import {
   type Listening,
   listenWithFixture,
 } from '../../operator-plane/plumbing/listening.fixture.ts';
-import { NOW_MS } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
+import { NOW_MS, sealedElsewhere } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
 import { saveContext } from '../plumbing/context-file.ts';
 import { runProgram } from '../plumbing/program.ts';
 
@@ -26,7 +26,9 @@ let lines: string[];
 
 beforeAll(async () => {
   const trail = createMemoryAudit();
-  live = await listenWithFixture({ audit: trail.audit, auditChain: trail.chain });
+  live = await listenWithFixture({
+    relational: { audit: trail.audit, auditChain: sealedElsewhere(trail.chain) },
+  });
   home = mkdtempSync(join(tmpdir(), 'audit-'));
   env = { XDG_CONFIG_HOME: home };
   const { addKey } = live.fixture;

@@ -64,7 +64,7 @@ describe('settings', () => {
     expect(many.err).toContain('when the Console starts again');
     expect(many.out.join('\n')).toMatch(/hooks\.example\.org, 10\.0\.0\.0\/8/);
     await run('settings', 'set', 'analytics_retention_days=');
-    expect(live.fixture.deps.access.settings.get().analyticsRetentionDays).toBe(90);
+    expect(live.fixture.settings.get().analyticsRetentionDays).toBe(90);
   });
 
   it('should say which value is wrong, and change none', async () => {
@@ -74,7 +74,7 @@ describe('settings', () => {
     expect(code).toBe(EXIT.usage);
     expect(err).toMatch(/client_certificate_ttl_hours/);
     expect(err).toContain('must be one of: standalone, regional, central');
-    expect(live.fixture.deps.access.settings.get().analyticsRetentionDays).toBe(90);
+    expect(live.fixture.settings.get().analyticsRetentionDays).toBe(90);
     expect((await run('settings', 'set', 'retention=1')).code).toBe(EXIT.notFound);
     expect((await run('settings', 'set', 'retention')).code).toBe(EXIT.usage);
     expect((await run('settings', 'get', 'retention')).err).toContain('settings list');

@@ -16,7 +16,7 @@ import {
   openLicenseKey,
   openSharedSecret,
 } from '../../../storage/keys/license-key.ts';
-import { ed25519KeyOf } from '../../assembly/license.ts';
+import { ed25519KeyOf } from '../../process/license-trust.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { json } from '../plumbing/output.ts';
 import { programVersion } from '../plumbing/program-version.ts';

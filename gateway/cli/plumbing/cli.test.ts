@@ -198,7 +198,8 @@ describe('tokens', () => {
     expect(err).toContain('service-sensor enroll --url');
     expect(err).not.toContain(out[0]);
     expect((await run('tokens list')).out[1]).toMatch(/enroll +usable +rack/);
-    expect((await run(`tokens revoke ${sensorIdOf(1)}`)).out).toEqual([sensorIdOf(1)]);
+    const [id = ''] = (await run('tokens list -o name')).out;
+    expect((await run(`tokens revoke ${id}`)).out).toEqual([id]);
     expect((await run('tokens list -o json')).out.join('')).toContain('"status": "revoked"');
     expect((await run('tokens create --ttl soon')).code).toBe(2);
   });
@@ -319,7 +320,7 @@ describe('a command', () => {
   });
 
   it('should end with 124 at its timeout', async () => {
-    const { registry } = live.fixture.deps;
+    const { sensors: registry } = live.fixture.relational;
     const listSensors = registry.listSensors;
     Object.assign(registry, { listSensors: () => new Promise(() => {}) });
 

@@ -8,7 +8,7 @@ import type {
 } from '../../../storage/ports/plumbing/connection-tests.ts';
 import { tryBroker } from '../../../storage/queue/try-broker.ts';
 import { tryRelational } from '../../../storage/relational/plumbing/try-connection.ts';
-import { clickhouseAccessOf } from '../../assembly/addresses.ts';
+import { clickhouseAccessOf } from './clickhouse-access.ts';
 
 /** All of them. */
 export function createConnectionTests(): ConnectionTests {

@@ -2,7 +2,6 @@
 // it is used. Whatever was opened is closed by the functions handed to `onClose`, in reverse order. decision: D7
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
-import { ANALYTICS_RETENTION_DAYS } from '../../../machines/limits.ts';
 import { type Analytics, createAnalytics } from '../../../storage/analytics/analytics.ts';
 import { createClickhouseLauncher } from '../../../storage/embedded/clickhouse.ts';
 import { demandInstalled, type EmbeddedName } from '../../../storage/embedded/installed.ts';
@@ -19,9 +18,10 @@ import {
   planMigrations,
 } from '../../../storage/migrate.ts';
 import { createRelational, type Relational } from '../../../storage/relational/relational.ts';
-import { clickhouseAccessOf } from '../../assembly/addresses.ts';
-import { processTime } from '../../assembly/time.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
+import type { ConsolePorts } from '../../console-ports.ts';
+import { processTime } from '../../process/time.ts';
+import { clickhouseAccessOf } from './clickhouse-access.ts';
 
 export type OpenStores = {
   readonly config: ConsoleConfig;
@@ -32,6 +32,26 @@ export type OpenStores = {
   /** Told of each embedded store that is supervised. */
   readonly onStore?: (name: string, store: SupervisedStore<unknown>) => void;
 };
+
+/** Both databases as a starting Console opens them: migrated. */
+export function storePorts(
+  deps: Pick<OpenStores, 'config' | 'clock' | 'logger'>,
+): Pick<ConsolePorts, 'openRelational' | 'openAnalytics'> {
+  let relational: Relational | null = null;
+  return {
+    async openRelational(opening) {
+      relational = await openRelationalStore({ ...deps, ...opening });
+      await migrateRelational(relational);
+      return relational;
+    },
+    async openAnalytics(opening) {
+      if (relational === null) throw new Error('start-up order: the database is not open yet');
+      const analytics = await openAnalyticsStore({ ...deps, ...opening });
+      await migrateAnalytics(relational, analytics);
+      return analytics;
+    },
+  };
+}
 
 /** Opens PostgreSQL, without migrating it. */
 export async function openRelationalStore(options: OpenStores): Promise<Relational> {
@@ -73,15 +93,12 @@ export async function migrateRelational(relational: Relational): Promise<Migrati
   );
 }
 
-/** Brings ClickHouse to the newest schema and sets how long it keeps events. Throws why it may not. */
+/** Brings ClickHouse to the newest schema; how long events are kept is a setting. Throws why it may not. */
 export async function migrateAnalytics(
   relational: Relational,
   analytics: Analytics,
-  retentionDays: number = ANALYTICS_RETENTION_DAYS,
 ): Promise<MigrationOutcome> {
-  const outcome = sound(await applyMigrations(analyticsOnly(relational, analytics)));
-  await analytics.events.setRetentionDays(retentionDays);
-  return outcome;
+  return sound(await applyMigrations(analyticsOnly(relational, analytics)));
 }
 
 /** What a migration would do. */

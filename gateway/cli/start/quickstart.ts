@@ -8,8 +8,8 @@ import type { FirstAdmin } from '../../../actors/access/first-admin.ts';
 import { createLogger } from '../../../actors/runtime/json-log.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import { SIGNAL_REPEAT_MS } from '../../../machines/limits.ts';
-import type { Console } from '../../assembly/start-context.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
+import type { Console } from '../../console.ts';
 import { startConsole } from '../../main.ts';
 import { contextFilePath, saveContext } from '../plumbing/context-file.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
@@ -18,6 +18,7 @@ import { processTerminal } from '../plumbing/terminal.ts';
 import { CONFIGURATION_FILE, setupFiles } from '../settings/setup-files.ts';
 import { bannerOf } from './banner.ts';
 import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
+import { ownerOf } from './owner.ts';
 
 const CONTEXT_NAME = 'local';
 type Env = Readonly<Record<string, string | undefined>>;
@@ -47,7 +48,7 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   const { console: running } = started;
   const stopped = onStopSignal(logger);
   await provideContext(running, config, env);
-  const admin = await running.provideFirstAdmin();
+  const admin = await ownerOf(running).provideFirstAdmin();
   const sensor =
     options.sensor === false ? null : await openSensor({ running, env, isRoot, logger });
   tellReady({ running, config, env, sensor, admin });
@@ -101,10 +102,10 @@ async function provideContext(running: Console, config: ConsoleConfig, env: Env)
     : null;
   const before = known?.contexts?.[CONTEXT_NAME];
   const isOurs = before?.ca_pem === running.caPem && before.token !== undefined;
-  const isGood = isOurs && (await running.isGoodKey(before.token ?? ''));
+  const isGood = isOurs && (await ownerOf(running).isGoodKey(before.token ?? ''));
   const token = isGood
     ? (before.token ?? '')
-    : await running.createAdminKey(`quick-start ${config.dataDir}`);
+    : await ownerOf(running).createAdminKey(`quick-start ${config.dataDir}`);
   saveContext(env, CONTEXT_NAME, { url, token, ca_pem: running.caPem });
 }
 
@@ -117,7 +118,7 @@ async function openSensor(deps: {
   const { running, env, isRoot, logger } = deps;
   const stateDir = sensorStateDir({ env, isRoot });
   const sensorId = knownIdentity(stateDir);
-  if (sensorId !== null && !(await running.isKnownSensor(sensorId))) {
+  if (sensorId !== null && !(await ownerOf(running).isKnownSensor(sensorId))) {
     process.stderr.write(
       `The Sensor state in ${stateDir} belongs to another Console; move it away to enroll this machine here. No Sensor is started.\n`,
     );
@@ -128,7 +129,7 @@ async function openSensor(deps: {
     isRoot,
     url: localUrl(running),
     caFingerprint: running.caFingerprint.replaceAll(':', '').toLowerCase(),
-    createToken: () => running.createToken('quick start'),
+    createToken: () => ownerOf(running).createToken('quick start'),
     logger,
   });
 }

@@ -14,22 +14,20 @@ import {
 } from '../../../machines/limits.ts';
 import { createArgon2Hasher } from '../../../storage/keys/argon2-hasher.ts';
 import { createMemoryBudget } from '../../access/rate-budget.ts';
-import { colonHex } from '../../assembly/addresses.ts';
-import { embeddedAnchor } from '../../assembly/license.ts';
-import { startTimerOf } from '../../assembly/operator.ts';
-import { type Built, need } from '../../assembly/start-context.ts';
-import { processTime } from '../../assembly/time.ts';
-import { prepareTls } from '../../assembly/tls-step.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
+import { colonHex } from '../../fingerprint-text.ts';
 import { handleExchange } from '../../listener/handle-exchange.ts';
-import { createListener } from '../../listener/listener.ts';
 import { createPeerFingerprints } from '../../listener/peer-fingerprints.ts';
-import { loadUws } from '../../listener/uws-loader.ts';
 import { createBridge } from '../../operator-plane/plumbing/bridge.ts';
+import { openCertificates } from '../../process/certificates.ts';
+import { embeddedAnchor } from '../../process/license-trust.ts';
+import { listenAt } from '../../process/listen.ts';
+import { processTime } from '../../process/time.ts';
 import { createSetupApp } from '../../setup/setup-app.ts';
 import { createSetupCodes } from '../../setup/setup-code.ts';
 import { createSetupDesk } from '../../setup/setup-desk.ts';
 import { configurationText, readDraft } from '../../setup/setup-draft.ts';
+import { startTimerOf } from '../../start-timer.ts';
 import type { Env } from '../plumbing/context-file.ts';
 import { setupFiles } from '../settings/setup-files.ts';
 import { createConnectionTests } from './connection-tests.ts';
@@ -75,31 +73,26 @@ async function open(
   closers: (() => Promise<void> | void)[],
 ): Promise<Omit<RunningSetup, 'stop'>> {
   const { config, logger } = options;
-  const built: Built = {};
-  await prepareTls({ config, built, logger });
-  const { tls } = need(built, 'tls');
+  const tls = (await openCertificates(config, logger)).tls();
   const { promise: written, resolve } = Promise.withResolvers<void>();
   const app = await buildApp(options, {
     ...{ closers, caPem: tls.serverCaPem },
     onWritten: resolve,
   });
   closers.push(() => app.close());
-  const loaded = loadUws({ cacheDir: join(config.dataDir, 'runtime') });
-  if (!loaded.ok) throw new Error(loaded.reason);
   const bridge = createBridge({ app, startTimer: startTimerOf(processTime) });
   const exchange = {
     peers: createPeerFingerprints(),
     onFailure: (error: unknown) => logger.error({ error: String(error) }, 'a request failed'),
   };
-  const created = createListener({
-    uws: loaded.uws,
+  const bound = await listenAt(
+    { ...config, cacheDir: join(config.dataDir, 'runtime') },
     tls,
-    attach: (uws) => void uws.any('/*', handleExchange(exchange, bridge)),
-  });
-  if (!created.ok) throw new Error(created.reason);
-  const bound = await created.listener.listen(config.bind, config.port);
-  if (!bound.ok) throw new Error(bound.reason);
-  closers.push(() => created.listener.close());
+    (uws) => {
+      uws.any('/*', handleExchange(exchange, bridge));
+    },
+  );
+  closers.push(() => bound.close());
   return { port: bound.port, caFingerprint: colonHex(tls.serverCaFingerprintSha256), written };
 }
 

@@ -5,14 +5,9 @@ import type { People } from '../../../actors/access/people.ts';
 import type { SecondFactorDesk } from '../../../actors/access/second-factor-desk.ts';
 import type { ProviderDesk } from '../../../actors/access/sso/provider-desk.ts';
 import type { SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
-import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
-import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
-import type { GuardDeps } from '../plumbing/guard.ts';
 
-export type AccessDeps = Pick<GuardDeps, 'owns' | 'judgeOrigin'> & {
-  readonly teams: TeamStore;
+export type AccessDeps = {
   readonly apiKeys: ApiKeyDesk;
-  readonly settings: Pick<SettingsDesk, 'get' | 'view' | 'change'>;
   readonly people: People;
   readonly secondFactor: SecondFactorDesk;
   readonly sso: {

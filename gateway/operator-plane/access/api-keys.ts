@@ -8,12 +8,13 @@ import { LABEL_NAME_MAX_CHARS, PAGE_ITEMS_DEFAULT } from '../../../machines/limi
 import { KEY_SCOPES } from '../../../machines/trust/api-key.rules.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { ApiKeyPage, ApiKeyRow } from '../../../storage/ports/relational.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
+import type { CursorSigner } from '../plumbing/cursor.ts';
 import { operatorOf, personOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
+import type { AccessDeps } from './access-deps.ts';
 
 const ApiKey = Type.Object({
   key_id: Type.String(),
@@ -53,7 +54,11 @@ function keyView(row: ApiKeyRow, nowMs: number): ApiKeyView {
   };
 }
 
-export function apiKeyRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function apiKeyRoutes(deps: {
+  readonly access: Pick<AccessDeps, 'apiKeys'>;
+  readonly cursors: CursorSigner;
+  readonly now: () => number;
+}): FastifyPluginAsyncTypebox {
   const { apiKeys } = deps.access;
   const view = (row: ApiKeyRow) => keyView(row, deps.now());
 

@@ -70,7 +70,7 @@ describe('an identity provider', () => {
       status: 201,
       body: {
         is_enabled: true,
-        redirect_uri: 'https://console.example:15483/api/v2/auth/sso/callback',
+        redirect_uri: `${live.url}/api/v2/auth/sso/callback`,
         options: {
           groups_claim: 'groups',
           scopes: ['openid', 'email', 'profile'],

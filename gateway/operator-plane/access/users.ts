@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { refuse } from '../../../machines/errors.ts';
 import { PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
+import type { CursorSigner } from '../plumbing/cursor.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
@@ -24,7 +24,8 @@ import {
   userView,
 } from './user-view.ts';
 
-type UserDeps = Pick<OperatorPlaneDeps, 'cursors'> & {
+type UserDeps = {
+  readonly cursors: CursorSigner;
   readonly access: Pick<AccessDeps, 'people'>;
 };
 

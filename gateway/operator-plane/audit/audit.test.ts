@@ -5,7 +5,12 @@ import { checkpointBytes, hashOfRow } from '../../../actors/audit/audit-hash.ts'
 import { createMemoryAudit } from '../../../storage/memory/audit/audit-log.ts';
 import type { AuditEntry } from '../../../storage/ports/relational.ts';
 import { verifyTrail } from '../../cli/audit/audit-verify.ts';
-import { createFixture, type Fixture, NOW_MS } from '../plumbing/operator-plane.fixture.ts';
+import {
+  createFixture,
+  type Fixture,
+  NOW_MS,
+  sealedElsewhere,
+} from '../plumbing/operator-plane.fixture.ts';
 import { lineOf } from './audit-view.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -14,7 +19,9 @@ let fixture: Fixture;
 let trail = createMemoryAudit();
 beforeEach(async () => {
   trail = createMemoryAudit();
-  fixture = await createFixture({ audit: trail.audit, auditChain: trail.chain });
+  fixture = await createFixture({
+    relational: { audit: trail.audit, auditChain: sealedElsewhere(trail.chain) },
+  });
 });
 afterEach(() => fixture.close());
 

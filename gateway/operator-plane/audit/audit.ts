@@ -5,8 +5,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { OPERATOR_EXPORT_PAGE_ROWS, PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
+import type { AuditChain } from '../../../storage/ports/audit/audit-chain.ts';
+import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { CursorSigner } from '../plumbing/cursor.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
@@ -25,7 +27,12 @@ import {
 } from './audit-query.ts';
 import { AuditItem, auditItemOf, CheckpointItem, checkpointItemOf } from './audit-view.ts';
 
-type AuditDeps = Pick<OperatorPlaneDeps, 'audit' | 'auditChain' | 'cursors' | 'now'>;
+type AuditDeps = {
+  readonly audit: Pick<AuditLog, 'append' | 'search'>;
+  readonly auditChain: Pick<AuditChain, 'checkpoints'>;
+  readonly cursors: CursorSigner;
+  readonly now: () => number;
+};
 
 const auditContent = {
   description: 'A page, or the whole filter as CSV or NDJSON.',
@@ -36,7 +43,7 @@ const auditContent = {
   },
 };
 
-export function auditRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function auditRoutes(deps: AuditDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/audit', {
       config: { guard: { scope: 'audit:read' } },

@@ -3,7 +3,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { newId } from '../../../actors/trust/uuid-v7.ts';
 import { labelNameOf, nameKeyOf } from '../../../machines/console/fleet/labels.rules.ts';
 import { refuse } from '../../../machines/errors.ts';
 import {
@@ -20,12 +19,12 @@ import type {
   TeamMembers,
   Unknown,
 } from '../../../storage/ports/fleet/teams.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText } from '../plumbing/time-range.ts';
+import type { FleetRouteDeps } from './fleet-deps.ts';
 
 const Label = Type.Object({
   id: Uuid,
@@ -67,16 +66,16 @@ type MembersBody = {
   readonly [Name in 'add_users' | 'remove_users' | 'add_sensors' | 'remove_sensors']?: string[];
 };
 
-export function teamRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
-  return labelRoutes(deps, TEAMS, deps.access.teams.teams);
+export function teamRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  return labelRoutes(deps, TEAMS, deps.teams.teams);
 }
 
-export function groupRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
-  return labelRoutes(deps, GROUPS, deps.access.teams.groups);
+export function groupRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  return labelRoutes(deps, GROUPS, deps.teams.groups);
 }
 
 function labelRoutes(
-  deps: OperatorPlaneDeps,
+  deps: FleetRouteDeps,
   kind: LabelKind,
   store: LabelStore,
 ): FastifyPluginAsyncTypebox {
@@ -146,7 +145,7 @@ function labelRoutes(
         const called = labelNameOf(request.body.name);
         if (called === null) return sendRefusal(reply, NO_NAME);
         const { description = '' } = request.body;
-        const row = { ...doing(request), id: newId(), name: called, description };
+        const row = { ...doing(request), id: deps.chance.newId(), name: called, description };
         const made = await store.create(row);
         if (made === 'name_taken') return sendRefusal(reply, taken);
         if (made === 'too_many') return sendRefusal(reply, full);

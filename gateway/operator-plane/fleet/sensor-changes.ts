@@ -12,10 +12,10 @@ import {
 } from '../../../machines/limits.ts';
 import { Text, Uuid } from '../../../machines/wire/scalars.ts';
 import type { SensorPatch } from '../../../storage/ports/fleet/teams.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
+import type { FleetRouteDeps } from './fleet-deps.ts';
 import { refuseUnknown } from './labels.ts';
 import { SensorDetail } from './sensor-view.ts';
 import { labelledDetail } from './sensors.ts';
@@ -42,8 +42,8 @@ const FULL = refuse('bound_reached', 'A sensor, a group or a list has no room fo
 
 type Change = Type.Static<typeof SensorChange>;
 
-export function sensorChangeRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
-  const { teams } = deps.access;
+export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  const { teams } = deps;
   return async (app) => {
     app.patch('/sensors/:id', {
       config: { guard: { scope: 'sensors:write', owned: 'sensor' } },

@@ -6,7 +6,6 @@ import { PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { TransitionRow } from '../../../storage/ports/telemetry/event-store.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 import { actorDetail, jsonSafe } from '../system/actor-view.ts';
+import type { FleetRouteDeps } from './fleet-deps.ts';
 
 const Move = Type.Object({
   region: Type.String(),
@@ -57,7 +57,7 @@ const SensorActor = Type.Object({
   recent_moves: Type.Array(Move),
 });
 
-export function sensorHistoryRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sensors/:id/actor', {
       config: { guard: { scope: 'sensors:read' } },

@@ -1,5 +1,4 @@
-// The resource `sensors`: the fleet's list and each sensor's record, its live actor, its past, and what an operator may
-// do with it.
+// The resource `sensors`: the fleet's list and each sensor's record.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../../machines/errors.ts';
@@ -7,16 +6,12 @@ import { PAGE_ITEMS_DEFAULT, TAG_MAX_CHARS } from '../../../machines/limits.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
 import type { CursorPosition } from '../plumbing/cursor.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
-import { operatorOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { PageOf, PageQuery, refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
-import { answerEvents } from '../telemetry/event-answer.ts';
-import { SensorEventsQuery } from '../telemetry/event-query.ts';
-import { eventContent } from '../telemetry/events.ts';
-import { IssuedToken, issuedView } from '../trust/enrollment-tokens.ts';
+import type { FleetRouteDeps } from './fleet-deps.ts';
 import { listSensorPage } from './sensor-list.ts';
 import { detailOf, SensorDetail, SensorSummary } from './sensor-view.ts';
 
@@ -29,9 +24,9 @@ const ListQuery = Strict({
   team_id: Type.Optional(Uuid),
   ...PageQuery,
 });
-const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
+export const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
 
-export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function sensorRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sensors', {
       config: { guard: { scope: 'sensors:read' } },
@@ -51,7 +46,7 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         const { items, next } = await listSensorPage({
           registry: deps.registry,
           fleet: deps.fleet,
-          teams: deps.access.teams,
+          teams: deps.teams,
           filter,
           after: opened === null ? null : positionOf(opened.position),
           limit,
@@ -80,76 +75,15 @@ export function sensorRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox
         return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
       },
     });
-
-    app.get('/sensors/:id/events', {
-      config: { guard: { scope: 'events:read' } },
-      schema: {
-        operationId: 'searchSensorEvents',
-        summary: 'Runtime events of one sensor',
-        tags: ['sensors', 'events'],
-        params: SensorPath,
-        querystring: SensorEventsQuery,
-        response: { 200: eventContent, ...refusals(401, 403, 404, 422, 429, 503, 504) },
-      },
-      handler: async (request, reply) => {
-        const { id } = request.params;
-        if ((await deps.registry.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
-        await answerEvents(deps, { ...request.query, sensor_id: id }, request, reply);
-        return reply;
-      },
-    });
-
-    app.post('/sensors/:id/revoke', {
-      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
-      schema: {
-        operationId: 'revokeSensor',
-        summary: 'Revoke a sensor; final, and effective at once',
-        tags: ['sensors'],
-        params: SensorPath,
-        body: Strict({ reason: Type.String({ minLength: 1, maxLength: 512 }) }),
-        response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
-      },
-      handler: async (request, reply) => {
-        const row = await deps.revokeSensor({
-          sensorId: request.params.id,
-          reason: request.body.reason,
-          actor: operatorOf(request).actor,
-          from: request.ip,
-        });
-        return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
-      },
-    });
-
-    app.post('/sensors/:id/reenroll', {
-      config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
-      schema: {
-        operationId: 'reenrollSensor',
-        summary: 'Make a token that gives this sensor a new certificate',
-        tags: ['sensors'],
-        params: SensorPath,
-        body: Strict({}),
-        response: { 201: IssuedToken, ...refusals(401, 403, 404, 409, 422, 429, 503) },
-      },
-      handler: async (request, reply) => {
-        const issued = await deps.tokens.createForSensor({
-          sensorId: request.params.id,
-          actor: operatorOf(request).actor,
-          from: request.ip,
-        });
-        if (!issued.ok) return sendRefusal(reply, issued);
-        reply.code(201);
-        return issuedView(deps, issued);
-      },
-    });
   };
 }
 
 /** A sensor's whole record with its labels. */
 export async function labelledDetail(
-  { access, fleet }: Pick<OperatorPlaneDeps, 'access' | 'fleet'>,
+  { teams, fleet }: Pick<FleetRouteDeps, 'fleet'> & { readonly teams: Pick<TeamStore, 'labelsOf'> },
   row: SensorRow,
 ) {
-  const [labels] = await access.teams.labelsOf([row.sensorId]);
+  const [labels] = await teams.labelsOf([row.sensorId]);
   return detailOf(row, fleet, labels);
 }
 

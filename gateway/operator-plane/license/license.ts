@@ -1,15 +1,17 @@
 // The resource `license`: the bundle this Console runs under, its timeline, and what operators have to be told of it.
 // Importing another one is all that can be done with it. decision: D32; invariant: I16
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { LicenseView } from '../../../actors/license/license-desk.ts';
+import type { LicenseDesk, LicenseView } from '../../../actors/license/license-desk.ts';
+import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
 import {
   LICENSE_PHASES,
   type LicenseBanner,
   type LicenseFacts,
 } from '../../../machines/trust/license.rules.ts';
 import { LicenseEnvelope } from '../../../machines/wire/license.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
+import type { FleetView } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Time } from '../plumbing/shapes.ts';
@@ -90,10 +92,16 @@ export function licenseAnswer(
   };
 }
 
-export function licenseRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+type LicenseRouteDeps = {
+  readonly license: Pick<LicenseDesk, 'view' | 'import'>;
+  readonly settings: Pick<SettingsDesk, 'get'>;
+  readonly fleet: Pick<FleetView, 'counts'>;
+};
+
+export function licenseRoutes(deps: LicenseRouteDeps): FastifyPluginAsyncTypebox {
   const answer = () => {
     const { total, revoked } = deps.fleet.counts();
-    const { licenseGraceDays: graceDays } = deps.access.settings.get();
+    const { licenseGraceDays: graceDays } = deps.settings.get();
     return licenseAnswer(deps.license.view(), { protectedNodes: total - revoked, graceDays });
   };
   return async (app) => {

@@ -7,28 +7,7 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/typ
 import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
 import { isShallow } from '../../../machines/wire/parse.ts';
-import { homeRoute } from '../../home/home-route.ts';
-import { apiKeyRoutes } from '../access/api-keys.ts';
-import { authRoutes } from '../access/auth.ts';
-import { authMfaRoutes } from '../access/auth-mfa.ts';
-import { authSsoRoutes } from '../access/auth-sso.ts';
-import { authWhoAmIRoutes } from '../access/auth-whoami.ts';
-import { ssoRoutes } from '../access/sso.ts';
-import { userRoutes } from '../access/users.ts';
-import { auditRoutes } from '../audit/audit.ts';
 import { auditRefusals } from '../audit/audit-refusals.ts';
-import { groupRoutes, teamRoutes } from '../fleet/labels.ts';
-import { sensorChangeRoutes } from '../fleet/sensor-changes.ts';
-import { sensorHistoryRoutes } from '../fleet/sensor-history.ts';
-import { sensorRoutes } from '../fleet/sensors.ts';
-import { licenseRoutes } from '../license/license.ts';
-import { settingsRoutes } from '../settings/settings.ts';
-import { healthRoutes } from '../system/health.ts';
-import { systemRoutes } from '../system/system.ts';
-import { coverageRoutes } from '../telemetry/coverage.ts';
-import { eventRoutes } from '../telemetry/events.ts';
-import { sensorTelemetryRoutes } from '../telemetry/sensor-telemetry.ts';
-import { enrollmentTokenRoutes } from '../trust/enrollment-tokens.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { installGuard } from './guard.ts';
 import { describeApi } from './openapi.ts';
@@ -67,35 +46,12 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   // Loads the library that reads and writes cookies; the guard and the routes say which.
   await app.register(fastifyCookie, { hook: false });
   await app.register(swagger, describeApi(deps.version.version));
-  installGuard(app, { ...deps.access, admitter: deps.admitter });
+  installGuard(app, deps.guard);
   auditRefusals(app, deps);
   answerHeaders(app, deps);
   await app.register(
     async (api) => {
-      for (const routes of [
-        sensorRoutes,
-        sensorChangeRoutes,
-        sensorHistoryRoutes,
-        coverageRoutes,
-        sensorTelemetryRoutes,
-        teamRoutes,
-        groupRoutes,
-        enrollmentTokenRoutes,
-        apiKeyRoutes,
-        eventRoutes,
-        auditRoutes,
-        licenseRoutes,
-        settingsRoutes,
-        authRoutes,
-        authMfaRoutes,
-        authSsoRoutes,
-        authWhoAmIRoutes,
-        ssoRoutes,
-        userRoutes,
-        systemRoutes,
-      ]) {
-        await api.register(routes(deps));
-      }
+      for (const routes of deps.routes) await api.register(routes);
       api.get('/openapi.json', {
         config: { guard: { public: true } },
         schema: { hide: true },
@@ -104,8 +60,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
     },
     { prefix: API_PREFIX },
   );
-  await app.register(healthRoutes(deps));
-  await app.register(homeRoute(deps));
+  for (const page of deps.pages) await app.register(page);
   await app.ready();
   return app;
 }

@@ -1,104 +1,78 @@
-// The operator plane and the live channel behind a real listener on a free port, for examples that need sockets.
+// The Console over memory behind a real listener on a free port, for examples that need sockets.
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
+import { silentLogger } from '../../../actors/runtime/silent-logger.ts';
 import type { EventBatch } from '../../../storage/ports/telemetry/event-store.ts';
-import { handleExchange } from '../../listener/handle-exchange.ts';
-import { createListener } from '../../listener/listener.ts';
-import { createPeerFingerprints } from '../../listener/peer-fingerprints.ts';
-import { loadUws } from '../../listener/uws-loader.ts';
-import { createLiveHub } from '../../live/live-hub.ts';
-import { createLiveBehavior, LIVE_PATH } from '../../live/live-socket.ts';
-import { createBridge } from './bridge.ts';
-import type { OperatorPlaneDeps } from './deps.ts';
-import { createFixture } from './operator-plane.fixture.ts';
+import { system } from '../../capabilities/system/system.ts';
+import { telemetry } from '../../capabilities/telemetry/telemetry.ts';
+import { configFrom } from '../../memory-ports.fixture.ts';
+import { listenAt } from '../../process/listen.ts';
+import { createFixture, type FixtureOptions } from './operator-plane.fixture.ts';
 
 export type Listening = Awaited<ReturnType<typeof listenWithFixture>>;
 
 /** Starts everything on 127.0.0.1; `close` ends it and removes its files. */
-export async function listenWithFixture(
-  more: Partial<OperatorPlaneDeps> = {},
-  options: { readonly slowReaderMs?: number } = {},
-) {
+export async function listenWithFixture(more: FixtureOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'operator-'));
-  const tls = selfSigned(directory);
-  const caPem = tls.pem;
-  let port = 0;
-  const fixture = await createFixture({
-    caPem: () => caPem,
-    caFingerprint: () => new X509Certificate(caPem).fingerprint256,
-    baseUrl: () => `https://localhost:${port}`,
-    ...more,
-  });
-  const loaded = loadUws({ cacheDir: directory });
-  if (!loaded.ok) throw new Error(loaded.reason);
-  const batches = new Set<(batch: EventBatch) => void>();
+  const files = selfSigned(directory);
+  const caPem = files.pem;
+  const serverCaFingerprintSha256 = new X509Certificate(caPem).fingerprint256
+    .replaceAll(':', '')
+    .toLowerCase();
+  const tls = { ...files, serverCaPem: caPem, serverCaFingerprintSha256 };
+  const port = await freePort();
+  const url = `https://localhost:${port}`;
   const failures: unknown[] = [];
-  const exchange = {
-    peers: createPeerFingerprints(),
-    onFailure: (error: unknown) => void failures.push(error),
+  // What a route answers a failure with is its own; what breaks an exchange is one.
+  const error = (fields: object | string) => {
+    if (typeof fields === 'object' && 'requestId' in fields) failures.push(fields);
   };
-  const hub = createLiveHub({
-    fleet: fixture.deps.fleet,
-    feed: fixture.feed,
-    events: {
-      subscribe(listener) {
-        batches.add(listener);
-        return () => batches.delete(listener);
-      },
-    },
-    admitter: fixture.deps.admitter,
-    now: () => performance.now(),
-    logger: fixture.deps.logger,
-    ...options,
-  });
-  const bridge = createBridge({
-    app: fixture.app,
-    startTimer: (run, delayMs) => {
-      const timer = setTimeout(run, delayMs);
-      return () => clearTimeout(timer);
-    },
-  });
-  const created = createListener({
-    uws: loaded.uws,
-    tls,
-    attach(app) {
-      app.ws(
-        LIVE_PATH,
-        createLiveBehavior({
-          hub,
-          admitter: fixture.deps.admitter,
-          baseUrl: fixture.deps.baseUrl,
-          exchange,
-        }),
-      );
-      app.any('/*', handleExchange(exchange, bridge));
+  const at = { cacheDir: directory, bind: '127.0.0.1', port };
+  const fixture = await createFixture({
+    ...more,
+    ports: {
+      config: configFrom({ base_url: url }),
+      logger: { ...silentLogger, error },
+      openCertificates: async () => ({
+        sensors: {
+          checkCsr: () => ({ ok: false, code: 'csr_refused', detail: 'no authority' }),
+          newSerial: () => '01',
+          issueSensorCertificate: () => Promise.reject(new Error('no authority')),
+          rootsPem: caPem,
+        },
+        tls: () => tls,
+        isRenewalDue: () => false,
+        renew: async () => tls,
+      }),
+      listen: (on, attach) => listenAt(at, on, attach),
+      ...more.ports,
     },
   });
-  if (!created.ok) throw new Error(created.reason);
-  const bound = await created.listener.listen('127.0.0.1', 0);
-  if (!bound.ok) throw new Error(bound.reason);
-  port = bound.port;
+  const { tap } = fixture.context.use(telemetry);
   return {
-    fixture,
-    hub,
-    caPem,
-    failures,
-    directory,
-    url: `https://localhost:${port}`,
-    port,
-    publish: (batch: EventBatch) => {
-      for (const listener of batches) listener(batch);
-    },
+    ...{ fixture, caPem, failures, directory, url, port },
+    hub: fixture.context.use(system).live,
+    publish: (batch: EventBatch) => void tap.sink.append(batch),
     async close() {
-      hub.close();
-      created.listener.close();
       await fixture.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const found = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(found));
+    });
+  });
 }
 
 /** A CA that is its own server certificate: enough to speak TLS with a pinned root. */

@@ -2,7 +2,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../storage/ports/relational.ts';
 import { EventStoreUnavailable } from '../../../storage/ports/telemetry/event-store.ts';
-import { createOperatorPlane } from './app.ts';
 import { createFixture, type Fixture, NOW_MS, sensorIdOf } from './operator-plane.fixture.ts';
 
 let fixture: Fixture;
@@ -70,20 +69,18 @@ describe('a guard', () => {
       code: 'role_required',
       detail: expect.stringMatching(/sensors:read/),
     });
-    expect(fixture.state.audit).toMatchObject([{ actor: 'api-key:key-1', result: '403' }]);
+    expect(fixture.state.refused()).toMatchObject([{ actor: 'api-key:key-1', result: '403' }]);
   });
 
   it('should fail the start when a route declares none', async () => {
     fixture = await createFixture();
-    const bare = await createOperatorPlane(fixture.deps).catch((error: unknown) => error);
-    expect(bare).not.toBeInstanceOf(Error);
     const table = fixture.app.hasRoute({ method: 'GET', url: '/api/v2/sensors' });
     expect(table).toBe(true);
 
     const { default: Fastify } = await import('fastify');
     const { installGuard } = await import('./guard.ts');
     const app = Fastify();
-    installGuard(app, { ...fixture.deps.access, admitter: fixture.deps.admitter });
+    installGuard(app, fixture.context.guard());
 
     expect(() => app.get('/open', async () => 'oops')).toThrow(/declares no guard/);
   });
@@ -155,8 +152,7 @@ describe('the list of sensors', () => {
     const get = await callerWith(['admin']);
     for (let i = 1; i <= 12; i += 1) fixture.addSensor(i);
     const revoke = { reason: 'stolen', actor: 'test' };
-    for (const i of [3, 11])
-      await fixture.deps.revokeSensor({ sensorId: sensorIdOf(i), ...revoke });
+    for (const i of [3, 11]) await fixture.revokeSensor({ sensorId: sensorIdOf(i), ...revoke });
 
     const { body } = await get('/api/v2/sensors?trust_health=revoked&limit=1');
     const { body: next } = await get(
@@ -233,7 +229,7 @@ describe('a sensor', () => {
     expect(revoked.json()).toMatchObject({ trust_health: 'revoked', revoked_reason: 'stolen' });
     expect(again.statusCode).toBe(409);
     expect(again.json().code).toBe('sensor_is_revoked');
-    expect(fixture.state.audit).toMatchObject([
+    expect(fixture.state.refused()).toMatchObject([
       { actor: 'api-key:key-2', action: 'POST /api/v2/sensors/:id/revoke', result: '422' },
       { action: 'POST /api/v2/sensors/:id/reenroll', target: id, result: '409' },
     ]);
@@ -327,7 +323,7 @@ describe('a mistake', () => {
       },
     });
     const id = fixture.addSensor(1);
-    Object.assign(fixture.deps.registry, { listSensors: away });
+    Object.assign(fixture.relational.sensors, { listSensors: away });
 
     for (const url of ['/api/v2/sensors', '/api/v2/events']) {
       const { answer, body } = await get(url);

@@ -1,5 +1,7 @@
 // Events, the system's actors and the probes of the operator API, by example.
+import Fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import { healthRoutes } from '../system/health.ts';
 import { createFixture, type Fixture, sensorIdOf, storedEvent } from './operator-plane.fixture.ts';
 
 let fixture: Fixture;
@@ -77,36 +79,46 @@ describe('the system', () => {
     const get = await callerWith(['system:read']);
     for (const i of [3, 1, 2]) fixture.addSensor(i);
 
-    const { body } = await get('/api/v2/system/actors?limit=2');
-    const { body: next } = await get(`/api/v2/system/actors?limit=2&cursor=${body.next_cursor}`);
+    const actors = '/api/v2/system/actors?kind=sensor&limit=2';
+    const { body } = await get(actors);
+    const { body: next } = await get(`${actors}&cursor=${body.next_cursor}`);
+    const { body: all } = await get('/api/v2/system/actors?limit=4');
     const { body: machines } = await get('/api/v2/system/machines');
 
     expect(body.items.map((one: { id: string }) => one.id)).toEqual([sensorIdOf(1), sensorIdOf(2)]);
     expect(next.items.map((one: { id: string }) => one.id)).toEqual([sensorIdOf(3)]);
     expect(next.next_cursor).toBeNull();
-    expect(body.counts).toEqual({ sensor: 3 });
-    expect(machines.items[0].states.map((one: { key: string }) => one.key)).toContain('trust');
+    expect(body.counts).toMatchObject({ sensor: 3, license: 1, 'audit-sealer': 1 });
+    expect(all.items.map((one: { kind: string }) => one.kind)).toEqual([
+      ...['audit-sealer', 'license', 'sensor', 'sensor'],
+    ]);
+    const sensor = machines.items.find(({ id }: { id: string }) => id === 'sensor');
+    expect(sensor.states.map((one: { key: string }) => one.key)).toContain('trust');
   });
 });
 
 describe('probes', () => {
   it('should tell each dependency and fail readiness while one is away or the Console drains', async () => {
-    fixture = await createFixture({
-      probes: [
-        { name: 'postgresql', ping: async () => true },
-        { name: 'clickhouse', ping: () => Promise.reject(new Error('refused')) },
-      ],
-      notReadyBecause: () => 'draining',
-    });
+    let isAway = true;
+    const ping = () => (isAway ? Promise.reject(new Error('refused')) : Promise.resolve(true));
+    fixture = await createFixture({ events: { ping } });
 
     const answer = await fixture.app.inject({ url: '/readyz?verbose' });
 
     expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toMatchObject({ status: 'not_ready', because: 'draining' });
+    expect(answer.json()).toMatchObject({ status: 'not_ready', because: null });
     expect(answer.json().dependencies).toMatchObject([
       { name: 'postgresql', ok: true, ms: expect.any(Number) },
       { name: 'clickhouse', ok: false },
     ]);
+    isAway = false;
+    const draining = Fastify();
+    const probes = [{ name: 'clickhouse', ping }];
+    await draining.register(
+      healthRoutes({ probes, notReadyBecause: () => 'the Console is stopping' } as never),
+    );
+    const late = await draining.inject({ url: '/readyz?verbose' });
+    expect([late.statusCode, late.json().because]).toEqual([503, 'the Console is stopping']);
   });
 
   it('should give metrics only to their scope', async () => {

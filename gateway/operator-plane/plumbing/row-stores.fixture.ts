@@ -1,36 +1,6 @@
-// What the fixture's ports answer out of plain rows: a page of sensors, a search of events, one license.
+// What the fixture's event store answers out of plain rows.
 import type { StoredEvent } from '../../../machines/wire/event.ts';
-import type { SensorQuery, SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
-import type { LicenseRow, LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import type { EventQuery } from '../../../storage/ports/telemetry/event-store.ts';
-
-/** The license in one variable. */
-export function licenseStore(): LicenseStore {
-  let row: LicenseRow = { revision: 0, license: null, seenMs: 0 };
-  return {
-    async observe({ nowMs }) {
-      row = { ...row, seenMs: Math.max(row.seenMs, nowMs) };
-      return row;
-    },
-    async put({ envelope, nowMs, actor, seenMs }) {
-      const license = { envelope, importedAtMs: nowMs, importedBy: actor };
-      row = { revision: row.revision + 1, license, seenMs };
-      return row;
-    },
-  };
-}
-
-/** One page of sensors, by name. */
-export function listSensors(rows: readonly SensorRow[], query: SensorQuery): SensorRow[] {
-  const keyOf = (row: { readonly nodeName: string; readonly sensorId: string }) =>
-    `${row.nodeName}\n${row.sensorId}`;
-  const { after } = query;
-  return rows
-    .filter((row) => row.nodeName.includes(query.nodeNameContains ?? ''))
-    .filter((row) => after === null || keyOf(row) > keyOf(after))
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .slice(0, query.limit);
-}
 
 /** One page of events that match. */
 export function searchEvents(events: readonly StoredEvent[], query: EventQuery): StoredEvent[] {

@@ -46,7 +46,7 @@ describe('the settings', () => {
     expect(find(body, 'analytics_retention_days')).toMatchObject({
       ...{ value: 30, default: 90, revision: 1, changed_by: 'api-key:key-1' },
     });
-    expect(fixture.deps.access.settings.get().mfaRequiredRoles).toEqual(['admin']);
+    expect(fixture.settings.get().mfaRequiredRoles).toEqual(['admin']);
     expect(await ask(change)).toMatchObject({ status: 409, body: { code: 'settings_conflict' } });
     await fixture.close();
     const reader = await callerWith(['settings:read']);

@@ -7,7 +7,6 @@ import {
   SETTING_NAMES,
   schemaOfSetting,
 } from '../../../machines/console/settings/settings.rules.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from '../plumbing/shapes.ts';
@@ -40,11 +39,10 @@ const SettingsChange = Strict({
 
 /** The routes; `settings:read` sees, `settings:write` changes. */
 export function settingsRoutes({
-  access,
+  settings,
 }: {
-  readonly access: Pick<OperatorPlaneDeps['access'], 'settings'>;
+  readonly settings: Pick<SettingsDesk, 'view' | 'change'>;
 }): FastifyPluginAsyncTypebox {
-  const { settings } = access;
   return async (app) => {
     app.get('/settings', {
       config: { guard: { scope: 'settings:read' } },

@@ -8,9 +8,10 @@ import {
   RETRY_AFTER_STORE_MS,
 } from '../../../machines/limits.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps, Probe } from '../plumbing/deps.ts';
+import type { Probe } from '../plumbing/deps.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict } from '../plumbing/shapes.ts';
+import type { SystemRouteDeps } from './system-deps.ts';
 
 const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
@@ -27,7 +28,7 @@ const Readiness = Type.Object({
   ),
 });
 
-export function healthRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
   const probeAll = sharedProbes(deps.probes);
   return async (app) => {
     app.get('/livez', {

@@ -3,13 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { ActorLineShape } from '../fleet/sensor-history.ts';
-import type { DirectoryView, OperatorPlaneDeps } from '../plumbing/deps.ts';
+import type { DirectoryView } from '../plumbing/deps.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText } from '../plumbing/time-range.ts';
 import { type ActorLine, actorLine, jsonSafe } from './actor-view.ts';
 import { machineView } from './machine-view.ts';
+import type { SystemRouteDeps } from './system-deps.ts';
 
 const ActorsQuery = Strict({
   kind: Type.Optional(Type.String({ maxLength: 64 })),
@@ -37,7 +38,7 @@ const MachinesAnswer = Type.Object({
   next_cursor: Type.Null(),
 });
 
-export function systemRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function systemRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const machines = deps.machines.map(machineView);
 
@@ -126,7 +127,7 @@ function countsOf(directories: readonly DirectoryView[]): Record<string, number>
   return Object.fromEntries(directories.map((one) => [one.kind, one.size()]));
 }
 
-function crashesOf(deps: Pick<OperatorPlaneDeps, 'crashes'>) {
+function crashesOf(deps: Pick<SystemRouteDeps, 'crashes'>) {
   return deps.crashes.recent().map((crash) => ({
     kind: crash.kind,
     id: crash.id,

@@ -1,5 +1,6 @@
 // Coverage: of what a sensor's node produced, the share that the Console has, and where the rest was lost. By hour for one
 // sensor, as sums for the fleet. decision: D48; invariant: I19
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { refuse } from '../../../machines/errors.ts';
@@ -8,7 +9,6 @@ import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { SettledCounts } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import {
@@ -22,6 +22,7 @@ import {
 } from '../plumbing/shapes.ts';
 import { SpanQuery, spanOf, wholeHours } from '../plumbing/span-query.ts';
 import { timeText } from '../plumbing/time-range.ts';
+import type { TelemetryRouteDeps } from './telemetry-deps.ts';
 
 const Losses = Type.Object({
   kernel_lost: Type.Integer(),
@@ -57,7 +58,7 @@ const NOTHING: SettledCounts = {
   ...{ pipeline_dropped: 0, spool_discarded: 0, console_refused: 0 },
 };
 
-export function coverageRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function coverageRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sensors/:id/coverage', {
       config: { guard: { scope: 'sensors:read' } },

@@ -1,15 +1,16 @@
 // Answers an event question as a page or, when asked by Accept, as a streamed export of the whole filter.
+
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OPERATOR_EXPORT_PAGE_ROWS, PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { currentScope } from '../plumbing/request-scope.ts';
 import { timeText } from '../plumbing/time-range.ts';
 import { EXPORT_TYPES, exportChunks, exportFormatOf } from './event-export.ts';
 import { cursorAfter, type EventFilter, questionOf } from './event-query.ts';
+import type { TelemetryRouteDeps } from './telemetry-deps.ts';
 
 export type EventRequest = EventFilter & {
   readonly limit?: number | undefined;
@@ -18,7 +19,7 @@ export type EventRequest = EventFilter & {
 
 /** Sends the answer; refusals too. */
 export async function answerEvents(
-  deps: Pick<OperatorPlaneDeps, 'events' | 'cursors' | 'now'>,
+  deps: Pick<TelemetryRouteDeps, 'events' | 'cursors' | 'now'>,
   asked: EventRequest,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,12 +1,13 @@
 // The resource `events`: search by time range and filters, and exports of the filter.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { RuntimeEvent } from '../../../machines/wire/event.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { PageOf, refusals, Time } from '../plumbing/shapes.ts';
 import { answerEvents } from './event-answer.ts';
 import { EventsQuery } from './event-query.ts';
+import type { TelemetryRouteDeps } from './telemetry-deps.ts';
 
 export const EventItem = Type.Intersect([
   RuntimeEvent,
@@ -21,7 +22,7 @@ export const eventContent = {
   },
 };
 
-export function eventRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function eventRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/events', {
       config: { guard: { scope: 'events:read' } },

@@ -1,5 +1,6 @@
 // What a sensor tells beside events: the use of resources, flows, what its node holds now (inventory), what is usual there
 // and what was not.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -11,7 +12,6 @@ import { INVENTORY_SECTIONS } from '../../../machines/wire/inventory.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { TimeSpan } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import {
@@ -25,6 +25,7 @@ import {
 } from '../plumbing/shapes.ts';
 import { SpanQuery, spanOf } from '../plumbing/span-query.ts';
 import { timeText } from '../plumbing/time-range.ts';
+import type { TelemetryRouteDeps } from './telemetry-deps.ts';
 
 const ListQuery = { ...SpanQuery, limit: PageQuery.limit };
 const ListOf = <S extends Parameters<typeof PageOf>[0]>(item: S) =>
@@ -79,7 +80,7 @@ export type StoredBaseline = Type.Static<typeof StoredBaseline>;
 const REFUSALS = refusals(401, 403, 404, 422, 429, 503, 504);
 const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
 
-export function sensorTelemetryRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   type Question = { readonly sensorId: string; readonly limit: number } & TimeSpan;
   /** The newest rows of one sensor in a span. */
   async function newest<Row, View>(

@@ -5,13 +5,13 @@ import { refuse } from '../../../machines/errors.ts';
 import { PAGE_ITEMS_DEFAULT, TOKEN_TTL_MAX_MS } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { TokenRow } from '../../../storage/ports/fleet/sensor-registry.ts';
-import type { OperatorPlaneDeps } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 import { enrollCommandOf } from './enroll-command.ts';
+import type { TrustRouteDeps } from './trust-deps.ts';
 
 const Token = Type.Object({
   token_id: Uuid,
@@ -50,7 +50,7 @@ export function tokenView(row: TokenRow, nowMs: number): Type.Static<typeof Toke
 
 /** The answer that tells a secret, once. */
 export function issuedView(
-  deps: Pick<OperatorPlaneDeps, 'now' | 'baseUrl' | 'caFingerprint'>,
+  deps: Pick<TrustRouteDeps, 'now' | 'baseUrl' | 'caFingerprint'>,
   issued: { readonly secret: string; readonly token: TokenRow },
 ): Type.Static<typeof IssuedToken> {
   return {
@@ -60,7 +60,7 @@ export function issuedView(
   };
 }
 
-export function enrollmentTokenRoutes(deps: OperatorPlaneDeps): FastifyPluginAsyncTypebox {
+export function enrollmentTokenRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/enrollment-tokens', {
       config: { guard: { scope: 'tokens:write' } },

@@ -2,8 +2,8 @@
 // timers that follow the monotonic one, cut to the tick of the wheel that runs in production.
 
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
-import type { Time } from '../../../gateway/assembly/time.ts';
 import { WHEEL_TICK_MS } from '../../../machines/limits.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Life } from './life.ts';
 import type { ScheduledTimer, Scheduler } from './scheduler.ts';
 

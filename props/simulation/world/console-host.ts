@@ -1,30 +1,29 @@
-// A Console of the simulated fleet: the real fleet of actors, the real sensor plane and its routes, over simulated
-// stores, clocks and listener. It can be started, stopped in order, and killed at any moment; what is left of it then is
+// A Console of the simulated fleet: the real one, composed as the program composes it, over simulated stores, clocks, keys
+// and listener. It can be started, stopped in order, and killed at any moment; what is left of it then is
 // what the stores hold.
 import { createHash } from 'node:crypto';
-import { type AuditSealer, startAuditSealer } from '../../../actors/audit/audit-sealer.actor.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
-import type { RateBudget } from '../../../gateway/access/rate-budget.ts';
-import { assembleFleet, type Fleet } from '../../../gateway/assembly/fleet.ts';
-import { assembleSensorSide, type SensorSide } from '../../../gateway/assembly/sensor.ts';
-import type { ConsoleConfig } from '../../../gateway/config/config.ts';
-import { createPeerFingerprints } from '../../../gateway/listener/peer-fingerprints.ts';
-import type { Intervals } from '../../../machines/limits.ts';
+import { fleet } from '../../../gateway/capabilities/fleet/fleet.ts';
+import type { Fleet } from '../../../gateway/capabilities/fleet/open-fleet.ts';
 import {
-  CERTIFICATE_BACKDATE_MS,
-  RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE,
-  SERVER_CERTIFICATE_TTL_MS,
-} from '../../../machines/limits.ts';
-import { worldSigner } from './audit-keys.ts';
-import { worldCertificates } from './certificates.ts';
-import { createHostClock, timeOf, wheelOf } from './clocks.ts';
+  type TelemetryService,
+  telemetry,
+} from '../../../gateway/capabilities/telemetry/telemetry.ts';
+import { type Trust, trust } from '../../../gateway/capabilities/trust/trust.ts';
+import { CAPABILITIES } from '../../../gateway/capabilities.ts';
+import type { Capability, ConsoleContext } from '../../../gateway/capability.ts';
+import { runConsole } from '../../../gateway/console.ts';
+import type { ConsolePorts } from '../../../gateway/console-ports.ts';
+import type { Intervals } from '../../../machines/limits.ts';
+import { CERTIFICATE_BACKDATE_MS, SERVER_CERTIFICATE_TTL_MS } from '../../../machines/limits.ts';
+import { createHostClock, wheelOf } from './clocks.ts';
+import { consolePorts, type SimulatedPorts } from './console-ports.ts';
 import type { Listeners } from './dial.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { keyOfEvent } from './engine.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { beginLife, type Life } from './life.ts';
-import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
 import { createOperatorSide, type OperatorSide } from './operator-side.ts';
 import type { Random } from './random.ts';
@@ -36,12 +35,7 @@ import type { World } from './world.ts';
 /** The name under which the Sensors look for their Console. */
 export const CONSOLE_HOST_NAME = 'console.world';
 
-/** The ports of one Console life; a planted bug replaces one of them. */
-export type ConsolePorts = {
-  readonly relational: SimulatedRelationalPorts;
-  readonly analytics: SimulatedAnalyticsPorts;
-  readonly fleet: Fleet;
-};
+/** What a planted bug replaces in a Console. */
 export type ConsoleTampering = {
   readonly relational?: (ports: SimulatedRelationalPorts) => SimulatedRelationalPorts;
   readonly analytics?: (ports: SimulatedAnalyticsPorts) => SimulatedAnalyticsPorts;
@@ -51,11 +45,14 @@ export type ConsoleTampering = {
   readonly edge?: (edge: Edge) => Edge;
 };
 
-export type RunningConsole = ConsolePorts & {
+export type RunningConsole = SimulatedPorts & {
+  readonly fleet: Fleet;
   readonly life: Life;
-  readonly side: SensorSide;
-  readonly sealer: AuditSealer;
+  readonly context: ConsoleContext;
+  readonly side: Trust & TelemetryService;
   readonly operators: OperatorSide;
+  /** Ends it in order. */
+  stop(): Promise<void>;
   /** When this process began to build its actors, by its own clock. */
   readonly bootedAtMs: number;
   /** Timers armed in this process. */
@@ -103,83 +100,61 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   let certificate = { notBeforeMs: 0, notAfterMs: 0 };
 
   async function boot(own: Life): Promise<void> {
-    const time = timeOf(own, clock);
     const bootedAtMs = clock.wallNow();
     const ownWheel = wheelOf(own, clock);
     const wheel = tampering.wheel?.(ownWheel) ?? ownWheel;
-    const logger = worldLogger(world, name, own);
     const relational = stores.relationalFor(own, clock);
     const analytics = stores.analyticsFor(own, clock);
     const ports = {
       relational: tampering.relational?.(relational) ?? relational,
       analytics: tampering.analytics?.(analytics) ?? analytics,
     };
-    const assembled = await assembleFleet({
-      registry: ports.relational.sensors,
-      events: ports.analytics.events,
-      clock: wheel,
-      time,
-      intervals,
-      logger,
-    });
-    const fleet = tampering.fleet?.(assembled) ?? assembled;
     const drawn = random.fork(`life ${own.incarnation}`);
-    const side = await assembleSensorSide({
-      config: { intervals, platform: 'standard' } as ConsoleConfig,
-      time,
-      clock: wheel,
-      logger,
-      fleet,
-      registry: ports.relational.sensors,
-      facts: ports.relational.facts,
-      audit: ports.relational.audit,
-      inventory: ports.relational.inventory,
-      events: ports.analytics.events,
-      sink: ports.analytics.sink,
-      telemetry: ports.analytics.telemetry,
-      baselines: ports.analytics.baselines,
-      certificates: worldCertificates(own, drawn),
-      policyPublicKeyPem: 'world policy key',
-      license: { nodesAllowed: () => null },
-      addressBudget: budgetOf(time.monotonicNow),
-      peers: createPeerFingerprints(),
-      chance: chanceOf(drawn, clock.wallNow),
-      afterParsing: (run) => void own.after(0, run),
-    });
+    const chance = chanceOf(drawn, clock.wallNow);
+    // Plugins are loaded by ticks, and no time passes while they are.
+    const loaded = world.scheduler.waitForTurns();
+    own.onEnd(loaded);
+    const started = await runConsole(
+      consolePorts({
+        ...{ world, name, life: own, clock, wheel, intervals, chance, random: drawn, ports },
+        ...{ provider: options.provider, listen: listenIn(own) },
+      }),
+      capabilitiesOf(tampering),
+    );
+    loaded();
     if (!own.isAlive()) return;
-    const ownEdge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
-    side.plane.attach(ownEdge.app);
-    const edge = tampering.edge?.(ownEdge) ?? ownEdge;
-    const nowMs = clock.wallNow();
-    if (certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
-      certificate = {
-        notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS,
-        notAfterMs: nowMs + SERVER_CERTIFICATE_TTL_MS,
-      };
-    }
-    const leave = listeners.add(CONSOLE_HOST_NAME, {
-      console: name,
-      edge,
-      life: own,
-      clock,
-      certificate,
-    });
-    own.onEnd(leave);
-    const sealer = startAuditSealer({
-      chain: ports.relational.auditChain,
-      signer: worldSigner(name),
-      clock: wheel,
-      now: clock.wallNow,
-      logger,
-    });
-    const operators = createOperatorSide({
-      ...{ world, console: name, life: own, time, clock: wheel, logger, intervals },
-      ...{ chance: chanceOf(drawn.fork('operators'), clock.wallNow), provider: options.provider },
-      ...{ budget: budgetOf(time.monotonicNow), relational: ports.relational },
-    });
+    if (!started.ok) throw new Error(`${started.step}: ${started.reason}`);
+    const { context, stop } = started.console;
     running = {
-      ...{ ...ports, sealer, fleet, side, operators, life: own, bootedAtMs },
-      timers: wheel.size,
+      ...{ ...ports, context, stop, life: own, bootedAtMs, timers: wheel.size },
+      fleet: context.use(fleet),
+      side: { ...context.use(trust), ...context.use(telemetry) },
+      operators: createOperatorSide({ world, console: name, context }),
+    };
+  }
+
+  /** The simulated edge in place of a port. */
+  function listenIn(own: Life): ConsolePorts['listen'] {
+    return async (_tls, attach) => {
+      const ownEdge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
+      attach(ownEdge.app);
+      const edge = tampering.edge?.(ownEdge) ?? ownEdge;
+      const nowMs = clock.wallNow();
+      if (certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
+        certificate = {
+          notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS,
+          notAfterMs: nowMs + SERVER_CERTIFICATE_TTL_MS,
+        };
+      }
+      const at = { console: name, edge, life: own, clock, certificate };
+      const leave = listeners.add(CONSOLE_HOST_NAME, at);
+      own.onEnd(leave);
+      return {
+        port: 443,
+        swap: () => ({ ok: true, port: 443 }),
+        stopAccepting: leave,
+        close: () => undefined,
+      };
     };
   }
 
@@ -210,15 +185,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   }
 
   async function shut(own: Life, console: RunningConsole): Promise<void> {
-    const { streams } = console.side.plane;
-    streams.shutDown();
-    await console.operators.close();
-    await console.sealer.stop();
-    await console.fleet.close();
-    await console.side.telemetry.close();
-    await console.analytics.close();
-    await console.relational.close();
-    streams.dispose();
+    await console.stop();
     finish(own, 'stopped');
   }
 
@@ -254,32 +221,17 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
 const RESTART_MS = 3_000;
 const STOP_PATIENCE_MS = 30_000;
 
-/** A budget per address and minute on the host's clock. */
-function budgetOf(monotonicNow: () => number): RateBudget {
-  const limit = RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE;
-  const windowMs = 60_000;
-  const used = new Map<string, number>();
-  let endsMs = 0;
-  return {
-    async consume(key) {
-      const nowMs = monotonicNow();
-      if (nowMs >= endsMs) {
-        used.clear();
-        endsMs = nowMs + windowMs;
-      }
-      const count = (used.get(key) ?? 0) + 1;
-      used.set(key, count);
-      return {
-        allowed: count <= limit,
-        limit,
-        remaining: Math.max(0, limit - count),
-        resetMs: endsMs - nowMs,
-      };
-    },
-    async reward(key) {
-      used.set(key, Math.max(0, (used.get(key) ?? 0) - 1));
+/** The list of what a Console can do, where a planted bug stands in one of them. */
+function capabilitiesOf({ fleet: change }: ConsoleTampering): readonly Capability[] {
+  if (change === undefined) return CAPABILITIES;
+  const changed: Capability<Fleet> = {
+    name: fleet.name,
+    async open(context) {
+      const opened = await fleet.open(context);
+      return { ...opened, service: change(opened.service) };
     },
   };
+  return CAPABILITIES.map((one) => (one.name === fleet.name ? changed : one));
 }
 
 /** Identifiers and secrets drawn from the seed; a UUID of version 7 as the real one lays it out. */

@@ -1,6 +1,8 @@
 // One request and its answer as they pass the Console's edge.
 export type EdgeRequest = {
   readonly path: string;
+  /** Lower case; absent: post. */
+  readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly certPem: string;

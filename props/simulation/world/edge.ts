@@ -54,7 +54,7 @@ export function createEdge(options: {
 }): Edge {
   const { world, console, now } = options;
   const routes = new Map<string, Route>();
-  let socketRoute: WebSocketBehavior<unknown> | null = null;
+  const sockets = new Map<string, WebSocketBehavior<unknown>>();
   const watch = createAckWatch({ world, console, keyOfEvent: options.keyOfEvent });
 
   const app = {
@@ -62,8 +62,8 @@ export function createEdge(options: {
       routes.set(path, route);
       return app;
     },
-    ws(_path: string, behavior: WebSocketBehavior<unknown>) {
-      socketRoute = behavior;
+    ws(path: string, behavior: WebSocketBehavior<unknown>) {
+      sockets.set(path, behavior);
       return app;
     },
   };
@@ -183,15 +183,16 @@ export function createEdge(options: {
     app: app as unknown as TemplatedApp,
     request(request, onAnswer) {
       const answering = opened();
-      const route = routes.get(request.path) ?? routes.get('/sensors/*');
+      const rest = request.path.startsWith('/sensors/') ? '/sensors/*' : '/*';
+      const route = routes.get(request.path) ?? routes.get(rest);
       if (route === undefined) throw new Error('nothing is attached');
-      route(responseOf(request, answering, onAnswer), requestOf(request, 'POST'));
+      route(responseOf(request, answering, onAnswer), requestOf(request, request.method ?? 'post'));
       return { abort: abortOf(answering) };
     },
     upgrade(request, to) {
       const answering = opened();
-      const behavior = socketRoute;
-      if (behavior === null) throw new Error('no stream is attached');
+      const behavior = sockets.get(request.path);
+      if (behavior === undefined) throw new Error('no stream is attached');
       const askedAtMs = world.scheduler.now();
       const open = (data: unknown): void => {
         const { socket, side } = socketOf(data, to.onOpen(), behavior, watch, request.certPem);

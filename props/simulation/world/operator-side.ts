@@ -1,29 +1,17 @@
-// The operator side of a simulated Console: the real judge of credentials and the real desks over simulated stores, clock
-// and chance. What a browser or program would send over HTTP is asked here; whoever asks is judged as on every request.
-import { type ApiKeyDesk, createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
-import { createLoginDesk, type LoginDesk } from '../../../actors/access/login.ts';
-import { createPasswordDesk, type PasswordDesk } from '../../../actors/access/own-password.ts';
-import { createPasswords, type Passwords } from '../../../actors/access/passwords.ts';
-import { createSessionDesk, type SessionDesk } from '../../../actors/access/sessions.ts';
-import { createSsoDesk, type SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
-import { createUserDesk, type UserDesk } from '../../../actors/access/users.ts';
-import type { Logger } from '../../../actors/runtime/logger.ts';
-import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
-import type { Chance } from '../../../actors/trust/chance.ts';
-import { type Admitter, createAdmitter } from '../../../gateway/access/admitter.ts';
+// The operator side of a simulated Console: its own judge of credentials and its own services. What a browser or program
+// would send over HTTP is asked here; whoever asks is judged as on every request.
+import type { ApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
+import type { LoginDesk } from '../../../actors/access/login.ts';
+import type { PasswordDesk } from '../../../actors/access/own-password.ts';
+import type { SessionDesk } from '../../../actors/access/sessions.ts';
+import type { SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
+import type { UserDesk } from '../../../actors/access/users.ts';
+import type { Admitter } from '../../../gateway/access/admitter.ts';
 import type { Operator } from '../../../gateway/access/operator.ts';
-import type { RateBudget } from '../../../gateway/access/rate-budget.ts';
-import { createSeenBatch } from '../../../gateway/access/seen-batch.ts';
 import { SESSION_COOKIE } from '../../../gateway/access/session-cookie.ts';
-import type { Time } from '../../../gateway/assembly/time.ts';
-import type { Intervals } from '../../../machines/limits.ts';
-import { createCheapHasher } from '../../../storage/memory/access/password-hasher.ts';
-import { createPlainSealer } from '../../../storage/memory/access/plain-sealer.ts';
-import type { PasswordHasher } from '../../../storage/ports/access/password-hasher.ts';
+import { access } from '../../../gateway/capabilities/access/access.ts';
+import type { ConsoleContext } from '../../../gateway/capability.ts';
 import type { UserStore } from '../../../storage/ports/access/users.ts';
-import type { IdentityProvider } from './identity-provider.ts';
-import type { Life } from './life.ts';
-import type { SimulatedRelationalPorts } from './stores-relational.ts';
 import type { World } from './world.ts';
 
 /** What somebody shows. */
@@ -38,74 +26,30 @@ export type OperatorSide = {
   readonly accounts: Pick<UserStore, 'findByEmail' | 'get'>;
   readonly keys: ApiKeyDesk;
   readonly sso: SsoDesk;
-  close(): Promise<void>;
 };
 
-/** How long a password takes to be judged; long enough for somebody to change it meanwhile. */
-const HASH_MS = 40;
 const NOWHERE = '192.0.2.1';
 
-export type OperatorSideInput = {
+type OperatorSideInput = {
   readonly world: World;
   readonly console: string;
-  readonly life: Life;
-  readonly time: Time;
-  readonly clock: WheelClock;
-  readonly logger: Logger;
-  readonly intervals: Intervals;
-  readonly chance: Chance;
-  readonly budget: RateBudget;
-  readonly provider: IdentityProvider;
-  readonly relational: SimulatedRelationalPorts;
+  readonly context: ConsoleContext;
 };
 
-/** Puts it together; nothing runs before somebody asks. */
+/** What a Console's own services offer whoever asks them. */
 export function createOperatorSide(input: OperatorSideInput): OperatorSide {
-  const { time, logger, intervals, relational, chance, life } = input;
-  const { now } = time;
-  const { users, audit, apiKeys } = relational;
-  const passwords = passwordsOf(life, chance);
-  const sessions = createSessionDesk({
-    ...{ sessions: relational.sessions, now, chance },
-    idleMs: () => intervals.SESSION_IDLE_MS,
-    lifetimeMs: () => intervals.SESSION_ABSOLUTE_MS,
-  });
-  const login = createLoginDesk({
-    ...{ users, sessions, passwords, audit, now },
-    needOf: () => null,
-    siteOf: (address) => address,
-  });
-  const batch = { timers: time, logger, intervalMs: intervals.SEEN_WRITE_INTERVAL_MS };
-  const seen = {
-    keys: createSeenBatch({ ...batch, write: (uses) => apiKeys.touch(uses) }),
-    sessions: createSeenBatch({ ...batch, write: (uses) => relational.sessions.touch(uses) }),
-  };
-  const { budget } = input;
-  const admitter = createAdmitter({
-    ...{ apiKeys, sessions: relational.sessions, users, seen, now },
-    budgets: { large: budget, small: budget, address: budget },
-    sessionIdleMs: () => intervals.SESSION_IDLE_MS,
-  });
+  const { context } = input;
+  const { people, apiKeys, sso, admitter } = context.use(access);
+  const { login, sessions, passwords, desk } = people;
   return {
     admit: (shown) => admitted(input, admitter, shown),
-    ...{ login, sessions, accounts: users },
-    passwords: createPasswordDesk({ users, sessions, login, passwords, audit, now }),
-    users: createUserDesk({ users, now, chance }),
-    keys: createApiKeyDesk({ apiKeys, now, chance }),
-    sso: createSsoDesk({
-      ...{ sso: relational.sso, users, sessions, audit, logger, now, chance },
-      ...{ client: input.provider.clientFor(life), sealer: createPlainSealer() },
-      ...{ clock: input.clock, callbackUrl: () => 'https://console.world/callback' },
-    }),
-    async close() {
-      await seen.keys.close();
-      await seen.sessions.close();
-    },
+    ...{ login, sessions, passwords, accounts: context.relational.users },
+    ...{ users: desk, keys: apiKeys, sso: sso.desk },
   };
 }
 
 async function admitted(
-  { world, console, time }: OperatorSideInput,
+  { world, console, context: { time } }: OperatorSideInput,
   admitter: Admitter,
   { kind, secret }: Shown,
 ): Promise<Operator | null> {
@@ -126,22 +70,4 @@ async function admitted(
     consoleNowMs: time.now(),
   });
   return result.operator;
-}
-
-// The rules of passwords are judged elsewhere, with a list that takes real time to read; here everybody chooses well.
-function passwordsOf(life: Life, chance: Chance): Passwords {
-  const cheap = createCheapHasher();
-  const takesTime = () => life.call('hasher', () => undefined, HASH_MS);
-  const hasher: PasswordHasher = {
-    isOutdated: cheap.isOutdated,
-    hash: (password) => takesTime().then(() => cheap.hash(password)),
-    verify: (stored, password) => takesTime().then(() => cheap.verify(stored, password)),
-  };
-  return {
-    ...createPasswords({ hasher, chance }),
-    async accept(password) {
-      const hash = await hasher.hash(password);
-      return hash === 'busy' ? { ok: false, code: 'overloaded', detail: '' } : { ok: true, hash };
-    },
-  };
 }

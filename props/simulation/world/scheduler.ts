@@ -19,6 +19,11 @@ export type Scheduler = {
   sleep(ms: number): void;
   /** All the time the world was suspended. */
   sleptMs(): number;
+  /**
+   * From now on every step waits for ticks and turns of the event loop too, which libraries of streams and plugins are
+   * driven by; until the returned function is called.
+   */
+  waitForTurns(): () => void;
   /** Ends the running `runUntil` after this step. */
   halt(): void;
   /** Timers popped so far. */
@@ -39,6 +44,7 @@ export function createScheduler(options: {
   let steps = 0;
   let slept = 0;
   let isHalted = false;
+  let turnsAwaited = 0;
 
   function isBefore(a: ScheduledTimer, b: ScheduledTimer): boolean {
     return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
@@ -102,7 +108,7 @@ export function createScheduler(options: {
       return new Promise((resolve) => {
         const hop = (): void => {
           inTurn += 1;
-          if (inTurn < STEPS_PER_TURN) process.nextTick(step);
+          if (inTurn < STEPS_PER_TURN && turnsAwaited === 0) process.nextTick(step);
           else {
             inTurn = 0;
             setImmediate(step);
@@ -137,6 +143,14 @@ export function createScheduler(options: {
       for (const timer of heap) timer.atMs += ms;
     },
     sleptMs: () => slept,
+    waitForTurns() {
+      let isOver = false;
+      turnsAwaited += 1;
+      return () => {
+        if (!isOver) turnsAwaited -= 1;
+        isOver = true;
+      };
+    },
     halt() {
       isHalted = true;
     },

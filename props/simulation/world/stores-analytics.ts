@@ -1,6 +1,6 @@
 // The simulated ClickHouse: rows that stay, insert tokens it remembers for a while, and the ports of every Console life
 // over its own way to it. The sink is the product's own, over a simulated inserter.
-import type { Time } from '../../../gateway/assembly/time.ts';
+
 import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../../machines/limits.ts';
 import type { RuntimeEvent } from '../../../machines/wire/event.ts';
 import {
@@ -15,6 +15,7 @@ import {
   createTelemetryRows,
   type TelemetryRowsInMemory,
 } from '../../../storage/memory/telemetry/telemetry-rows.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import type {
   BaselineStore,

@@ -1,7 +1,7 @@
 // Notifications of changed identities: one connection per Console that can be cut while everything else works. A cut is
 // found by the keep-alive of the product's own rhythm; what was to be told meanwhile is lost, as in the real database.
 // An answered keep-alive proves that everything was told until then.
-import type { Time } from '../../../gateway/assembly/time.ts';
+
 import {
   IDENTITY_WATCH_BACKOFF_MAX_MS,
   IDENTITY_WATCH_BACKOFF_MIN_MS,
@@ -12,6 +12,7 @@ import type {
   IdentityWatch,
   SensorRegistry,
 } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import { EVERYBODY, hits, type RelationalFaults } from './stores-faults.ts';

@@ -19,6 +19,7 @@ export type AccessCalls = {
   readonly sessions: Calls<SessionStore>;
   readonly apiKeys: Calls<ApiKeys>;
   readonly sso: Calls<SsoStore>;
+  has(userId: string): boolean;
   /** Everybody there is, for checkers: read only. */
   people(): readonly UserRow[];
 };
@@ -84,6 +85,7 @@ export function observedAccess(
 
   return {
     people: everybody,
+    has: people.has,
     sso: ssoCalls(record),
     users: watched(people.users, [
       ...(['create', 'change', 'remove', 'setPassword', 'useLink'] as const),

@@ -1,6 +1,6 @@
 // The simulated PostgreSQL: one durable state, and the ports of every Console life over its own way to it. A call is one
 // transaction; the fact writer is the product's own, with a simulated write.
-import type { Time } from '../../../gateway/assembly/time.ts';
+
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   DATABASE_CONNECTIONS_MAX,
@@ -8,15 +8,20 @@ import {
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
 import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
+import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
+import { teamsOver } from '../../../storage/memory/fleet/teams.ts';
+import { licenseCalls } from '../../../storage/memory/license/license-store.ts';
 import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
 import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
 import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
-import type { FactWriter, SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
+import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import {
   type ApiKeys,
@@ -24,9 +29,10 @@ import {
   type AuditLog,
   type AuditRow,
   type InventoryStore,
-  type RelationalHealth,
   StoreUnavailable,
 } from '../../../storage/ports/relational.ts';
+import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
+import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
@@ -42,17 +48,7 @@ import type { World } from './world.ts';
 
 const NOTIFICATION_MS = { least: 1, most: 5 } as const;
 
-export type SimulatedRelationalPorts = {
-  readonly sensors: SensorRegistry;
-  readonly facts: FactWriter;
-  readonly apiKeys: ApiKeys;
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly sso: SsoStore;
-  readonly inventory: InventoryStore;
-  readonly audit: AuditLog;
-  readonly auditChain: AuditChain;
-  readonly health: RelationalHealth;
+export type SimulatedRelationalPorts = RelationalStores & {
   /** Writes what the fact writer holds, then refuses more facts. */
   close(): Promise<void>;
 };
@@ -100,9 +96,14 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     ...audit.calls,
     append: (entries: readonly AuditEntry[]) => entries.forEach(record),
   };
-  const state = emptyRegistry(record, notifications.notify);
+  const labels = emptyLabels();
+  const state = emptyRegistry(record, notifications.notify, (id, filter) =>
+    isLabelled(labels, id, filter),
+  );
   const registry = observedRegistry(state, world.observe);
   const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
+  const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
+  const labelled = { record, hasUser: access.has, sensors: state.sensors };
   const frozen = createFrozen(world.scheduler, faults);
 
   const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);
@@ -150,6 +151,9 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       inventory: portOf<InventoryStore>('inventory', sections, ask),
       audit: portOf<AuditLog>('audit', auditLog, ask),
       auditChain: chain.portFor(life, way),
+      license: portOf<LicenseStore>('license', licenses, ask),
+      settings: portOf<SettingsStore>('settings', choices, ask),
+      teams: teamsOver(labels, labelled, ask),
       health: {
         ping: () => way.ask('health.ping', () => true).catch(() => false),
       },

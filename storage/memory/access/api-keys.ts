@@ -12,6 +12,8 @@ export type MemoryApiKeys = {
   readonly apiKeys: ApiKeys;
   /** Takes the keys of somebody who was removed away. */
   dropUser(userId: string): void;
+  /** What it holds, by the hash of the secret. */
+  readonly rows: Map<string, ApiKeyRow>;
   setAway(away: boolean): void;
 };
 
@@ -21,6 +23,7 @@ export function createMemoryApiKeys(record?: RecordEntry, hasUser?: HasUser): Me
   const rows = new Map<string, ApiKeyRow>();
   return {
     setAway,
+    rows,
     apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record, hasUser, rows), ask),
     dropUser(userId) {
       for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);

@@ -34,9 +34,11 @@ export type MemoryPeople = {
   has(userId: string): boolean;
   /** Called with the id of whoever was removed, as a database removes the rows that point at it. */
   onRemoved(drop: (userId: string) => void): void;
+  /** What they hold. */
+  readonly state: PeopleState;
   setAway(away: boolean): void;
 };
-export type PeopleCalls = Pick<MemoryPeople, 'has' | 'onRemoved'> & {
+export type PeopleCalls = Pick<MemoryPeople, 'has' | 'onRemoved' | 'state'> & {
   readonly users: Calls<UserStore>;
   readonly sessions: Calls<SessionStore>;
 };
@@ -44,12 +46,13 @@ export type PeopleCalls = Pick<MemoryPeople, 'has' | 'onRemoved'> & {
 /** Makes both stores, empty, on one switch. */
 export function createMemoryPeople(record?: RecordEntry): MemoryPeople {
   const { ask, setAway } = createAwaySwitch();
-  const { users, sessions, has, onRemoved } = peopleCalls(record);
+  const { users, sessions, has, onRemoved, state } = peopleCalls(record);
   return {
     users: portOf<UserStore>('users', users, ask),
     sessions: portOf<SessionStore>('sessions', sessions, ask),
     has,
     onRemoved,
+    state,
     setAway,
   };
 }
@@ -71,6 +74,7 @@ export function peopleCalls(record: RecordEntry = () => undefined): PeopleCalls 
     sessions: sessionCalls(state, record),
     has: (userId) => state.users.has(userId),
     onRemoved: (drop) => drops.push(drop),
+    state,
   };
 }
 

@@ -13,9 +13,11 @@ export type MemoryAudit = {
   readonly chain: AuditChain;
   /** Writes at once, for the fakes whose actions are audited. */
   record(entry: AuditEntry): void;
+  /** What it holds, oldest first. */
+  readonly rows: readonly AuditRow[];
   setAway(away: boolean): void;
 };
-export type AuditCalls = Pick<MemoryAudit, 'record'> & {
+export type AuditCalls = Pick<MemoryAudit, 'record' | 'rows'> & {
   readonly calls: Calls<AuditLog>;
   readonly chain: Calls<AuditChain>;
 };
@@ -23,9 +25,10 @@ export type AuditCalls = Pick<MemoryAudit, 'record'> & {
 /** Makes an empty log on a switch. */
 export function createMemoryAudit(): MemoryAudit {
   const { ask, setAway } = createAwaySwitch();
-  const { record, calls, chain } = auditCalls();
+  const { record, rows, calls, chain } = auditCalls();
   return {
     record,
+    rows,
     setAway,
     audit: portOf<AuditLog>('audit', calls, ask),
     chain: portOf<AuditChain>('audit_chain', chain, ask),
@@ -40,6 +43,7 @@ export function auditCalls(): AuditCalls {
   }
   return {
     record,
+    rows: kept,
     calls: {
       append(entries) {
         for (const entry of entries) record(entry);

@@ -2,7 +2,7 @@
 // from every team and has no list any more, as a foreign key has it. decision: D43
 import type { LabelStore, OwnershipStore, TeamStore } from '../../ports/fleet/teams.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { portOf } from '../plumbing/unsafe-port-of.ts';
+import { type Ask, portOf } from '../plumbing/unsafe-port-of.ts';
 import { type Labelled, type LabelsState, labelCalls } from './labels.ts';
 import { ownershipCalls } from './ownership.ts';
 
@@ -14,12 +14,14 @@ export type MemoryTeams = {
 /** Makes the store on a state that the registry of sensors reads as well. */
 export function createMemoryTeams(state: LabelsState, about: Labelled): MemoryTeams {
   const { ask, setAway } = createAwaySwitch();
+  return { setAway, teams: teamsOver(state, about, ask) };
+}
+
+/** The store over a way of asking. */
+export function teamsOver(state: LabelsState, about: Labelled, ask: Ask): TeamStore {
   return {
-    setAway,
-    teams: {
-      ...portOf<OwnershipStore>('ownership', ownershipCalls(state, about), ask),
-      teams: portOf<LabelStore>('teams', labelCalls(state, 'team', about), ask),
-      groups: portOf<LabelStore>('groups', labelCalls(state, 'group', about), ask),
-    },
+    ...portOf<OwnershipStore>('ownership', ownershipCalls(state, about), ask),
+    teams: portOf<LabelStore>('teams', labelCalls(state, 'team', about), ask),
+    groups: portOf<LabelStore>('groups', labelCalls(state, 'group', about), ask),
   };
 }

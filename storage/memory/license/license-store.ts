@@ -18,7 +18,8 @@ export function createMemoryLicense(log: Pick<MemoryAudit, 'record'>): MemoryLic
   return { setAway, license: portOf<LicenseStore>('license', licenseCalls(log), ask) };
 }
 
-function licenseCalls(log: Pick<MemoryAudit, 'record'>): Calls<LicenseStore> {
+/** The calls on no license. */
+export function licenseCalls(log: Pick<MemoryAudit, 'record'>): Calls<LicenseStore> {
   let row: LicenseRow = { revision: 0, license: null, seenMs: 0 };
   return {
     observe({ nowMs, seenMs, revision }) {

@@ -18,7 +18,8 @@ export function createMemorySettings(log: Pick<MemoryAudit, 'record'>): MemorySe
   return { setAway, settings: portOf<SettingsStore>('settings', settingsCalls(log), ask) };
 }
 
-function settingsCalls(log: Pick<MemoryAudit, 'record'>): Calls<SettingsStore> {
+/** The calls on no setting. */
+export function settingsCalls(log: Pick<MemoryAudit, 'record'>): Calls<SettingsStore> {
   const rows = new Map<string, SettingRow>();
   return {
     list: () => [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -1,6 +1,7 @@
 // The reference event store: the same promises in plain memory, with switches that a test turns to make the store fail
 // before the write, fail after it, or stall. Used by tests only.
 import { SINK_QUEUE_ROWS_MAX } from '../../../machines/limits.ts';
+import type { AnalyticsStores } from '../../ports/stores.ts';
 import type { BaselineStore } from '../../ports/telemetry/baseline-store.ts';
 import {
   type EventSink,
@@ -14,11 +15,7 @@ import { baselineCalls } from './baseline-rows.ts';
 import { createEventRows, type EventRows } from './event-rows.ts';
 import { createTelemetryRows } from './telemetry-rows.ts';
 
-export type MemoryEvents = {
-  readonly sink: EventSink;
-  readonly events: EventStore;
-  readonly telemetry: TelemetryStore;
-  readonly baselines: BaselineStore;
+export type MemoryEvents = AnalyticsStores & {
   /**
    * 'fail' stores nothing and answers no question, 'fail_after' stores and still says no, 'stall' answers once the mode
    * changes.

@@ -5,3 +5,9 @@ export type Timers = {
   setTimeout(run: () => void, delayMs: number): unknown;
   clearTimeout(timer: unknown): void;
 };
+
+/** Time as the Console has it: the wall clock for dates, monotonic time for ages, timers for the stores. */
+export type Time = Timers & {
+  /** Milliseconds that never go back. */
+  monotonicNow(): number;
+};

@@ -1,0 +1,22 @@
+// What a Console can do, one line each, in the order in which they are opened; they are closed in reverse. decision: D58
+
+import { access } from './capabilities/access/access.ts';
+import { audit } from './capabilities/audit/audit.ts';
+import { fleet } from './capabilities/fleet/fleet.ts';
+import { license } from './capabilities/license/license.ts';
+import { settings } from './capabilities/settings/settings.ts';
+import { system } from './capabilities/system/system.ts';
+import { telemetry } from './capabilities/telemetry/telemetry.ts';
+import { trust } from './capabilities/trust/trust.ts';
+import type { Capability } from './capability.ts';
+
+export const CAPABILITIES: readonly Capability[] = [
+  settings,
+  license,
+  fleet,
+  access,
+  trust,
+  telemetry,
+  audit,
+  system,
+];

@@ -1,0 +1,147 @@
+// Operator access: who is admitted, within which budgets, and how people come and go. Both planes take the address budget
+// from here, so that there is one. decision: D36, D41; invariant: I18
+import { createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
+import { createPasswords, type Passwords } from '../../../actors/access/passwords.ts';
+import type { People } from '../../../actors/access/people.ts';
+import type { RateLimits } from '../../../actors/access/rate-limits.actor.ts';
+import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
+import { secondFactorMachine } from '../../../machines/console/access/second-factor.machine.ts';
+import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
+import { sessionMachine } from '../../../machines/console/access/session.machine.ts';
+import { ssoLoginMachine } from '../../../machines/console/access/sso-login.machine.ts';
+import { type Admitter, createAdmitter } from '../../access/admitter.ts';
+import { createOriginJudge } from '../../access/csrf.ts';
+import type { RateBudget } from '../../access/rate-budget.ts';
+import { createSeenBatch } from '../../access/seen-batch.ts';
+import type { Capability, ConsoleContext, Contribution } from '../../capability.ts';
+import type { AccessDeps } from '../../operator-plane/access/access-deps.ts';
+import { apiKeyRoutes } from '../../operator-plane/access/api-keys.ts';
+import { authRoutes } from '../../operator-plane/access/auth.ts';
+import { authMfaRoutes } from '../../operator-plane/access/auth-mfa.ts';
+import { authSsoRoutes } from '../../operator-plane/access/auth-sso.ts';
+import { authWhoAmIRoutes } from '../../operator-plane/access/auth-whoami.ts';
+import { ssoRoutes } from '../../operator-plane/access/sso.ts';
+import { userRoutes } from '../../operator-plane/access/users.ts';
+import { createStoreView } from '../../operator-plane/system/store-view.ts';
+import { settings } from '../settings/settings.ts';
+import { openPeople, sweepPeople } from './people.ts';
+import { measureRateLimits, openRateLimits } from './rate-limits.ts';
+import { openSecondFactor } from './second-factor.ts';
+import { openSso } from './sso.ts';
+
+export type Access = AccessDeps & {
+  readonly admitter: Admitter;
+  readonly passwords: Passwords;
+  readonly addressBudget: RateBudget;
+  /** Whether budgets are shared, where a counter is configured. */
+  readonly limits: RateLimits | null;
+};
+
+export const access: Capability<Access> = {
+  name: 'access',
+  async open(context) {
+    const { relational, config, time, logger, cursors } = context;
+    const { clock, requestBudgets = {} } = context;
+    const counter = context.openCounter();
+    const rates = openRateLimits({ counter, clock, time, logger, requestBudgets });
+    const people = await peopleOf(context);
+    const { admitter, close: closeAdmission } = admissionOf(context, rates.budgets);
+    const stopSweeping = sweepPeople({ stores: relational, time, logger });
+    const deps = { access: people, cursors, now: time.now };
+    return {
+      service: {
+        ...people,
+        admitter,
+        addressBudget: rates.budgets.address,
+        limits: rates.limits,
+      },
+      guard: {
+        admitter,
+        owns: (userId, sensorId) => relational.teams.owns(userId, sensorId),
+        judgeOrigin: createOriginJudge(() => config.baseUrl),
+      },
+      operatorRoutes: () => [
+        apiKeyRoutes(deps),
+        authRoutes(deps),
+        authMfaRoutes(deps),
+        authSsoRoutes(deps),
+        authWhoAmIRoutes(deps),
+        ssoRoutes(deps),
+        userRoutes(deps),
+      ],
+      machines: [secondFactorMachine, sessionMachine, ssoLoginMachine, rateLimitsMachine],
+      ...sharedLimits(rates.limits, time.now),
+      async close() {
+        stopSweeping();
+        await closeAdmission();
+        await rates.close();
+      },
+    };
+  },
+};
+
+async function peopleOf(context: ConsoleContext): Promise<AccessDeps & { passwords: Passwords }> {
+  const { relational: stores, time, chance, hasher, commonPasswords } = context;
+  const passwords = createPasswords({ hasher, chance, commonPasswords });
+  const desk = context.use(settings);
+  const people: People = openPeople({
+    ...{ stores, passwords, settings: desk, now: time.now, chance },
+  });
+  const { config, clock, logger, providers } = context;
+  const sealer = await context.keys.operatorSecrets();
+  const input = { config, clock, logger, providers, time, chance, stores, settings: desk, sealer };
+  return {
+    passwords,
+    apiKeys: createApiKeyDesk({ apiKeys: stores.apiKeys, now: time.now, chance }),
+    people,
+    secondFactor: openSecondFactor(input, people),
+    sso: openSso(input, people),
+  };
+}
+
+function admissionOf(
+  context: ConsoleContext,
+  budgets: Parameters<typeof createAdmitter>[0]['budgets'],
+) {
+  const { relational, time, logger, intervals } = context;
+  const { get } = context.use(settings);
+  const common = { timers: time, logger, intervalMs: intervals.SEEN_WRITE_INTERVAL_MS };
+  const { apiKeys, sessions, users } = relational;
+  const seen = {
+    keys: createSeenBatch({ ...common, write: (batch) => apiKeys.touch(batch) }),
+    sessions: createSeenBatch({ ...common, write: (batch) => sessions.touch(batch) }),
+  };
+  const admitter = createAdmitter({
+    apiKeys,
+    sessions,
+    users,
+    budgets,
+    seen,
+    lacksSecondFactor: ({ role, mfa: { state } }, { method }) => {
+      const { mfaRequiredRoles: requiredRoles } = get();
+      return needOfLogin({ method, state, role, requiredRoles }) === 'totp_enrollment';
+    },
+    sessionIdleMs: () => context.intervals.SESSION_IDLE_MS,
+    now: time.now,
+  });
+  return {
+    admitter,
+    async close() {
+      await seen.keys.close();
+      await seen.sessions.close();
+    },
+  };
+}
+
+// Where budgets are shared, operators see whether they are now; the Console serves either way. decision: D41
+function sharedLimits(limits: RateLimits | null, now: () => number): Contribution {
+  if (limits === null) return {};
+  const view = createStoreView(now, 'rate-limits');
+  view.add('redis', limits);
+  const ping = async () => limits.countsTogether();
+  return {
+    directories: [view],
+    probes: [{ name: 'redis', isOptional: true, ping }],
+    measure: (registry) => measureRateLimits(registry, limits),
+  };
+}

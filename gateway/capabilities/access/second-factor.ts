@@ -1,0 +1,34 @@
+// Second factors joined to people: the same sessions, the same count of wrong passwords, the roles of the settings.
+// decision: D39
+import type { People } from '../../../actors/access/people.ts';
+import { createSecondFactorDesk } from '../../../actors/access/second-factor.ts';
+import type { SecondFactorDesk } from '../../../actors/access/second-factor-desk.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
+import type { Chance } from '../../../actors/trust/chance.ts';
+import type { UserStore } from '../../../storage/ports/access/users.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
+import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
+import type { ConsoleConfig } from '../../config/config.ts';
+
+/** Builds the desk; nothing runs before it is asked. */
+export function openSecondFactor(
+  input: {
+    readonly config: Pick<ConsoleConfig, 'baseUrl'>;
+    readonly settings: Pick<SettingsDesk, 'get'>;
+    readonly stores: { readonly users: UserStore };
+    readonly sealer: Sealer;
+    readonly time: Pick<Time, 'now'>;
+    readonly logger: Logger;
+    readonly chance: Pick<Chance, 'randomBytes'>;
+  },
+  { sessions, login }: Pick<People, 'sessions' | 'login'>,
+): SecondFactorDesk {
+  const { config, settings, sealer, time, logger, chance } = input;
+  return createSecondFactorDesk({
+    ...{ users: input.stores.users, sessions, login, sealer, logger, now: time.now, chance },
+    requiredRoles: () => settings.get().mfaRequiredRoles,
+    // What the app shows above the code: people know their Console by its name.
+    issuer: () => new URL(config.baseUrl).hostname,
+  });
+}

@@ -1,0 +1,56 @@
+// Logins through identity providers joined to people: the same accounts, the same sessions, the same audit log.
+// decision: D40
+import type { People } from '../../../actors/access/people.ts';
+import type { ProviderClient } from '../../../actors/access/sso/provider-client.ts';
+import { createProviderDesk, type ProviderDesk } from '../../../actors/access/sso/provider-desk.ts';
+import { createSsoDesk, type SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import type { Chance } from '../../../actors/trust/chance.ts';
+import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { UserStore } from '../../../storage/ports/access/users.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
+import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
+import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { ConsoleConfig } from '../../config/config.ts';
+
+const CALLBACK_PATH = '/api/v2/auth/sso/callback';
+
+export type Sso = {
+  readonly desk: SsoDesk;
+  readonly providers: ProviderDesk;
+  /** Where providers send browsers back to. */
+  readonly callbackUrl: () => string;
+};
+
+/** Builds the desks; no provider is asked before somebody logs in. */
+export function openSso(
+  input: {
+    readonly config: Pick<ConsoleConfig, 'baseUrl' | 'ssoAllowsLoopback'>;
+    readonly stores: {
+      readonly sso: SsoStore;
+      readonly users: UserStore;
+      readonly audit: Pick<AuditLog, 'append'>;
+    };
+    readonly sealer: Sealer;
+    readonly clock: WheelClock;
+    readonly time: Pick<Time, 'now'>;
+    readonly chance: Chance;
+    readonly logger: Logger;
+    readonly providers: ProviderClient;
+  },
+  { sessions }: Pick<People, 'sessions'>,
+): Sso {
+  const { config, sealer, clock, logger, time, chance, providers: client } = input;
+  const { sso, users, audit } = input.stores;
+  const { ssoAllowsLoopback: allowsLoopback } = config;
+  const callbackUrl = () => `${config.baseUrl}${CALLBACK_PATH}`;
+  return {
+    desk: createSsoDesk({
+      ...{ sso, users, sessions, audit, client, sealer, clock, logger },
+      ...{ now: time.now, callbackUrl, chance },
+    }),
+    providers: createProviderDesk({ sso, sealer, client, allowsLoopback, chance }),
+    callbackUrl,
+  };
+}

@@ -1,0 +1,70 @@
+// The fleet: an actor for every enrolled sensor, who they are, what is known of them, and how operators sort them.
+// decision: D4, D10, D43
+import { Gauge, type Registry } from '@prometheus-io/client';
+import type { FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import { followRenewalWindow } from '../../../actors/fleet/renewal-window.ts';
+import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts';
+import type { Capability } from '../../capability.ts';
+import { groupRoutes, teamRoutes } from '../../operator-plane/fleet/labels.ts';
+import { sensorChangeRoutes } from '../../operator-plane/fleet/sensor-changes.ts';
+import { sensorHistoryRoutes } from '../../operator-plane/fleet/sensor-history.ts';
+import { sensorRoutes } from '../../operator-plane/fleet/sensors.ts';
+import { settings } from '../settings/settings.ts';
+import { type Fleet, openFleet } from './open-fleet.ts';
+
+export const fleet: Capability<Fleet> = {
+  name: 'fleet',
+  async open(context) {
+    const { relational, analytics, clock, time, intervals, logger, cursors, chance } = context;
+    const { sensors: registry, teams } = relational;
+    const { events } = analytics;
+    const opened = await openFleet({ registry, events, clock, time, intervals, logger });
+    const stopFollowing = followRenewalWindow({
+      settings: context.use(settings),
+      sensors: opened.directory,
+      now: time.now,
+    });
+    const { picture, directory: sensorActors, feed } = opened;
+    const deps = { registry, teams, events, cursors, chance, now: time.now };
+    const routes = { ...deps, fleet: picture, sensorActors, feed };
+    return {
+      service: opened,
+      operatorRoutes: () => [
+        sensorRoutes(routes),
+        sensorChangeRoutes(routes),
+        sensorHistoryRoutes(routes),
+        teamRoutes(routes),
+        groupRoutes(routes),
+      ],
+      machines: [sensorMachine],
+      directories: [sensorActors],
+      measure: (metrics) => measureFleet(metrics, picture),
+      async close() {
+        stopFollowing();
+        await opened.close();
+      },
+    };
+  },
+};
+
+function measureFleet(registry: Registry, { counts }: Pick<FleetPicture, 'counts'>): void {
+  new Gauge({
+    name: 'service_sensors',
+    help: 'Enrolled sensors by trust health.',
+    labelNames: ['trust_health'],
+    registers: [registry],
+    collect() {
+      const { total: _total, streams: _streams, ...healths } = counts();
+      for (const [health, count] of Object.entries(healths))
+        this.set({ trust_health: health }, count);
+    },
+  });
+  new Gauge({
+    name: 'service_sensor_streams_open',
+    help: 'Sensors with an open stream.',
+    registers: [registry],
+    collect() {
+      this.set(counts().streams);
+    },
+  });
+}

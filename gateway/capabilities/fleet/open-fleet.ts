@@ -1,0 +1,158 @@
+// The fleet in memory: one actor per enrolled sensor, the live picture, the identity cache, and the recorder of moves.
+// Filled from PostgreSQL before the port opens. decision: D4, D10
+import { createFleetPicture, type FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import { followIdentities } from '../../../actors/fleet/identity-follower.ts';
+import {
+  createSensorDirectory,
+  type SensorDirectory,
+  sensorInputOf,
+} from '../../../actors/fleet/sensor.actor.ts';
+import {
+  startTransitionRecorder,
+  type TransitionRecorder,
+} from '../../../actors/fleet/transition-recorder.ts';
+import { watchWallClock } from '../../../actors/runtime/clock-watch.ts';
+import {
+  createInspectionFeed,
+  type InspectionFeed,
+} from '../../../actors/runtime/inspection-feed.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import {
+  type CrashLog,
+  createCrashLog,
+  createSupervisor,
+} from '../../../actors/runtime/supervisor.ts';
+import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { sensorActorsOf } from '../../../actors/telemetry/sensor-actors.ts';
+import { type IdentityCache, openIdentityCache } from '../../../actors/trust/identity-cache.ts';
+import type { SensorActors } from '../../../actors/trust/sensor-actors.ts';
+import { FLEET_SWEEP_INTERVAL_MS, type Intervals } from '../../../machines/limits.ts';
+import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
+import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
+
+export type Fleet = {
+  readonly feed: InspectionFeed;
+  readonly crashes: CrashLog;
+  readonly directory: SensorDirectory;
+  readonly picture: FleetPicture;
+  readonly recorder: TransitionRecorder;
+  readonly sensors: SensorActors;
+  readonly identities: IdentityCache;
+  close(): Promise<void>;
+};
+
+/** Builds the fleet from the registry. Throws when the registry cannot be read. */
+export async function openFleet(deps: {
+  readonly registry: SensorRegistry;
+  readonly events: Pick<EventStore, 'insertTransitions'>;
+  readonly clock: WheelClock;
+  readonly time: Time;
+  readonly intervals: Intervals;
+  readonly logger: Logger;
+}): Promise<Fleet> {
+  const { registry, clock, time, intervals, logger } = deps;
+  const feed = createInspectionFeed();
+  const crashes = createCrashLog(logger);
+  const { directory, picture } = openDirectory({ ...deps, feed, crashes });
+  const recorder = startTransitionRecorder({
+    feed,
+    store: deps.events,
+    clock,
+    intervalMs: intervals.TRANSITIONS_COMMIT_INTERVAL_MS,
+    logger,
+  });
+  const sensors = sensorActorsOf(directory, intervals, time.now);
+  const identities = await openIdentityCache({
+    registry,
+    overlapMs: intervals.PREVIOUS_CERTIFICATE_OVERLAP_MS,
+    timers: time,
+    monotonicNow: time.monotonicNow,
+    logger,
+  });
+  // Before the sensors are read: what changes meanwhile is heard.
+  const stopFollowing = followIdentities({
+    ...{ identities, directory, sensors, registry, logger },
+    timers: time,
+  });
+  for (const row of await registry.loadSensors()) sensors.open(row);
+  logger.info(
+    { sensors: directory.size(), certificates: identities.size() },
+    'the fleet is loaded',
+  );
+
+  const stopWatch = watchWallClock({
+    clock,
+    now: time.now,
+    monotonicNow: time.monotonicNow,
+    onJump: ({ atMs, byMs }) => {
+      logger.warn({ byMs }, 'the wall clock jumped');
+      for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', atMs, byMs });
+    },
+  });
+  const stopSweep = sweepRegularly(picture, clock);
+  return {
+    feed,
+    crashes,
+    directory,
+    picture,
+    recorder,
+    sensors,
+    identities,
+    async close() {
+      stopWatch();
+      stopSweep();
+      stopFollowing();
+      await identities.stop();
+      await recorder.close();
+      directory.closeAll();
+    },
+  };
+}
+
+function openDirectory(deps: {
+  readonly registry: SensorRegistry;
+  readonly clock: WheelClock;
+  readonly time: Time;
+  readonly intervals: Intervals;
+  readonly logger: Logger;
+  readonly feed: InspectionFeed;
+  readonly crashes: CrashLog;
+}): { directory: SensorDirectory; picture: FleetPicture } {
+  const { registry, clock, time, intervals, logger, feed, crashes } = deps;
+  const picture = createFleetPicture({
+    now: time.now,
+    snapshotOf: (id) => {
+      const view = directory.ask(id);
+      return view === 'absent' ? undefined : view.snapshot;
+    },
+  });
+  const directory: SensorDirectory = createSensorDirectory({
+    clock,
+    feed,
+    crashes,
+    supervisor: createSupervisor(time.monotonicNow),
+    now: time.now,
+    rebuild: async (id) => {
+      const row = await registry.getSensor(id);
+      return row === null ? null : sensorInputOf(row, time.now(), intervals);
+    },
+    onRebuildFailed: (id, error) =>
+      logger.error({ sensorId: id, error: String(error) }, 'a sensor actor could not be rebuilt'),
+    onSnapshot: (id, snapshot) => picture.observe(id, snapshot),
+  });
+  return { directory, picture };
+}
+
+function sweepRegularly(picture: FleetPicture, clock: WheelClock): () => void {
+  let isStopped = false;
+  const sweep = (): void => {
+    if (isStopped) return;
+    picture.sweep();
+    clock.setTimeout(sweep, FLEET_SWEEP_INTERVAL_MS);
+  };
+  clock.setTimeout(sweep, FLEET_SWEEP_INTERVAL_MS);
+  return () => {
+    isStopped = true;
+  };
+}

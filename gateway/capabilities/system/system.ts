@@ -1,0 +1,73 @@
+// The Console itself as operators see it: its actors, machines, probes and metrics, the live channel, and the plain page.
+// It stands last and shows what every other capability contributes. decision: D15
+import { startupMachine } from '../../../machines/console/runtime/startup.machine.ts';
+import { storeProcessMachine } from '../../../machines/console/runtime/store-process.machine.ts';
+import type { Capability, ConsoleContext } from '../../capability.ts';
+import { colonHex } from '../../fingerprint-text.ts';
+import { homeRoute } from '../../home/home-route.ts';
+import { createLiveHub, type LiveHub } from '../../live/live-hub.ts';
+import { createLiveBehavior, LIVE_PATH } from '../../live/live-socket.ts';
+import { healthRoutes } from '../../operator-plane/system/health.ts';
+import { createMetrics, type Metrics } from '../../operator-plane/system/metrics.ts';
+import { systemRoutes } from '../../operator-plane/system/system.ts';
+import type { SystemRouteDeps } from '../../operator-plane/system/system-deps.ts';
+import { access } from '../access/access.ts';
+import { fleet } from '../fleet/fleet.ts';
+import { telemetry } from '../telemetry/telemetry.ts';
+
+export type System = { readonly metrics: Metrics; readonly live: LiveHub };
+
+export const system: Capability<System> = {
+  name: 'system',
+  open(context) {
+    const { relational, analytics, config, time, logger } = context;
+    const { picture, feed } = context.use(fleet);
+    const { admitter } = context.use(access);
+    const metrics = createMetrics();
+    const live = createLiveHub({
+      ...{ fleet: picture, feed, events: context.use(telemetry).tap },
+      ...{ admitter, now: time.now, logger },
+    });
+    return {
+      service: { metrics, live },
+      operatorRoutes: () => [systemRoutes(shownBy(context, metrics))],
+      pages() {
+        const shown = shownBy(context, metrics);
+        context.measureProcess(metrics.registry);
+        for (const { measure } of context.contributions()) measure?.(metrics.registry);
+        return [healthRoutes(shown), homeRoute(shown)];
+      },
+      attachSockets: (app, { operator: handle }) =>
+        app.ws(
+          LIVE_PATH,
+          createLiveBehavior({ hub: live, admitter, baseUrl: () => config.baseUrl, handle }),
+        ),
+      machines: [startupMachine, storeProcessMachine],
+      directories: [context.supervised],
+      probes: [
+        { name: 'postgresql', ping: () => relational.health.ping() },
+        { name: 'clickhouse', ping: () => analytics.events.ping() },
+      ],
+      drain: () => live.close(),
+      close: () => live.close(),
+    };
+  },
+};
+
+function shownBy(context: ConsoleContext, metrics: Metrics): SystemRouteDeps {
+  const { config, version, cursors } = context;
+  const all = context.contributions();
+  return {
+    version: { version, platform: config.platform },
+    cursors,
+    baseUrl: () => config.baseUrl,
+    caPem: () => context.certificates.tls().serverCaPem,
+    caFingerprint: () => colonHex(context.certificates.tls().serverCaFingerprintSha256),
+    directories: all.flatMap((one) => one.directories ?? []),
+    machines: all.flatMap((one) => one.machines ?? []),
+    probes: all.flatMap((one) => one.probes ?? []),
+    crashes: context.use(fleet).crashes,
+    notReadyBecause: () => context.notReadyBecause(),
+    metrics,
+  };
+}

@@ -1,0 +1,129 @@
+// Telemetry: what sensors tell, stored before it is confirmed. The sequence ledgers and inventory hashes are read back
+// before anything is served. decision: D5, D6; invariant: I1
+import { createIngest, type Ingest } from '../../../actors/telemetry/ingest.ts';
+import { createInventory, type Inventory } from '../../../actors/telemetry/inventory.ts';
+import { followRetention } from '../../../actors/telemetry/retention.ts';
+import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
+import { startTelemetry, type Telemetry } from '../../../actors/telemetry/telemetry.ts';
+import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
+import type { Capability, ConsoleContext } from '../../capability.ts';
+import { type EventTap, tapSink } from '../../live/event-tap.ts';
+import { coverageRoutes } from '../../operator-plane/telemetry/coverage.ts';
+import { eventRoutes } from '../../operator-plane/telemetry/events.ts';
+import { sensorEventRoutes } from '../../operator-plane/telemetry/sensor-events.ts';
+import { sensorTelemetryRoutes } from '../../operator-plane/telemetry/sensor-telemetry.ts';
+import { handleEvents } from '../../sensor-plane/events-route.ts';
+import type { HeartbeatPart } from '../../sensor-plane/heartbeat-part.ts';
+import { handleHeartbeat } from '../../sensor-plane/heartbeat-route.ts';
+import { handleInventory } from '../../sensor-plane/inventory-route.ts';
+import type { SensorPost } from '../../sensor-plane/sensor-plane.ts';
+import { createStreamHub, type StreamHub } from '../../sensor-plane/stream-hub.ts';
+import { attachStream } from '../../sensor-plane/stream-route.ts';
+import { fleet } from '../fleet/fleet.ts';
+import { settings } from '../settings/settings.ts';
+import { trust } from '../trust/trust.ts';
+
+export type TelemetryService = {
+  readonly ingest: Ingest;
+  readonly streams: StreamHub;
+  /** Tells of events once they are durable. */
+  readonly tap: EventTap;
+};
+
+export const telemetry: Capability<TelemetryService> = {
+  name: 'telemetry',
+  async open(context) {
+    const { relational, analytics, clock, logger, time, intervals, config, cursors } = context;
+    const { get, subscribe } = context.use(settings);
+    const { admission } = context.use(trust);
+    const { sensors } = context.use(fleet);
+    const { events } = analytics;
+    await events.setRetentionDays(get().analyticsRetentionDays);
+    const stopFollowing = followRetention({ settings: { get, subscribe }, events, time, logger });
+    const tap = tapSink(analytics.sink);
+    const ledgers = createSequenceLedgers(events);
+    await ledgers.load();
+    const { baselines, telemetry: store } = analytics;
+    const { platform } = config;
+    const inventory = createInventory({ store: relational.inventory, baselines, platform, logger });
+    await inventory.load();
+    const reports = startTelemetry({ store, clock, intervals, logger });
+    const ingest = createIngest({ sink: tap.sink, ledgers });
+    const { audit } = relational;
+    const streaming = { ...admission, logger, sensors, ingest, audit };
+    const hub = createStreamHub(streaming);
+    const routes = {
+      ...{ registry: relational.sensors, events, cursors, now: time.now },
+      telemetry: { ...store, ...baselines, inventory: relational.inventory },
+    };
+    return {
+      service: { ingest, streams: hub, tap },
+      operatorRoutes: () => [
+        coverageRoutes(routes),
+        sensorTelemetryRoutes(routes),
+        sensorEventRoutes(routes),
+        eventRoutes(routes),
+      ],
+      sensorPosts: postsOf(context, { ingest, inventory }),
+      heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],
+      attachSockets: (app, { sensor }) => attachStream(app, streaming, hub, sensor),
+      drain: () => hub.shutDown(),
+      async close() {
+        hub.dispose();
+        stopFollowing();
+        await reports.close();
+      },
+    };
+  },
+};
+
+function postsOf(
+  context: ConsoleContext,
+  { ingest, inventory }: { readonly ingest: Ingest; readonly inventory: Inventory },
+): readonly SensorPost[] {
+  const { admission } = context.use(trust);
+  const { sensors } = context.use(fleet);
+  const { facts } = context.relational;
+  let known: readonly HeartbeatPart[] | null = null;
+  const parts = () => {
+    known ??= context.contributions().flatMap((one) => one.heartbeatParts ?? []);
+    return known;
+  };
+  const heartbeat = { ...admission, sensors, facts, ingest, parts };
+  return [
+    { path: SENSOR_PATHS.heartbeat, answer: (exchange) => handleHeartbeat(heartbeat, exchange) },
+    {
+      path: SENSOR_PATHS.events,
+      answer: (exchange) => handleEvents({ ...admission, ingest }, exchange),
+    },
+    {
+      path: SENSOR_PATHS.inventory,
+      answer: (exchange) => handleInventory({ ...admission, inventory }, exchange),
+    },
+  ];
+}
+
+function inventoryPart(inventory: Inventory): HeartbeatPart {
+  return {
+    take({ sensorId }, beat, nowMs) {
+      for (const section of ['connections', 'listening_services'] as const) {
+        const told = {
+          ...{ items: beat[section], hash: beat.section_hashes?.[section] },
+          total: beat.section_totals?.[section],
+        };
+        inventory.observe(sensorId, section, told, nowMs);
+      }
+    },
+    answer: (sensorId) => ({ stored_sections: inventory.storedSections(sensorId) }),
+  };
+}
+
+function reportsPart(reports: Telemetry): HeartbeatPart {
+  return {
+    take: (identity, beat, nowMs) => reports.observe(identity, beat, nowMs),
+    answer(sensorId) {
+      const stored = reports.storedReport(sensorId);
+      return stored === undefined ? {} : { loss_stored: stored };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Everything a Console touches of the world. The program hands real ones over, tests and the simulated fleet hand over
+// others; what is put together from them is the same. decision: D58
+
+import type { TemplatedApp } from 'uWebSockets.js';
+import type { Registry } from '@prometheus-io/client';
+import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
+import type { CheckpointSigner } from '../actors/audit/audit-sealer.actor.ts';
+import type { LicenseTrust } from '../actors/license/start-license.ts';
+import type { Logger } from '../actors/runtime/logger.ts';
+import type { WheelClock } from '../actors/runtime/wheel-clock.ts';
+import type { SensorCertificates } from '../actors/trust/certificate-port.ts';
+import type { Chance } from '../actors/trust/chance.ts';
+import type { PasswordHasher } from '../storage/ports/access/password-hasher.ts';
+import type { SharedCounter } from '../storage/ports/access/shared-counter.ts';
+import type { Time } from '../storage/ports/plumbing/clock.ts';
+import type { Sealer } from '../storage/ports/plumbing/sealer.ts';
+import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
+import type { ConsoleConfig } from './config/config.ts';
+import type { ListenerTls, ListenResult } from './listener/listener.ts';
+import type { Supervised } from './operator-plane/system/store-view.ts';
+
+/** What whoever opens a store is told. */
+export type Opening = {
+  /** Takes what has to be closed later; closed in reverse order. */
+  readonly onClose: (close: () => Promise<void>) => void;
+  /** Told of each store whose process is supervised. */
+  readonly onStore: (name: string, store: Supervised) => void;
+};
+
+/** The keys of the data directory; each is made at its first use. invariant: I7 */
+export type ConsoleKeys = {
+  /** The public half of the key that signs policies. */
+  policySigning(): Promise<{ readonly publicKeyPem: string }>;
+  /** Seals what has to be read again: secrets of second factors and of providers. */
+  operatorSecrets(): Promise<Sealer>;
+  /** Signs page links; kept with the data, so a link survives a restart. */
+  pageLinks(): Promise<Buffer>;
+  auditCheckpoints(): Promise<CheckpointSigner>;
+};
+
+export type ServerTls = ListenerTls & {
+  /** What verifies the server certificate; handed to sensors as their trust anchor. */
+  readonly serverCaPem: string;
+  /** Lower-case hex. */
+  readonly serverCaFingerprintSha256: string;
+};
+
+/** The certificate authority and the listener's certificate. */
+export type ConsoleCertificates = {
+  readonly sensors: SensorCertificates;
+  /** The one in force. */
+  tls(): ServerTls;
+  isRenewalDue(): boolean;
+  /** Makes a new server certificate; it is in force when the listener took it. */
+  renew(): Promise<ServerTls>;
+};
+
+/** A bound port. */
+export type BoundListener = {
+  readonly port: number;
+  swap(tls: ListenerTls): ListenResult;
+  /** Takes no new connection and leaves the open ones. */
+  stopAccepting(): void;
+  close(): void;
+};
+
+export type ConsolePorts = {
+  readonly config: ConsoleConfig;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly time: Time;
+  readonly clock: WheelClock;
+  readonly chance: Chance;
+  /** Takes the data directory for this Console; gives back its release. Throws who holds it. */
+  readonly takeData: () => () => void;
+  readonly keys: ConsoleKeys;
+  /** Opens and migrates PostgreSQL. Throws why it may not. */
+  readonly openRelational: (opening: Opening) => Promise<RelationalStores>;
+  /** Opens and migrates ClickHouse; the relational database is open then. Throws why it may not. */
+  readonly openAnalytics: (opening: Opening) => Promise<AnalyticsStores>;
+  readonly openLicenseTrust: () => Promise<LicenseTrust>;
+  readonly openCertificates: () => Promise<ConsoleCertificates>;
+  /** Binds the port; `attach` puts the routes on an app. Throws why it cannot. */
+  readonly listen: (tls: ServerTls, attach: (app: TemplatedApp) => void) => Promise<BoundListener>;
+  readonly hasher: PasswordHasher;
+  /** Passwords that are tried first, lower case. */
+  readonly commonPasswords: () => Promise<ReadonlySet<string>>;
+  /** Speaks with identity providers. */
+  readonly providers: ProviderClient;
+  /** Opens what counts requests for all replicas; null: each Console by itself. */
+  readonly openCounter: () => SharedCounter | null;
+  /** What was answered in a first run. */
+  readonly answers: {
+    readAnswers(): Promise<string | undefined>;
+    removeAnswers(): Promise<void>;
+  };
+  /** Adds facts of the process to the metrics. */
+  readonly measureProcess: (registry: Registry) => void;
+  /** Runs after the parser is done with the bytes it holds. */
+  readonly afterParsing: (run: () => void) => void;
+  /** Requests in a minute, where they are not the specification's. */
+  readonly requestBudgets?: Partial<Readonly<Record<'large' | 'small' | 'address', number>>>;
+};

@@ -1,0 +1,20 @@
+// What the fleet's resources are given.
+import type { InspectionFeed } from '../../../actors/runtime/inspection-feed.ts';
+import type { Chance } from '../../../actors/trust/chance.ts';
+import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
+import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
+import type { CursorSigner } from '../plumbing/cursor.ts';
+import type { DirectoryView, FleetView } from '../plumbing/deps.ts';
+
+export type FleetRouteDeps = {
+  readonly now: () => number;
+  readonly cursors: CursorSigner;
+  readonly chance: Pick<Chance, 'newId'>;
+  readonly registry: Pick<SensorRegistry, 'listSensors' | 'getSensor'>;
+  readonly teams: TeamStore;
+  readonly events: Pick<EventStore, 'transitionsOf'>;
+  readonly fleet: FleetView;
+  readonly feed: Pick<InspectionFeed, 'recentOf'>;
+  readonly sensorActors: DirectoryView;
+};

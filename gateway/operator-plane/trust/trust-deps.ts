@@ -1,0 +1,21 @@
+// What the resources of trust are given.
+import type { RevokeSensor } from '../../../actors/trust/revocation.ts';
+import type { TokenDesk } from '../../../actors/trust/tokens.ts';
+import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
+import type { CursorSigner } from '../plumbing/cursor.ts';
+import type { FleetView } from '../plumbing/deps.ts';
+
+export type TrustRouteDeps = {
+  readonly now: () => number;
+  readonly cursors: CursorSigner;
+  /** Where sensors reach this Console. */
+  readonly baseUrl: () => string;
+  /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
+  readonly caFingerprint: () => string;
+  readonly registry: Pick<SensorRegistry, 'listTokens' | 'revokeToken'>;
+  readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
+  readonly revokeSensor: RevokeSensor;
+  readonly teams: Pick<TeamStore, 'labelsOf'>;
+  readonly fleet: FleetView;
+};

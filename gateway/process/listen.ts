@@ -1,0 +1,27 @@
+// The one TLS port of a process. decision: D2
+
+import type { TemplatedApp } from 'uWebSockets.js';
+import type { ConsoleConfig } from '../config/config.ts';
+import type { BoundListener } from '../console-ports.ts';
+import { createListener, type ListenerTls } from '../listener/listener.ts';
+import { loadUws } from '../listener/uws-loader.ts';
+
+/** Binds a port; `cacheDir` takes what the listener's library is unpacked to. Throws why it cannot be. */
+export async function listenAt(
+  { cacheDir, bind, port }: Pick<ConsoleConfig, 'bind' | 'port'> & { readonly cacheDir: string },
+  tls: ListenerTls,
+  attach: (app: TemplatedApp) => void,
+): Promise<BoundListener> {
+  const loaded = loadUws({ cacheDir });
+  if (!loaded.ok) throw new Error(loaded.reason);
+  const created = createListener({ uws: loaded.uws, tls, attach });
+  if (!created.ok) throw new Error(created.reason);
+  const { listener } = created;
+  const bound = await listener.listen(bind, port);
+  if (!bound.ok) {
+    listener.close();
+    throw new Error(bound.reason);
+  }
+  const { swap, stopAccepting, close } = listener;
+  return { port: bound.port, swap, stopAccepting, close };
+}
