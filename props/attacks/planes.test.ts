@@ -2,6 +2,7 @@
 // report. Every operator route is tried on the real listener; the routes are read from the program's own table, so a new
 // one is tried without anybody thinking of it. The whole matrix of callers is in role-matrix.test.ts. invariant: I9, I11
 
+import type { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
@@ -27,6 +28,9 @@ let console: ConsoleUnderTest;
 let identity: Identity;
 let admin: ApiKey;
 let routes: readonly Route[];
+/** Kept connections, so that what one caller was allowed must not be left over for the next. */
+let strangers: Agent;
+let sensors: Agent;
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const cookie = { cookie: '__Host-service_session=AAAAAAAAAAAAAAAAAAAAAA' };
 
@@ -34,7 +38,8 @@ const cookie = { cookie: '__Host-service_session=AAAAAAAAAAAAAAAAAAAAAA' };
 function call(route: Route, headers: Record<string, string>, own: Identity | null = null) {
   const { method, path } = route;
   const body = Buffer.from('{');
-  return console.ask(own, path.replaceAll(/:\w+/g, NOBODY), body, { method, headers });
+  const agent = own === null ? strangers : sensors;
+  return console.ask(own, path.replaceAll(/:\w+/g, NOBODY), body, { method, headers, agent });
 }
 
 /** Every route with what it asks for, read from the program's own table. */
@@ -56,6 +61,8 @@ beforeAll(async () => {
   identity = await console.enroll('node', nth(keys, 0));
   admin = await console.newKey(['admin']);
   routes = await routesOf();
+  strangers = console.agent(null);
+  sensors = console.agent(identity);
 });
 afterAll(async () => {
   await console.stop();

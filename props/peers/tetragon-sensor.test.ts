@@ -1,3 +1,0 @@
-import { describeTetragonLoss } from './tetragon-sensor.ts';
-
-describeTetragonLoss('is killed', 'SIGKILL');
