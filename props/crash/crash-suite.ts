@@ -31,7 +31,7 @@ type Fact = {
 };
 type Left = { readonly path: string; readonly facts: readonly Fact[] };
 
-/** Declares the suite; `every` 1 kills at each call, 4 at one call in four. */
+/** Declares the suite; `every` 1 kills at each call, 16 at one call in sixteen. */
 export function describeCrashes(every: number): void {
   describe('a Sensor killed at any file call', () => {
     let root: string;

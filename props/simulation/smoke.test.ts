@@ -1,31 +1,12 @@
 // The simulated fleet as a part of every test run: pinned seeds of the smoke profile, and the promise that a seed says
-// everything. A failing seed is replayed by the command in its message.
+// everything. `smoke.services.test.ts` goes on with more seeds, and each CI run with fresh ones.
 import { describe, expect, it } from 'vitest';
 import { drawOptions } from './options.ts';
 import { runSimulation } from './run.ts';
-
-const SEEDS = 40;
-/** For a machine that is busy with other things; it takes half a minute of a core. */
-const TIME_MAX_MS = 360_000;
+import { itHoldsOver } from './smoke-suite.ts';
 
 describe('the simulated fleet', () => {
-  it(
-    'always keeps its promises and always recovers, over the pinned seeds of the smoke profile',
-    async () => {
-      for (let seed = 1; seed <= SEEDS; seed += 1) {
-        const result = await runSimulation(drawOptions(String(seed), 'smoke'));
-        const { outcome, violations, crashes } = result;
-        const replay = `npm run simulate -- --seed ${seed} --profile smoke`;
-        expect({ outcome, violations, crashes }, replay).toEqual({
-          outcome: 'held',
-          violations: [],
-          crashes: [],
-        });
-        expect(result.observations['heartbeat.taken'], replay).toBeGreaterThan(0);
-      }
-    },
-    TIME_MAX_MS,
-  );
+  itHoldsOver(1, 8);
 
   it('always tells the same story of the same seed', async () => {
     for (const seed of ['1', '2', '3']) {

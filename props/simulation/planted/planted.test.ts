@@ -1,5 +1,5 @@
-// The canary: each planted bug is found at its pinned seed by the checker that must find it, and the same run without
-// the bug holds. A checker that no bug can wake proves nothing.
+// The canary: each planted bug is found at its pinned seed by the checker that must find it. A checker that no bug can
+// wake proves nothing. `sound.services.test.ts` runs the same seeds without the bug.
 import { describe, expect, it } from 'vitest';
 import { CHECKERS } from '../checkers/all.ts';
 import { runSimulation } from '../run.ts';
@@ -24,14 +24,9 @@ describe('planted bugs', () => {
       const options = optionsFor(bug, bug.pinnedSeed);
 
       const broken = await runSimulation(options, { bug });
-      const sound = await runSimulation(options);
 
       expect(broken.crashes).toEqual([]);
       expect(isFound(bug, broken), JSON.stringify(broken.violations)).toBe(true);
-      expect({ outcome: sound.outcome, violations: sound.violations }).toEqual({
-        outcome: 'held',
-        violations: [],
-      });
     });
   }
 });

@@ -1,24 +1,23 @@
-// Every failing run that was kept holds now: a mended bug stays mended.
+// Every failing run that was kept holds now: a mended bug stays mended. The slow ones run in `regressions.services.test.ts`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { drawPlan } from '../faults/plan.ts';
 import { drawOptions } from '../options.ts';
-import { runSimulation } from '../run.ts';
 import { caseOf, keptRegressions, regressionOf, saveRegression } from './regression.ts';
+import { describeCases, SLOW } from './regressions-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'regressions-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('kept regressions', () => {
-  for (const { name, regression } of keptRegressions()) {
-    it(`should hold: ${name} (${regression.story})`, async () => {
-      const { options, plan } = caseOf(regression);
-      const { crashes, violations } = await runSimulation(options, { plan });
-      expect({ crashes, violations }).toEqual({ crashes: [], violations: [] });
-    });
-  }
+  describeCases((name) => !SLOW.has(name));
+
+  it('should all be there of those that are called slow', () => {
+    const names = new Set(keptRegressions().map(({ name }) => name));
+    expect([...SLOW].filter((name) => !names.has(name))).toEqual([]);
+  });
 
   it('should come back from their file as the run they were', () => {
     const options = drawOptions('11', 'smoke', { sensors: 3 });

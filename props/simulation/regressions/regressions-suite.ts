@@ -1,0 +1,33 @@
+// What a kept case has to do: hold. Those that take long are named here and run with `npm run test:services`.
+import { expect, it } from 'vitest';
+import { runSimulation } from '../run.ts';
+import { caseOf, keptRegressions } from './regression.ts';
+
+/** For a machine that is busy with other things; the longest takes three seconds of a core. */
+const PATIENCE_MS = 120_000;
+
+/** More than half a second of a core each. */
+export const SLOW: ReadonlySet<string> = new Set([
+  'channel-order-20261214-4108',
+  'channel-order-d-11',
+  'channel-order-ds38',
+  'habits-20261206-189',
+  'habits-fin209',
+  'health-rule-634',
+  'liveness-103',
+  'liveness-loss7s-659',
+  'node-sockets-20261205-918',
+  'staleness-605',
+]);
+
+/** Declares a test for each kept case whose name is wanted. */
+export function describeCases(isWanted: (name: string) => boolean): void {
+  for (const { name, regression } of keptRegressions()) {
+    if (!isWanted(name)) continue;
+    it(`should hold: ${name} (${regression.story})`, { timeout: PATIENCE_MS }, async () => {
+      const { options, plan } = caseOf(regression);
+      const { crashes, violations } = await runSimulation(options, { plan });
+      expect({ crashes, violations }).toEqual({ crashes: [], violations: [] });
+    });
+  }
+}

@@ -1,0 +1,28 @@
+// Pinned seeds of the smoke profile. A failing seed is replayed by the command in its message.
+import { expect, it } from 'vitest';
+import { drawOptions } from './options.ts';
+import { runSimulation } from './run.ts';
+
+/** For a machine that is busy with other things; a seed takes half a second of a core. */
+const TIME_MAX_MS = 360_000;
+
+/** Declares one test: every seed from the first to the last holds and has seen heartbeats. */
+export function itHoldsOver(first: number, last: number): void {
+  it(
+    `always keeps its promises and always recovers, over the pinned seeds ${first} to ${last}`,
+    async () => {
+      for (let seed = first; seed <= last; seed += 1) {
+        const result = await runSimulation(drawOptions(String(seed), 'smoke'));
+        const { outcome, violations, crashes } = result;
+        const replay = `npm run simulate -- --seed ${seed} --profile smoke`;
+        expect({ outcome, violations, crashes }, replay).toEqual({
+          outcome: 'held',
+          violations: [],
+          crashes: [],
+        });
+        expect(result.observations['heartbeat.taken'], replay).toBeGreaterThan(0);
+      }
+    },
+    TIME_MAX_MS,
+  );
+}
