@@ -16,27 +16,27 @@ if (!isRoot) process.stdout.write('tetragon in a Sensor: skipped, the engine run
 
 /** Runs the story with the signal that takes Tetragon away. */
 export function describeTetragonLoss(what: string, signal: 'SIGKILL' | 'SIGSTOP'): void {
-  let sensor: RunningSensor;
-  let bundle: PeerBundle;
-  beforeEach(async () => {
-    bundle = makePeerBundle();
-    sensor = await makeSensor({
-      ENGINE_HANG_TIMEOUT_MS: 5_000,
-      ENGINE_RESTART_BACKOFF_MIN_MS: 50,
-      ENGINE_RESTART_BACKOFF_MAX_MS: 100,
-    });
-  });
-  afterEach(async () => {
-    await sensor.close();
-    bundle.remove();
-  });
-  const engineOf = () =>
-    (sensor.beats().at(-1)?.['engine'] ?? {}) as Readonly<Record<string, unknown>>;
-  const isRunning = (restarts: number) => () =>
-    engineOf()['state'] === 'running' && Number(engineOf()['restarts']) >= restarts;
-  const pid = () => Number(readFileSync(bundle.host.pidFile, 'utf8'));
-
   describe.skipIf(!isRoot)('a Sensor with Tetragon', () => {
+    let sensor: RunningSensor;
+    let bundle: PeerBundle;
+    beforeEach(async () => {
+      bundle = makePeerBundle();
+      sensor = await makeSensor({
+        ENGINE_HANG_TIMEOUT_MS: 5_000,
+        ENGINE_RESTART_BACKOFF_MIN_MS: 50,
+        ENGINE_RESTART_BACKOFF_MAX_MS: 100,
+      });
+    });
+    afterEach(async () => {
+      await sensor.close();
+      bundle.remove();
+    });
+    const engineOf = () =>
+      (sensor.beats().at(-1)?.['engine'] ?? {}) as Readonly<Record<string, unknown>>;
+    const isRunning = (restarts: number) => () =>
+      engineOf()['state'] === 'running' && Number(engineOf()['restarts']) >= restarts;
+    const pid = () => Number(readFileSync(bundle.host.pidFile, 'utf8'));
+
     it(`should deliver what it writes and start it again when it ${what}`, async () => {
       const { peer, stateDir } = sensor;
       const tetragon = createTetragon(stateDir, await bundle.settings(), { host: bundle.host });
