@@ -11,6 +11,9 @@ run(
     'run',
     '--config',
     join(root, 'props/vitest.config.ts'),
+    // The other loaders write into node_modules, which may belong to somebody else.
+    '--configLoader',
+    'native',
     ...process.argv.slice(2),
   ],
   { cwd: root },

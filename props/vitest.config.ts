@@ -1,5 +1,6 @@
 // What `npm test` runs: everything that needs no running service, no root and no long real time. Files that test rules
 // alone share their workers and what those have imported: nothing there is kept from one to the next.
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const EXCLUDED = [...configDefaults.exclude, '**/*.services.test.ts'];
@@ -9,7 +10,7 @@ const OF_RULES = ['machines', 'props/machines', 'props/models', 'props/wire', 'p
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '..'),
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Tests wait as long as they work, so that two cores serve three files at a time.

@@ -1,9 +1,10 @@
 // What `npm run test:services` runs: real waits, Debian's PostgreSQL, a browser, network namespaces.
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '..'),
     include: ['**/*.services.test.ts'],
     exclude: ['**/node_modules/**'],
     testTimeout: 300_000,

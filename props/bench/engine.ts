@@ -14,7 +14,7 @@ const PROGRAMS = Number(process.argv[3] ?? 2_000);
 const SOURCES = 12;
 const READY_MS = 30_000;
 const QUIET_MS = 2_500;
-const ROOT = new URL('../..', import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, '../..');
 const BPFTRACE =
   'tracepoint:sched:sched_process_exec { printf("exec %d %s\\n", pid, str(args->filename)); }' +
   ' tracepoint:sched:sched_process_exit { printf("exit %d\\n", pid); }' +

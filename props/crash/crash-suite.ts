@@ -13,7 +13,7 @@ import { rsaKeyWork } from '../../sensor/state-directory/key-work.ts';
 import { openStateDirectory } from '../../sensor/state-directory/state-directory.ts';
 import { type Fixture, makeFixture, SPOOL_SIZES } from './fixture.ts';
 
-const CHILD = new URL('./crash-child.ts', import.meta.url).pathname;
+const CHILD = join(import.meta.dirname, 'crash-child.ts');
 const AT_ONCE = 3;
 const NEVER = 1_000_000;
 const TIMEOUT_MS = 120_000;

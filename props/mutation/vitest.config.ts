@@ -1,4 +1,5 @@
 // The tests that a mutant must face: the quick pure ones, which need no actor shell, no store and no socket.
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -16,7 +17,7 @@ class ExamplesFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    root: new URL('../..', import.meta.url).pathname,
+    root: join(import.meta.dirname, '../..'),
     include: [
       'machines/**/*.test.ts',
       'props/machines/*.test.ts',

@@ -7,10 +7,10 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Paths relative to the root that match a pattern. */
 export function filesLike(pattern: RegExp): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
+  // The clone may belong to another user than the one who runs this.
+  const trust = ['-c', 'safe.directory=*'];
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  const listed = execFileSync('git', [...trust, ...list], { cwd: ROOT, encoding: 'utf8' });
   return [...new Set(listed.split('\n'))].filter((path) => pattern.test(path)).sort();
 }
 
