@@ -14,6 +14,8 @@ export type Shape = {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly Shape[];
+  /** `Type.Never()`: nothing fits, so that the field must not be there. */
+  readonly not?: Shape;
   readonly pattern?: string;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -79,14 +81,15 @@ export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
   if (extra !== undefined) {
     return fc.dictionary(fc.string({ maxLength: 8 }), valuesOf(extra), { maxKeys: KEYS_MADE_MAX });
   }
-  const fields = Object.entries(shape.properties ?? {}).map(
-    ([name, own]) => [name, valuesOf(own)] as const,
-  );
+  const fields = Object.entries(shape.properties ?? {})
+    .filter(([, own]) => own.not === undefined)
+    .map(([name, own]) => [name, valuesOf(own)] as const);
   return fc.record(Object.fromEntries(fields), { requiredKeys: [...(shape.required ?? [])] });
 }
 
 /** Whether a JSON value fits a shape. */
 export function fits(shape: Shape, value: unknown): boolean {
+  if (shape.not !== undefined) return false;
   if (shape.anyOf !== undefined) return shape.anyOf.some((one) => fits(one, value));
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.const !== undefined) return value === shape.const;

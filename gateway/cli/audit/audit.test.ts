@@ -14,6 +14,7 @@ import {
 import { NOW_MS, sealedElsewhere } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
 import { saveContext } from '../plumbing/context-file.ts';
 import { runProgram } from '../plumbing/program.ts';
+import { wordsOf } from '../plumbing/words.fixture.ts';
 
 const SEALED = 1_203;
 const TAIL = 4;
@@ -54,7 +55,7 @@ afterAll(async () => {
 async function run(line: string) {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runProgram(line.split(' '), {
+  const code = await runProgram(wordsOf(line), {
     env,
     terminal: {
       out: (text) => void out.push(text),
@@ -74,7 +75,7 @@ function fileOf(text: readonly string[]): string {
   return file;
 }
 const verify = (text: readonly string[], more = '') =>
-  run(`audit verify ${fileOf(text)} --key ${join(home, 'key.pem')}${more}`);
+  run(`audit verify '${fileOf(text)}' --key '${join(home, 'key.pem')}'${more}`);
 // The first line is the checkpoint; the row with the sequence n is line n.
 const row = (sequence: number) => JSON.parse(lines[sequence] ?? '');
 
@@ -142,7 +143,7 @@ describe('audit verify', () => {
     const foreign = generateKeyPairSync('ed25519').publicKey;
     const other = join(home, 'other.pem');
     writeFileSync(other, foreign.export({ format: 'pem', type: 'spki' }));
-    const refused = await run(`audit verify ${fileOf(lines)} --key ${other}`);
+    const refused = await run(`audit verify '${fileOf(lines)}' --key '${other}'`);
     expect([refused.code, refused.out.join('\n')]).toEqual([
       1,
       expect.stringContaining('not signed by a key that may'),

@@ -71,7 +71,7 @@ describe('keygen', () => {
     const modes = readdirSync(dir).map((name) => [name, statSync(file(name)).mode & 0o777]);
     expect(Object.fromEntries(modes)).toEqual({
       'license-signing.ed25519': 0o600,
-      'license-signing.pub': 0o644,
+      'license-signing.pub': 0o644 & ~process.umask(),
       'sign-license.secret': 0o600,
     });
     expect(statSync(dir).mode & 0o777).toBe(0o700);

@@ -22,6 +22,7 @@ import {
 } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
 import { saveContext } from './context-file.ts';
 import { runProgram } from './program.ts';
+import { wordsOf } from './words.fixture.ts';
 
 let live: Listening;
 let home: string;
@@ -53,7 +54,7 @@ type Answers = { readonly answer?: string; readonly signal?: AbortSignal; onOut?
 async function run(line: string, more: Answers = {}) {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runProgram(line.split(' '), {
+  const code = await runProgram(wordsOf(line), {
     env,
     terminal: {
       out: (text) => {
@@ -368,7 +369,7 @@ describe('license', () => {
   it('should be imported from a file and shown with its timeline', async () => {
     expect((await run('license show')).err).toContain('No license was imported');
 
-    const { code, out, err } = await run(`license import ${bundle()}`);
+    const { code, out, err } = await run(`license import '${bundle()}'`);
 
     expect({ code, err }).toEqual({ code: 0, err: 'The license was verified and is in force.' });
     expect(out[0]).toMatch(/^PHASE +valid$/);
@@ -381,9 +382,9 @@ describe('license', () => {
     const bent = bundle({ plan: 'x' });
     writeFileSync(bent, readFileSync(bent, 'utf8').replace('"plan":"x"', '"plan":"y"'));
 
-    expect(await run(`license import ${bent}`)).toMatchObject({ code: 2, out: [] });
+    expect(await run(`license import '${bent}'`)).toMatchObject({ code: 2, out: [] });
     writeFileSync(bent, 'no JSON');
-    expect((await run(`license import ${bent}`)).err).toContain('is not JSON');
-    expect((await run(`license import ${join(home, 'absent')}`)).code).toBe(2);
+    expect((await run(`license import '${bent}'`)).err).toContain('is not JSON');
+    expect((await run(`license import '${join(home, 'absent')}'`)).code).toBe(2);
   });
 });

@@ -6,6 +6,7 @@ import pc from 'picocolors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveContext } from '../../cli/plumbing/context-file.ts';
 import { runProgram } from '../../cli/plumbing/program.ts';
+import { wordsOf } from '../../cli/plumbing/words.fixture.ts';
 import { type Listening, listenWithFixture } from '../plumbing/listening.fixture.ts';
 
 const SECRET = 'a-client-secret-of-the-provider';
@@ -47,7 +48,7 @@ async function call(method: string, path: string, payload?: unknown) {
 
 async function run(line: string) {
   const [out, err]: [string[], string[]] = [[], []];
-  const code = await runProgram(line.split(' '), {
+  const code = await runProgram(wordsOf(line), {
     env: { XDG_CONFIG_HOME: home },
     terminal: {
       out: (text) => void out.push(text),
@@ -144,7 +145,7 @@ describe('an identity provider', () => {
     const file = join(home, 'secret');
     writeFileSync(file, `${SECRET}\n`);
     const made = await run(
-      `sso-providers create --kind keycloak --name Example --issuer ${NEW.issuer} --client-id console --client-secret-file ${file} --group-role /ops=operator cn=x,dc=y=viewer -o json`,
+      `sso-providers create --kind keycloak --name Example --issuer ${NEW.issuer} --client-id console --client-secret-file '${file}' --group-role /ops=operator cn=x,dc=y=viewer -o json`,
     );
     expect(made.err).toContain('/api/v2/auth/sso/callback');
     const { provider_id: id, options } = JSON.parse(made.out);
