@@ -7,22 +7,26 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
-const LINES_MAX = 40;
+const FIRST_LINES = 8;
+const LAST_LINES = 30;
 const [part = '', how = '', seconds = '0', file = ''] = process.argv.slice(2);
 
 const said = stripVTControlCharacters(readFileSync(file, 'utf8'))
   .split('\n')
   .map((line) => line.trimEnd())
-  .filter((line) => line !== '');
+  // Rulers of tables say nothing.
+  .filter((line) => line !== '' && !line.startsWith('├'));
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 const minutes = Math.round(Number(seconds) / 6) / 10;
 const section = [
   `## ${part}`,
   '',
-  `${how}, ${new Date().toISOString().slice(0, 10)}, at ${commit}, ${minutes} minutes, ${availableParallelism()} cores. The end of what it said:`,
+  `${how}, ${new Date().toISOString().slice(0, 10)}, at ${commit}, ${minutes} minutes, ${availableParallelism()} cores. What it said, first and last:`,
   '',
   '```',
-  ...said.slice(-LINES_MAX),
+  ...(said.length <= FIRST_LINES + LAST_LINES
+    ? said
+    : [...said.slice(0, FIRST_LINES), '...', ...said.slice(-LAST_LINES)]),
   '```',
   '',
 ].join('\n');
