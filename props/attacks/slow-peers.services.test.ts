@@ -3,13 +3,13 @@
 // while. It takes real time, because the listener's idle time-out is its own. invariant: I10
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { heartbeatBody, type Identity, makeKeys, nth } from './peer.ts';
 
-const ATTACKERS = join(import.meta.dirname, 'half-open-peers.ts');
+const ATTACKERS = fileURLToPath(new URL('./half-open-peers.ts', import.meta.url));
 const CLOSED_WITHIN_MS = 90_000;
 const DRIP_EVERY_MS = 400;
 const HALF_OPEN = 10_000;

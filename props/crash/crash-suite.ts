@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
@@ -13,7 +14,7 @@ import { rsaKeyWork } from '../../sensor/state-directory/key-work.ts';
 import { openStateDirectory } from '../../sensor/state-directory/state-directory.ts';
 import { type Fixture, makeFixture, SPOOL_SIZES } from './fixture.ts';
 
-const CHILD = join(import.meta.dirname, 'crash-child.ts');
+const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const AT_ONCE = 3;
 const NEVER = 1_000_000;
 const TIMEOUT_MS = 120_000;
