@@ -12,7 +12,7 @@ const report = (checkout: string, tests: Readonly<Record<string, string>>) => ({
     },
   ],
 });
-const bare = testsOf(report('/tmp/a clone', { 'a b': 'passed', 'a c': 'skipped' }));
+const bare = testsOf(report('/srv/a clone', { 'a b': 'passed', 'a c': 'skipped' }));
 
 describe('skipped tests', () => {
   it('should be known by their place in the house, wherever the checkout lies', () => {
@@ -20,12 +20,12 @@ describe('skipped tests', () => {
   });
 
   it('should be no mistake when another run ran them, in another checkout', () => {
-    const other = testsOf(report('/home/ci', { 'a c': 'passed' }));
+    const other = testsOf(report('/home/builder', { 'a c': 'passed' }));
     expect(mistakesOf([...bare, ...other], [])).toEqual({ unexcused: [], idle: [] });
   });
 
   it('should be a mistake when no run ran them and no reason is given', () => {
-    const other = testsOf(report('/home/ci', { 'a c': 'pending' }));
+    const other = testsOf(report('/home/builder', { 'a c': 'pending' }));
     expect(mistakesOf([...bare, ...other], []).unexcused).toEqual([
       'sensor/engine/ebpf.test.ts: a c',
     ]);
