@@ -5,6 +5,8 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Registry } from '@prometheus-io/client';
 import type { AnyStateMachine } from 'xstate';
+import type { Loop } from '../actors/loops/loop.ts';
+import type { LoopRegistry } from '../actors/loops/loop-registry.ts';
 import type { StartupStep } from '../machines/console/runtime/startup.rules.ts';
 import type { Intervals } from '../machines/limits.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
@@ -16,9 +18,6 @@ import type { GuardDeps } from './operator-plane/plumbing/guard.ts';
 import type { StoreView } from './operator-plane/system/store-view.ts';
 import type { HeartbeatPart } from './sensor-plane/heartbeat-part.ts';
 import type { SensorPost } from './sensor-plane/sensor-plane.ts';
-
-/** Work that is started at the step of background tasks; gives back its end. */
-export type Background = () => Promise<() => Promise<void> | void>;
 
 export type Contribution = {
   /** Operator routes below the API's prefix; asked for when every capability is open. */
@@ -35,7 +34,8 @@ export type Contribution = {
     app: TemplatedApp,
     handle: { readonly sensor: HandleExchange; readonly operator: HandleExchange },
   ) => void;
-  readonly background?: Background;
+  /** Periodic work; asked for at the step of background tasks. decision: D60 */
+  readonly loops?: () => Promise<readonly Loop[]> | readonly Loop[];
   readonly machines?: readonly AnyStateMachine[];
   readonly directories?: readonly DirectoryView[];
   readonly probes?: readonly Probe[];
@@ -66,6 +66,7 @@ export type ConsoleContext = ConsolePorts & {
   readonly certificates: ConsoleCertificates;
   readonly listener: BoundListener;
   readonly cursors: CursorSigner;
+  readonly loops: LoopRegistry;
   /** The databases whose processes are supervised. */
   readonly supervised: StoreView;
   /** The service of a capability that stands earlier in the list. */

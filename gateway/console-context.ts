@@ -1,5 +1,8 @@
 // What capabilities are given: the ports, what earlier steps opened, and each other's services. Asking for what is not
 // there yet is a mistake of the order, and says so.
+import { createLoopRegistry } from '../actors/loops/loop-registry.ts';
+import type { Designation } from '../storage/ports/runtime/designation.ts';
+import type { RelationalStores } from '../storage/ports/stores.ts';
 import type { Capability, ConsoleContext, Opened } from './capability.ts';
 import type { ConsolePorts } from './console-ports.ts';
 import { createCursorSigner } from './operator-plane/plumbing/cursor.ts';
@@ -59,6 +62,13 @@ export function openContext(
     get cursors() {
       return createCursorSigner(need('pageLinkKey'));
     },
+    loops: createLoopRegistry({
+      ...{ clock: ports.clock, logger: ports.logger },
+      ...{ now: ports.time.now, monotonicNow: ports.time.monotonicNow },
+      designation: ports.config.backgroundTasks
+        ? { port: lateDesignation(() => need('relational')), holder: ports.holder }
+        : null,
+    }),
     supervised: createStoreView(ports.time.now),
     use<Service>({ name }: Pick<Capability<Service>, 'name'>): Service {
       const found = slots.opened.get(name);
@@ -72,5 +82,14 @@ export function openContext(
       if (found === undefined) throw new Error('no capability judges who calls');
       return found;
     },
+  };
+}
+
+// The database is opened later than loops may be added.
+function lateDesignation(relational: () => RelationalStores): Designation {
+  return {
+    stand: (request) => relational().designation.stand(request),
+    last: () => relational().designation.last(),
+    close: () => relational().designation.close(),
   };
 }

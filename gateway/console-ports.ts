@@ -4,7 +4,7 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import type { Registry } from '@prometheus-io/client';
 import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
-import type { CheckpointSigner } from '../actors/audit/audit-sealer.actor.ts';
+import type { CheckpointSigner } from '../actors/audit/audit-sealer.ts';
 import type { LicenseTrust } from '../actors/license/start-license.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import type { WheelClock } from '../actors/runtime/wheel-clock.ts';
@@ -67,6 +67,8 @@ export type BoundListener = {
 export type ConsolePorts = {
   readonly config: ConsoleConfig;
   readonly version: string;
+  /** This Console among those of its database, for operators. */
+  readonly holder: string;
   readonly logger: Logger;
   readonly time: Time;
   readonly clock: WheelClock;

@@ -153,9 +153,11 @@ function provisionWhatIsMissing(context: ConsoleContext) {
 }
 
 async function startBackground({ context, closers }: Running) {
-  for (const { background } of context.contributions()) {
-    if (background !== undefined) closers.push(await background());
+  for (const { loops } of context.contributions()) {
+    for (const loop of (await loops?.()) ?? []) context.loops.add(loop);
   }
+  context.loops.start();
+  closers.push(() => context.loops.stop());
   return 'done' as const;
 }
 

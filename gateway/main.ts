@@ -1,6 +1,7 @@
 // The program `service-console` as a Console: what it is put together from here is real. Beside the command line this is
 // the only place that builds concrete clients. decision: D7, D17, D58
 import { chmodSync, mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { collectDefaultMetrics } from '@prometheus-io/client';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
@@ -44,6 +45,7 @@ function portsOf({ config, version, logger, isQuickStart = false }: ConsoleOptio
   const timers = processTime;
   return {
     ...{ config, version, logger, clock, time: processTime, chance: systemChance },
+    holder: `${hostname()}:${config.port}`,
     takeData: () => takeData(config.dataDir),
     keys: keysOf(config),
     ...storePorts({ config, clock, logger }),

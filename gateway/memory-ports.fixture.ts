@@ -55,7 +55,14 @@ export function memoryPorts(
   const { monotonicNow } = time;
   const anchor: LicenseAnchor = { source: 'evaluation', publicKey: new Uint8Array(32) };
   return {
-    ...{ config, version: '0.1.0', logger: silentLogger, time, chance: systemChance },
+    ...{
+      config,
+      version: '0.1.0',
+      holder: 'console',
+      logger: silentLogger,
+      time,
+      chance: systemChance,
+    },
     clock: more.clock ?? createWheelClock(),
     takeData: () => () => undefined,
     keys: memoryKeys,

@@ -159,6 +159,11 @@ export const ERRORS = {
     title: 'Two nodes use one identity',
     action: 'Enroll each node with its own token.',
   },
+  loop_off_duty: {
+    status: 409,
+    title: 'This Console does not run this loop now',
+    action: 'Ask the designated Console; `service-console loops list` names it.',
+  },
   license_ended: {
     status: 409,
     title: 'The license has ended',

@@ -38,7 +38,7 @@ async function open(relational = createMemoryRelational()) {
   });
   const { DEFAULT_INTERVALS } = await import('../../machines/intervals.ts');
   const settings = await openSettingsDesk({
-    ...{ ...common, store: relational.settings, base: DEFAULT_INTERVALS },
+    ...{ now, logger: silentLogger, store: relational.settings, base: DEFAULT_INTERVALS },
   });
   closers.push(() => {
     settings.close();

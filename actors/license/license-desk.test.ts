@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { LICENSE_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
 import { createIssuer, licensePayload } from '../../props/attacks/license-issuer.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createLoopRegistry } from '../loops/loop-registry.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
 import { type LicenseDesk, type LicenseDeskDeps, openLicenseDesk } from './license-desk.ts';
@@ -59,7 +60,14 @@ function deployment() {
         monotonicNow: () => time.monotonicMs,
         logger: silentLogger,
       });
+      const loops = createLoopRegistry({
+        ...{ clock, logger: silentLogger, designation: null },
+        ...{ now: () => time.wallMs, monotonicNow: () => time.monotonicMs },
+      });
+      loops.add(desk.loop);
+      loops.start();
       closers.push(async () => {
+        await loops.stop();
         await desk.close();
         clock.stop();
       });

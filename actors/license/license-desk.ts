@@ -21,6 +21,7 @@ import type {
   LicenseStore,
   StoredLicense,
 } from '../../storage/ports/license/license-store.ts';
+import type { UpkeepLoop } from '../loops/loop.ts';
 import { watchWallClock } from '../runtime/clock-watch.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
@@ -62,6 +63,8 @@ export type LicenseDesk = {
     readonly actor: string;
     readonly from?: string | undefined;
   }): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal>;
+  /** Notes the time in the store, and what another Console imported. */
+  readonly loop: UpkeepLoop;
   /** Notes the time a last time and stops. */
   close(): Promise<void>;
 };
@@ -92,7 +95,7 @@ export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDes
   const actor = startLicenseActor({ ...deps, license, seenMs: row.seenMs });
   const desk: Desk = { ...deps, actor, row, source: stored?.source ?? deps.anchors[0].source };
   tellBehind(desk);
-  const stopLooking = lookRegularly(desk);
+  const stopWatch = watchJumps(desk);
   let isSaid = false;
   return {
     actor,
@@ -110,8 +113,9 @@ export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDes
     view: () => viewOf(desk),
     check: (envelope) => openByAny(desk, (publicKey) => openEnvelope(envelope, publicKey)),
     import: (input) => orUnavailable(() => importLicense(desk, input)),
+    loop: lookLoop(desk),
     async close() {
-      stopLooking();
+      stopWatch();
       await look(desk).catch((error: unknown) => notLooked(desk, error));
       actor.stop();
     },
@@ -173,29 +177,27 @@ async function look(desk: Desk): Promise<void> {
   desk.actor.tellImported(stored.facts, row.seenMs);
 }
 
-function lookRegularly(desk: Desk): () => void {
-  const { clock, now, monotonicNow } = desk;
-  let isStopped = false;
-  const tick = (): void => {
-    if (isStopped) return;
-    look(desk)
-      .catch((error: unknown) => notLooked(desk, error))
-      .finally(() => clock.setTimeout(tick, LICENSE_LOOK_INTERVAL_MS));
+function lookLoop(desk: Desk): UpkeepLoop {
+  return {
+    name: 'license-look',
+    runsOn: 'process',
+    everyMs: LICENSE_LOOK_INTERVAL_MS,
+    async run() {
+      await look(desk);
+      return undefined;
+    },
   };
-  clock.setTimeout(tick, LICENSE_LOOK_INTERVAL_MS);
-  const stopWatch = watchWallClock({
-    clock,
-    now,
-    monotonicNow,
+}
+
+function watchJumps(desk: Desk): () => void {
+  const { clock, now, monotonicNow } = desk;
+  return watchWallClock({
+    ...{ clock, now, monotonicNow },
     onJump({ atMs }) {
       desk.actor.tellTime(atMs);
       tellBehind(desk);
     },
   });
-  return () => {
-    isStopped = true;
-    stopWatch();
-  };
 }
 
 function viewOf({ actor, source, row, now }: Desk): LicenseView {

@@ -1,7 +1,6 @@
 // The settings desk over the reference store: what is live, what is refused, and what another Console changed.
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
-import { SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
@@ -14,28 +13,14 @@ afterEach(() => {
 });
 
 async function open(relational = createMemoryRelational(), base = DEFAULT_INTERVALS) {
-  const waiting: (() => void)[] = [];
   const desk = await openSettingsDesk({
     store: relational.settings,
     base,
-    clock: {
-      setTimeout: (run: () => void, delayMs: number) => {
-        expect(delayMs).toBe(SETTINGS_LOOK_INTERVAL_MS);
-        waiting.push(run);
-        return waiting.length;
-      },
-      clearTimeout: () => undefined,
-    } as never,
     now: () => 1_800_000_000_000,
     logger: silentLogger,
   });
   opened.push(desk);
-  /** Lets the time of one look pass, and waits until it has ended. */
-  const look = async () => {
-    const count = waiting.length;
-    waiting.at(-1)?.();
-    while (waiting.length === count) await new Promise((resolve) => setImmediate(resolve));
-  };
+  const look = () => desk.loop.run({ signal: new AbortController().signal });
   return { desk, relational, look };
 }
 const change = (values: Record<string, unknown>, revision = 0) => ({
@@ -140,7 +125,7 @@ describe('the settings desk', () => {
     const { desk, relational, look } = await open();
     await desk.change(change({ analytics_retention_days: 30 }));
     relational.setAway(true);
-    await look();
+    await expect(look()).rejects.toThrow(StoreUnavailable);
     expect(await desk.change(change({ analytics_retention_days: 31 }, 1))).toMatchObject({
       code: 'store_unavailable',
     });

@@ -20,8 +20,8 @@ import { type Refusal, refuse } from '../../machines/errors.ts';
 import { INTERVALS, type Intervals, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import type { SettingRow, SettingsStore } from '../../storage/ports/settings/settings-store.ts';
+import type { UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { WheelClock } from '../runtime/wheel-clock.ts';
 import { orUnavailable } from '../trust/outage.ts';
 
 export type SettingView = {
@@ -53,6 +53,8 @@ export type SettingsDesk = {
   provision(input: Pick<Change, 'actor' | 'values'>): Promise<{ readonly ok: true } | Refusal>;
   /** Called after every change with what holds now and what held before; gives back its end. */
   subscribe(listener: (now: Settings, before: Settings) => void): () => void;
+  /** Looks what another Console changed. */
+  readonly loop: UpkeepLoop;
   close(): void;
 };
 
@@ -60,7 +62,6 @@ export type SettingsDeskDeps = {
   readonly store: SettingsStore;
   /** The configuration's; a setting that was never set leaves them as they are. */
   readonly base: Intervals;
-  readonly clock: WheelClock;
   readonly now: () => number;
   readonly logger: Logger;
 };
@@ -80,7 +81,6 @@ type Desk = SettingsDeskDeps & {
 export async function openSettingsDesk(deps: SettingsDeskDeps): Promise<SettingsDesk> {
   const rows = mapOf(await deps.store.list());
   const desk: Desk = { ...deps, inForce: inForceOf(deps, rows), listeners: new Set() };
-  const stop = followRegularly(desk);
   return {
     get: () => desk.inForce.settings,
     intervals: liveIntervals(desk),
@@ -91,10 +91,8 @@ export async function openSettingsDesk(deps: SettingsDeskDeps): Promise<Settings
       desk.listeners.add(listener);
       return () => void desk.listeners.delete(listener);
     },
-    close() {
-      stop();
-      desk.listeners.clear();
-    },
+    loop: lookLoop(desk),
+    close: () => desk.listeners.clear(),
   };
 }
 
@@ -218,19 +216,15 @@ function liveIntervals(desk: Desk): Intervals {
   return Object.freeze(view) as Intervals;
 }
 
-function followRegularly(desk: Desk): () => void {
-  let isStopped = false;
-  const tick = (): void => {
-    if (isStopped) return;
-    look(desk)
-      .catch((error: unknown) => {
-        desk.logger.warn({ error: String(error) }, 'the settings could not be read again');
-      })
-      .finally(() => desk.clock.setTimeout(tick, SETTINGS_LOOK_INTERVAL_MS));
-  };
-  desk.clock.setTimeout(tick, SETTINGS_LOOK_INTERVAL_MS);
-  return () => {
-    isStopped = true;
+function lookLoop(desk: Desk): UpkeepLoop {
+  return {
+    name: 'settings-look',
+    runsOn: 'process',
+    everyMs: SETTINGS_LOOK_INTERVAL_MS,
+    async run() {
+      await look(desk);
+      return undefined;
+    },
   };
 }
 

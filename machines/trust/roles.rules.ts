@@ -19,6 +19,7 @@ export const SCOPES = [
   'tokens:write',
   'events:read',
   'system:read',
+  'system:write',
   'metrics:read',
   'audit:read',
   'license:read',

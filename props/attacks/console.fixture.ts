@@ -121,6 +121,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   return {
     ...outside,
     ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, streams, tokens },
+    loops: context.loops,
     license: context.use(license),
     settings: context.use(settings),
     metrics: context.use(system).metrics,

@@ -2,9 +2,7 @@
 // sensors that are there, and the event store, without a restart; a second Console on the same stores follows.
 import { X509Certificate } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { followRetention } from '../../actors/telemetry/retention.ts';
-import { SETTINGS_RETRY_MS } from '../../machines/limits.ts';
+import { RETENTION_LOOP } from '../../actors/telemetry/retention-loop.ts';
 import { type ConsoleUnderTest, openStores, startConsole } from './console.fixture.ts';
 import { makeKeys, nth } from './peer.ts';
 
@@ -66,36 +64,26 @@ describe('settings of a running Console', () => {
   });
 
   it('should set the retention again until the event store took the newest', async () => {
-    const made = await start();
+    const stores = openStores();
     const asked: number[] = [];
-    const timers: (() => void)[] = [];
-    let isAway = true;
-    const stop = followRetention({
-      settings: made.settings,
-      events: {
-        setRetentionDays: async (days) => {
-          asked.push(days);
-          if (isAway) throw new Error('away');
-        },
-      },
-      time: {
-        setTimeout: (run, delayMs) => {
-          expect(delayMs).toBe(SETTINGS_RETRY_MS);
-          return timers.push(run);
-        },
-        clearTimeout: () => undefined,
-      },
-      logger: silentLogger,
-    });
+    let isAway = false;
+    const setRetentionDays = async (days: number) => {
+      asked.push(days);
+      if (isAway) throw new Error('away');
+    };
+    const events = { ...stores.events, events: { ...stores.events.events, setRetentionDays } };
+    const made = await start({ ...stores, events });
+    const view = () => made.loops.get(RETENTION_LOOP);
+    await expect.poll(() => view()?.runs).toBe(1);
+    isAway = true;
     await made.settings.change(change({ analytics_retention_days: 30 }));
-    await expect.poll(() => timers.length).toBe(1);
+    await expect.poll(() => view()?.failures).toBe(1);
     isAway = false;
-    timers.at(-1)?.();
-    await expect.poll(() => asked).toEqual([30, 30]);
+    made.loops.runNow(RETENTION_LOOP);
+    await expect.poll(() => view()?.failures).toBe(0);
     await made.settings.change(change({ analytics_retention_days: 40 }, 1));
-    await expect.poll(() => asked).toEqual([30, 30, 40]);
     await made.settings.change(change({ session_idle_minutes: 8 }));
-    stop();
-    expect(asked).toEqual([30, 30, 40]);
+    await expect.poll(() => asked.at(-1)).toBe(40);
+    expect(asked.filter((days) => days !== 90)).toEqual([30, 30, 40]);
   });
 });

@@ -17,6 +17,7 @@ import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
+import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -68,6 +69,7 @@ beforeAll(async () => {
       { number: 3 },
       { number: 4 },
       { number: 5 },
+      { number: 6 },
       { number: 1 },
       { number: 2 },
       { number: 3 },
@@ -105,6 +107,7 @@ describe('relational ports on PostgreSQL', () => {
   auditLogContract({ port: () => control.relational, setAway });
   auditChainContract({ port: () => control.relational, setAway });
   auditTamperingContract(() => control.relational);
+  designationContract({ port: () => control.relational, setAway });
   licenseStoreContract({ port: () => control.relational, setAway });
   peopleContract({ port: () => control.relational, setAway });
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });

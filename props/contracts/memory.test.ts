@@ -13,6 +13,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
+import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -45,6 +46,7 @@ describe('relational ports in memory', () => {
   inventoryStoreContract({ port: () => memory.inventory, setAway });
   auditLogContract({ port: () => memory, setAway });
   auditChainContract({ port: () => memory, setAway });
+  designationContract({ port: () => memory, setAway });
   licenseStoreContract({ port: () => memory, setAway });
   peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });

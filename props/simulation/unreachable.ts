@@ -5,9 +5,10 @@ import { rateLimitsMachine } from '../../machines/console/access/rate-limits.mac
 import { secondFactorMachine } from '../../machines/console/access/second-factor.machine.ts';
 import { sessionMachine } from '../../machines/console/access/session.machine.ts';
 import { ssoLoginMachine } from '../../machines/console/access/sso-login.machine.ts';
-import { auditSealerMachine } from '../../machines/console/audit/audit-sealer.machine.ts';
 import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import { licenseMachine } from '../../machines/console/license/license.machine.ts';
+import { designationMachine } from '../../machines/console/runtime/designation.machine.ts';
+import { loopMachine } from '../../machines/console/runtime/loop.machine.ts';
 import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
 import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
@@ -28,7 +29,8 @@ export const MACHINES: readonly AnyStateMachine[] = [
   startupMachine,
   setupMachine,
   storeProcessMachine,
-  auditSealerMachine,
+  loopMachine,
+  designationMachine,
   licenseMachine,
   sessionMachine,
   ssoLoginMachine,
@@ -65,8 +67,6 @@ const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
 const NO_LICENSE =
   'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
-const CHECKPOINT_FIRST =
-  'a full batch has as many rows as make a checkpoint due, so that one is signed first; only a chain whose signed end was cut off has none due';
 const NO_COUNTER = 'each simulated Console counts its budgets by itself: the fleet has no Redis';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
@@ -115,7 +115,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   })),
   { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
-  { place: 'audit-sealer.sealing done:seal 1', reason: CHECKPOINT_FIRST },
   { place: 'license/*', reason: NO_LICENSE },
   { place: 'second-factor/*', reason: NO_FACTOR },
   { place: 'rate-limits/*', reason: NO_COUNTER },

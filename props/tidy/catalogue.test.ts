@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as loopLimits from '../../machines/console/runtime/loop-limits.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import * as specifiedLimits from '../../machines/limits.ts';
 import * as pipelineLimits from '../../machines/pipeline-limits.ts';
@@ -30,6 +31,7 @@ describe('error catalogue', () => {
 });
 
 const fileOf = (name: string) => {
+  if (Object.hasOwn(loopLimits, name)) return 'machines/console/runtime/loop-limits.ts';
   if (Object.hasOwn(tetragonLimits, name)) return 'machines/sensor/tetragon-limits.ts';
   if (Object.hasOwn(ebpfLimits, name)) return 'machines/sensor/ebpf-limits.ts';
   if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
@@ -38,6 +40,7 @@ const fileOf = (name: string) => {
 const limits = {
   ...specifiedLimits,
   ...pipelineLimits,
+  ...loopLimits,
   ...policyLimits,
   ...tetragonLimits,
   ...ebpfLimits,

@@ -12,6 +12,7 @@ import { createMemoryRegistry } from './fleet/memory-registry.ts';
 import type { RegistryState } from './fleet/registry-state.ts';
 import { createMemoryTeams } from './fleet/teams.ts';
 import { createMemoryLicense } from './license/license-store.ts';
+import { createMemoryDesignation } from './runtime/designation.ts';
 import { createMemorySettings } from './settings/settings-store.ts';
 import { createMemoryInventory } from './telemetry/inventory-store.ts';
 
@@ -30,7 +31,8 @@ export type MemoryState = Pick<RegistryState, 'sensors' | 'tokens'> &
 
 /** Makes every relational port, empty. */
 export function createMemoryRelational(): MemoryRelational {
-  const log = createMemoryAudit();
+  const tenures = createMemoryDesignation();
+  const log = createMemoryAudit(tenures.fence);
   const labels = emptyLabels();
   const registry = createMemoryRegistry(log, (id, filter) => isLabelled(labels, id, filter));
   const sections = createMemoryInventory();
@@ -54,6 +56,7 @@ export function createMemoryRelational(): MemoryRelational {
     audit: log.audit,
     auditChain: log.chain,
     license: licenses.license,
+    designation: tenures.designation,
     users: people.users,
     sessions: people.sessions,
     teams: owned.teams,
@@ -63,7 +66,7 @@ export function createMemoryRelational(): MemoryRelational {
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections, licenses, people, owned, choices])
+      for (const one of [log, registry, keys, sections, licenses, people, owned, choices, tenures])
         one.setAway(away);
     },
   };

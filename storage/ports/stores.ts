@@ -8,6 +8,7 @@ import type { FactWriter, SensorRegistry } from './fleet/sensor-registry.ts';
 import type { TeamStore } from './fleet/teams.ts';
 import type { LicenseStore } from './license/license-store.ts';
 import type { ApiKeys, AuditLog, InventoryStore, RelationalHealth } from './relational.ts';
+import type { Designation } from './runtime/designation.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { BaselineStore } from './telemetry/baseline-store.ts';
 import type { EventSink, EventStore } from './telemetry/event-store.ts';
@@ -22,6 +23,7 @@ export type RelationalStores = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly license: LicenseStore;
+  readonly designation: Designation;
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly teams: TeamStore;

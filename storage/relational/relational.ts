@@ -21,6 +21,7 @@ import { createLicenseStore } from './license/license-store.ts';
 import { createDatabase, createPool } from './plumbing/pool.ts';
 import { createSockets, type Sockets } from './plumbing/sockets.ts';
 import type { Database } from './plumbing/tables.ts';
+import { createDesignation } from './runtime/designation.ts';
 import { createSettingsStore } from './settings/settings-store.ts';
 import { createInventoryStore } from './telemetry/inventory-store.ts';
 
@@ -50,6 +51,7 @@ export function createRelational(options: RelationalOptions): Relational {
     logger,
     intervals,
   });
+  const designation = createDesignation({ db, url, timers });
   return {
     pool,
     db,
@@ -60,22 +62,23 @@ export function createRelational(options: RelationalOptions): Relational {
     audit: createAuditLog(db),
     auditChain: createAuditChain(db),
     license: createLicenseStore(db),
+    designation,
     users: createUsers(db),
     sessions: createSessions(db),
     teams: createTeams(db),
     sso: createSsoStore(db),
     settings: createSettingsStore(db),
     health: createRelationalHealth(db),
-    close: () => closeWithin({ pool, facts, sockets, timers }),
+    close: () => closeWithin({ pool, facts, designation, sockets, timers }),
   };
 }
 
 /** Writes what waits and closes in order; a server that says nothing any more is left after a while. */
 async function closeWithin(
-  parts: Pick<Relational, 'pool' | 'facts'> &
+  parts: Pick<Relational, 'pool' | 'facts' | 'designation'> &
     Pick<RelationalOptions, 'timers'> & { sockets: Sockets },
 ): Promise<void> {
-  const { pool, facts, sockets, timers } = parts;
+  const { pool, facts, designation, sockets, timers } = parts;
   let ended: Promise<void> | null = null;
   const end = (): Promise<void> => {
     ended ??= pool.end();
@@ -85,7 +88,7 @@ async function closeWithin(
     void end();
     sockets.destroyAll();
   }, DATABASE_TIMEOUT_MS);
-  await facts.close();
+  await Promise.all([facts.close(), designation.close()]);
   await end();
   timers.clearTimeout(deadline);
 }

@@ -4,6 +4,7 @@ import { createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
 import { createPasswords, type Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
 import type { RateLimits } from '../../../actors/access/rate-limits.actor.ts';
+import { accessSweepLoop } from '../../../actors/access/sweep.ts';
 import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
 import { secondFactorMachine } from '../../../machines/console/access/second-factor.machine.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
@@ -24,7 +25,7 @@ import { ssoRoutes } from '../../operator-plane/access/sso.ts';
 import { userRoutes } from '../../operator-plane/access/users.ts';
 import { createStoreView } from '../../operator-plane/system/store-view.ts';
 import { settings } from '../settings/settings.ts';
-import { openPeople, sweepPeople } from './people.ts';
+import { openPeople } from './people.ts';
 import { measureRateLimits, openRateLimits } from './rate-limits.ts';
 import { openSecondFactor } from './second-factor.ts';
 import { openSso } from './sso.ts';
@@ -46,7 +47,7 @@ export const access: Capability<Access> = {
     const rates = openRateLimits({ counter, clock, time, logger, requestBudgets });
     const people = await peopleOf(context);
     const { admitter, close: closeAdmission } = admissionOf(context, rates.budgets);
-    const stopSweeping = sweepPeople({ stores: relational, time, logger });
+    const { users, sessions } = relational;
     const deps = { access: people, cursors, now: time.now };
     return {
       service: {
@@ -70,9 +71,9 @@ export const access: Capability<Access> = {
         userRoutes(deps),
       ],
       machines: [secondFactorMachine, sessionMachine, ssoLoginMachine, rateLimitsMachine],
+      loops: () => [accessSweepLoop({ users, sessions, now: time.now })],
       ...sharedLimits(rates.limits, time.now),
       async close() {
-        stopSweeping();
         await closeAdmission();
         await rates.close();
       },

@@ -1,18 +1,15 @@
-// People joined together: accounts, passwords, sessions and logins, and the sweep of what ended long ago. decision: D37
+// People joined together: accounts, passwords, sessions and logins. decision: D37
 import { createLoginDesk } from '../../../actors/access/login.ts';
 import { createPasswordDesk } from '../../../actors/access/own-password.ts';
 import type { Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
 import { createSessionDesk } from '../../../actors/access/sessions.ts';
-import { startSweep } from '../../../actors/access/sweep.ts';
 import { createUserDesk } from '../../../actors/access/users.ts';
-import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
 import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { AuditLog } from '../../../storage/ports/relational.ts';
 import { addressKey } from '../../access/rate-budget.ts';
 
@@ -52,14 +49,4 @@ export function openPeople(input: PeopleInput): People {
     passwords: createPasswordDesk({ users, sessions, login, passwords, audit, now }),
     needOf,
   };
-}
-
-/** Sweeps ended sessions and old failures once in a while; gives the way to stop it. */
-export function sweepPeople(input: {
-  readonly stores: Pick<PeopleInput['stores'], 'users' | 'sessions'>;
-  readonly time: Time;
-  readonly logger: Logger;
-}): () => void {
-  const { stores, time, logger } = input;
-  return startSweep({ ...stores, now: time.now, timers: time, logger });
 }

@@ -2,6 +2,7 @@
 // decision: D4, D10, D43
 import { Gauge, type Registry } from '@prometheus-io/client';
 import type { FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import { fleetSweepLoop } from '../../../actors/fleet/fleet-sweep.ts';
 import { followRenewalWindow } from '../../../actors/fleet/renewal-window.ts';
 import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts';
 import type { Capability } from '../../capability.ts';
@@ -38,6 +39,7 @@ export const fleet: Capability<Fleet> = {
       ],
       machines: [sensorMachine],
       directories: [sensorActors],
+      loops: () => [fleetSweepLoop(picture)],
       measure: (metrics) => measureFleet(metrics, picture),
       async close() {
         stopFollowing();

@@ -26,7 +26,7 @@ import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import { sensorActorsOf } from '../../../actors/telemetry/sensor-actors.ts';
 import { type IdentityCache, openIdentityCache } from '../../../actors/trust/identity-cache.ts';
 import type { SensorActors } from '../../../actors/trust/sensor-actors.ts';
-import { FLEET_SWEEP_INTERVAL_MS, type Intervals } from '../../../machines/limits.ts';
+import type { Intervals } from '../../../machines/limits.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
@@ -90,7 +90,6 @@ export async function openFleet(deps: {
       for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', atMs, byMs });
     },
   });
-  const stopSweep = sweepRegularly(picture, clock);
   return {
     feed,
     crashes,
@@ -101,7 +100,6 @@ export async function openFleet(deps: {
     identities,
     async close() {
       stopWatch();
-      stopSweep();
       stopFollowing();
       await identities.stop();
       await recorder.close();
@@ -142,17 +140,4 @@ function openDirectory(deps: {
     onSnapshot: (id, snapshot) => picture.observe(id, snapshot),
   });
   return { directory, picture };
-}
-
-function sweepRegularly(picture: FleetPicture, clock: WheelClock): () => void {
-  let isStopped = false;
-  const sweep = (): void => {
-    if (isStopped) return;
-    picture.sweep();
-    clock.setTimeout(sweep, FLEET_SWEEP_INTERVAL_MS);
-  };
-  clock.setTimeout(sweep, FLEET_SWEEP_INTERVAL_MS);
-  return () => {
-    isStopped = true;
-  };
 }

@@ -32,6 +32,7 @@ export const license: Capability<LicenseDesk> = {
       ],
       machines: [licenseMachine],
       directories: [directoryOf(desk)],
+      loops: () => [desk.loop],
       close: () => desk.close(),
     };
   },

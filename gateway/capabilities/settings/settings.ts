@@ -7,11 +7,10 @@ import { settingsRoutes } from '../../operator-plane/settings/settings.ts';
 export const settings: Capability<SettingsDesk> = {
   name: 'settings',
   opensAt: 'relational_database',
-  async open({ relational, config, clock, logger, time }) {
+  async open({ relational, config, logger, time }) {
     const desk = await openSettingsDesk({
       store: relational.settings,
       base: config.intervals,
-      clock,
       logger,
       now: time.now,
     });
@@ -20,6 +19,7 @@ export const settings: Capability<SettingsDesk> = {
       intervals: desk.intervals,
       operatorRoutes: () => [settingsRoutes({ settings: desk })],
       machines: [setupMachine],
+      loops: () => [desk.loop],
       close: () => desk.close(),
     };
   },

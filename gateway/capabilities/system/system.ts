@@ -1,5 +1,7 @@
 // The Console itself as operators see it: its actors, machines, probes and metrics, the live channel, and the plain page.
 // It stands last and shows what every other capability contributes. decision: D15
+import { designationMachine } from '../../../machines/console/runtime/designation.machine.ts';
+import { loopMachine } from '../../../machines/console/runtime/loop.machine.ts';
 import { startupMachine } from '../../../machines/console/runtime/startup.machine.ts';
 import { storeProcessMachine } from '../../../machines/console/runtime/store-process.machine.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
@@ -8,6 +10,9 @@ import { homeRoute } from '../../home/home-route.ts';
 import { createLiveHub, type LiveHub } from '../../live/live-hub.ts';
 import { createLiveBehavior, LIVE_PATH } from '../../live/live-socket.ts';
 import { healthRoutes } from '../../operator-plane/system/health.ts';
+import { loopDirectories } from '../../operator-plane/system/loop-directories.ts';
+import { measureLoops } from '../../operator-plane/system/loop-metrics.ts';
+import { loopRoutes } from '../../operator-plane/system/loops.ts';
 import { createMetrics, type Metrics } from '../../operator-plane/system/metrics.ts';
 import { systemRoutes } from '../../operator-plane/system/system.ts';
 import type { SystemRouteDeps } from '../../operator-plane/system/system-deps.ts';
@@ -21,6 +26,8 @@ export const system: Capability<System> = {
   name: 'system',
   open(context) {
     const { relational, analytics, config, time, logger } = context;
+    const { audit, designation } = relational;
+    const { loops } = context;
     const { picture, feed } = context.use(fleet);
     const { admitter } = context.use(access);
     const metrics = createMetrics();
@@ -30,7 +37,10 @@ export const system: Capability<System> = {
     });
     return {
       service: { metrics, live },
-      operatorRoutes: () => [systemRoutes(shownBy(context, metrics))],
+      operatorRoutes: () => [
+        systemRoutes(shownBy(context, metrics)),
+        loopRoutes({ loops, designation, audit, now: time.now }),
+      ],
       pages() {
         const shown = shownBy(context, metrics);
         context.measureProcess(metrics.registry);
@@ -42,8 +52,9 @@ export const system: Capability<System> = {
           LIVE_PATH,
           createLiveBehavior({ hub: live, admitter, baseUrl: () => config.baseUrl, handle }),
         ),
-      machines: [startupMachine, storeProcessMachine],
-      directories: [context.supervised],
+      machines: [startupMachine, storeProcessMachine, loopMachine, designationMachine],
+      directories: [context.supervised, ...loopDirectories(loops)],
+      measure: (registry) => measureLoops(registry, loops),
       probes: [
         { name: 'postgresql', ping: () => relational.health.ping() },
         { name: 'clickhouse', ping: () => analytics.events.ping() },

@@ -2,7 +2,7 @@
 // before anything is served. decision: D5, D6; invariant: I1
 import { createIngest, type Ingest } from '../../../actors/telemetry/ingest.ts';
 import { createInventory, type Inventory } from '../../../actors/telemetry/inventory.ts';
-import { followRetention } from '../../../actors/telemetry/retention.ts';
+import { RETENTION_LOOP, retentionLoop } from '../../../actors/telemetry/retention-loop.ts';
 import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
 import { startTelemetry, type Telemetry } from '../../../actors/telemetry/telemetry.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
@@ -39,7 +39,10 @@ export const telemetry: Capability<TelemetryService> = {
     const { sensors } = context.use(fleet);
     const { events } = analytics;
     await events.setRetentionDays(get().analyticsRetentionDays);
-    const stopFollowing = followRetention({ settings: { get, subscribe }, events, time, logger });
+    const stopFollowing = subscribe((now, before) => {
+      if (now.analyticsRetentionDays === before.analyticsRetentionDays) return;
+      context.loops.runNow(RETENTION_LOOP);
+    });
     const tap = tapSink(analytics.sink);
     const ledgers = createSequenceLedgers(events);
     await ledgers.load();
@@ -67,6 +70,7 @@ export const telemetry: Capability<TelemetryService> = {
       sensorPosts: postsOf(context, { ingest, inventory }),
       heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],
       attachSockets: (app, { sensor }) => attachStream(app, streaming, hub, sensor),
+      loops: () => [retentionLoop({ settings: { get }, events })],
       drain: () => hub.shutDown(),
       async close() {
         hub.dispose();

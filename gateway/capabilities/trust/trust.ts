@@ -19,7 +19,7 @@ import { handleRenew } from '../../sensor-plane/renew-route.ts';
 import { access } from '../access/access.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { license } from '../license/license.ts';
-import { keepServerCertificateFresh } from './certificate-renewal.ts';
+import { serverCertificateLoop } from './certificate-renewal.ts';
 
 export type Trust = {
   readonly tokens: TokenDesk;
@@ -79,7 +79,7 @@ export const trust: Capability<Trust> = {
         },
       ],
       machines: [enrollmentTokenMachine],
-      background: async () => keepCertificateFresh(context),
+      loops: () => [serverCertificateLoop(context)],
     };
   },
 };
@@ -94,18 +94,4 @@ function lateCertificates(context: ConsoleContext): ConsoleContext['certificates
       return now().rootsPem;
     },
   };
-}
-
-function keepCertificateFresh(context: ConsoleContext): () => void {
-  const { clock, logger } = context;
-  return keepServerCertificateFresh({
-    clock,
-    logger,
-    isDue: () => context.certificates.isRenewalDue(),
-    async renew() {
-      const swapped = context.listener.swap(await context.certificates.renew());
-      if (!swapped.ok) throw new Error(swapped.reason);
-      logger.info('the server certificate was renewed');
-    },
-  });
 }

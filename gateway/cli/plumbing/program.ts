@@ -13,6 +13,7 @@ import { addLicenseCommands } from '../license/license-commands.ts';
 import { addSettingsCommands } from '../settings/settings-commands.ts';
 import { addSetupCommands } from '../settings/setup-commands.ts';
 import { runStarter } from '../start/starters.ts';
+import { addLoopCommands } from '../system/loop-commands.ts';
 import { addEventCommands } from '../telemetry/event-commands.ts';
 import { addTokenCommands } from '../trust/token-commands.ts';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
@@ -81,6 +82,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addSsoCommands(program, io);
   addSettingsCommands(program, io);
   addSetupCommands(program, io);
+  addLoopCommands(program, io);
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

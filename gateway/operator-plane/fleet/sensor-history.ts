@@ -37,6 +37,7 @@ export const ActorLineShape = {
   since: Time,
   last_event: Type.String(),
   restarts: Type.Integer(),
+  about: Nullable(Type.Record(Type.String(), Type.Unknown())),
 };
 const SensorActor = Type.Object({
   ...ActorLineShape,

@@ -16,6 +16,8 @@ export type ActorGlimpse = {
   readonly sinceMs: number;
   readonly lastEvent: string;
   readonly restarts: number;
+  /** What is worth a look beside its state, as it goes out. */
+  readonly about?: Readonly<Record<string, unknown>>;
 };
 
 /** A directory of actors, read only; every `Directory` satisfies it. */

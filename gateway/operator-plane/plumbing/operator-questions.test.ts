@@ -88,9 +88,9 @@ describe('the system', () => {
     expect(body.items.map((one: { id: string }) => one.id)).toEqual([sensorIdOf(1), sensorIdOf(2)]);
     expect(next.items.map((one: { id: string }) => one.id)).toEqual([sensorIdOf(3)]);
     expect(next.next_cursor).toBeNull();
-    expect(body.counts).toMatchObject({ sensor: 3, license: 1, 'audit-sealer': 1 });
+    expect(body.counts).toMatchObject({ sensor: 3, license: 1, designation: 1 });
     expect(all.items.map((one: { kind: string }) => one.kind)).toEqual([
-      ...['audit-sealer', 'license', 'sensor', 'sensor'],
+      ...['designation', 'license', 'loop', 'loop'],
     ]);
     const sensor = machines.items.find(({ id }: { id: string }) => id === 'sensor');
     expect(sensor.states.map((one: { key: string }) => one.key)).toContain('trust');

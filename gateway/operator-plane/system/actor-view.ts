@@ -11,6 +11,7 @@ export type ActorLine = {
   readonly since: string;
   readonly last_event: string;
   readonly restarts: number;
+  readonly about: Readonly<Record<string, unknown>> | null;
 };
 
 /** One line of the list of actors. */
@@ -24,6 +25,7 @@ export function actorLine(kind: string, glimpse: ActorGlimpse): ActorLine {
     since: timeText(glimpse.sinceMs),
     last_event: glimpse.lastEvent,
     restarts: glimpse.restarts,
+    about: glimpse.about ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-// The Console's own actors (supervised databases, the audit sealer) seen as directories, so that operators find them
+// The Console's own actors (supervised databases, shared budgets) seen as directories, so that operators find them
 // beside the sensors.
 import type { DirectoryView } from '../plumbing/deps.ts';
 

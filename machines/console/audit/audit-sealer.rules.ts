@@ -1,9 +1,7 @@
-// When the sealer goes on at once, when it signs a checkpoint, and how long it waits after a failure. decision: D35
+// When the sealer goes on at once, and when it signs a checkpoint. decision: D35
 import {
   AUDIT_CHECKPOINT_INTERVAL_MS,
   AUDIT_CHECKPOINT_ROWS,
-  AUDIT_SEAL_BACKOFF_MAX_MS,
-  AUDIT_SEAL_BACKOFF_MIN_MS,
   AUDIT_SEAL_BATCH_ROWS,
 } from '../../limits.ts';
 
@@ -36,10 +34,4 @@ export function isCheckpointDue(round: SealRound): boolean {
 /** Rows that a checkpoint signed are gone from the end of the chain. */
 export function isCutOff(round: SealRound): boolean {
   return !round.isBusy && round.headSequence < (round.checkpoint?.sequence ?? 0);
-}
-
-/** The wait after this many failures in a row: it doubles up to a bound. */
-export function sealRetryMs(failures: number): number {
-  const doublings = Math.min(Math.max(0, failures - 1), 31);
-  return Math.min(AUDIT_SEAL_BACKOFF_MAX_MS, AUDIT_SEAL_BACKOFF_MIN_MS * 2 ** doublings);
 }

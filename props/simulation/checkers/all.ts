@@ -6,6 +6,7 @@ import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { designation } from './designation.ts';
 import { endedSession } from './ended-session.ts';
 import { engineWatch } from './engine-watch.ts';
 import { flows } from './flows.ts';
@@ -50,6 +51,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   rebuiltFromFacts,
   trustDomains,
   auditChain,
+  designation,
   endedSession,
   engineWatch,
 ];

@@ -346,7 +346,7 @@ it('should find rows sealed twice, two sealers, a chain that does not verify, an
     checker.finish?.(0);
     return found;
   };
-  const sealed = { kind: 'audit.sealed', console: 'c', from: 1, to: 1 } as const;
+  const sealed = { kind: 'audit.sealed', epoch: null, console: 'c', from: 1, to: 1 } as const;
   expect(heard({}, sealed)).toEqual([]);
   expect(heard({}, sealed, sealed)).not.toEqual([]);
   expect(heard({}, { kind: 'audit.sealers', consoles: ['c', 'd'] })).not.toEqual([]);

@@ -2,6 +2,7 @@
 import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
+import { DESIGNATION_BUGS } from './designation-bugs.ts';
 import { ENGINE_BUGS } from './engine-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
@@ -20,6 +21,7 @@ export const PLANTED: readonly PlantedBug[] = [
   ...KEEPING_BUGS,
   ...RECOVERY_BUGS,
   ...AUDIT_BUGS,
+  ...DESIGNATION_BUGS,
   ...ACCESS_BUGS,
   ...LEDGER_BUGS,
   ...TELLING_BUGS,

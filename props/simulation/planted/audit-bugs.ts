@@ -16,9 +16,9 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
         ...ports,
         auditChain: {
           ...ports.auditChain,
-          seal: ({ limit, hashOf }) =>
+          seal: ({ hashOf, ...request }) =>
             ports.auditChain.seal({
-              limit,
+              ...request,
               hashOf: (row, place) => hashOf({ ...row, before: null, after: null }, place),
             }),
         },
@@ -39,9 +39,9 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
           ...ports,
           auditChain: {
             ...ports.auditChain,
-            seal: ({ limit, hashOf }) =>
+            seal: ({ hashOf, ...request }) =>
               ports.auditChain.seal({
-                limit,
+                ...request,
                 hashOf(row, place) {
                   last = hashOf(row, { ...place, hash: last ?? place.hash });
                   return last;
@@ -54,7 +54,7 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sealers-side-by-side',
-    mistake: 'The sealer lock is let go before the transaction is over.',
+    mistake: 'A sealer does not wait for its transaction, whose lock is let go before it is over.',
     foundBy: 'audit-chain',
     options: { ...RENEWING, consoles: 2, kinds: ['relational.slow'] },
     pinnedSeed: '1',
@@ -64,8 +64,10 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
         auditChain: {
           ...ports.auditChain,
           seal(request) {
+            const first = ports.auditChain.seal(request);
             stores.relational.breakSealerLock();
-            return ports.auditChain.seal(request);
+            const second = ports.auditChain.seal(request);
+            return Promise.race([first, second]);
           },
         },
       }),
@@ -73,9 +75,9 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sealer-gives-up',
-    mistake: 'The sealer asks nothing more after five failures.',
+    mistake: 'The sealer asks nothing more after a failure.',
     foundBy: 'liveness',
-    options: { ...RENEWING, kinds: ['relational.away'], faultsPerHour: 60 },
+    options: { ...RENEWING, kinds: ['relational.unsure'], faultsPerHour: 60 },
     pinnedSeed: '1',
     console() {
       let failures = 0;
@@ -85,7 +87,7 @@ export const AUDIT_BUGS: readonly PlantedBug[] = [
           auditChain: {
             ...ports.auditChain,
             async seal(request) {
-              if (failures >= 5) return { isBusy: true };
+              if (failures > 0) return { isBusy: true };
               failures += 1;
               const outcome = await ports.auditChain.seal(request);
               failures -= 1;

@@ -2,7 +2,7 @@
 // the same run. Nobody in the world forges one.
 import { hash } from 'node:crypto';
 import { checkpointBytes } from '../../../actors/audit/audit-hash.ts';
-import type { CheckpointSigner } from '../../../actors/audit/audit-sealer.actor.ts';
+import type { CheckpointSigner } from '../../../actors/audit/audit-sealer.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 
 /** The key of a Console, kept in its data directory through all its lives. */

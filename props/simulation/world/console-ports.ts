@@ -56,6 +56,7 @@ export function consolePorts(of: {
   };
   return memoryPorts(ports, {
     config: { ...CONFIG, intervals: of.intervals },
+    holder: name,
     logger: worldLogger(world, name, life),
     time: timeOf(life, clock),
     clock: of.wheel,

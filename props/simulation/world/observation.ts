@@ -110,9 +110,14 @@ export type Observation =
   | {
       readonly kind: 'audit.sealed';
       readonly console: string;
+      /** The tenure it was sealed under; null: none was named. */
+      readonly epoch: number | null;
       readonly from: number;
       readonly to: number;
     }
+  /** A session took, and lost, the lock of the designated Console. */
+  | { readonly kind: 'designation.began'; readonly console: string; readonly epoch: number }
+  | { readonly kind: 'designation.ended'; readonly console: string }
   | { readonly kind: 'audit.sealers'; readonly consoles: readonly string[] }
   /** People and what lets them in, told at the commit. Names are ids; no secret is ever told. */
   | {

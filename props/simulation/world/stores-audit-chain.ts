@@ -57,13 +57,14 @@ export function createSimulatedChain(
     }
   }
 
-  function tell(console: string, outcome: SealOutcome): SealOutcome {
+  function tell(console: string, epoch: number | undefined, outcome: SealOutcome): SealOutcome {
     if (outcome.isBusy || outcome.sealed === 0) return outcome;
     const { sealed, head } = outcome;
     sealedRows += sealed;
     observe({
       kind: 'audit.sealed',
       console,
+      epoch: epoch ?? null,
       from: head.sequence - sealed + 1,
       to: head.sequence,
     });
@@ -99,9 +100,10 @@ export function createSimulatedChain(
       return {
         seal: (request) =>
           under<SealOutcome>('audit_chain.seal', { isBusy: true }, () =>
-            tell(host, calls.seal(request)),
+            tell(host, request.epoch, calls.seal(request)),
           ),
-        checkpoint: (sign) => under('audit_chain.checkpoint', null, () => calls.checkpoint(sign)),
+        checkpoint: (sign, epoch) =>
+          under('audit_chain.checkpoint', null, () => calls.checkpoint(sign, epoch)),
         checkpoints: (query) => way.ask('audit_chain.checkpoints', () => calls.checkpoints(query)),
       };
     },

@@ -14,6 +14,7 @@ import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet
 import { teamsOver } from '../../../storage/memory/fleet/teams.ts';
 import { licenseCalls } from '../../../storage/memory/license/license-store.ts';
 import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
 import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
 import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
 import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
@@ -39,6 +40,7 @@ import {
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import type { Life } from './life.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
+import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
 import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';
 import { createNotifications } from './stores-identity-watch.ts';
 import { observedRegistry } from './stores-observed.ts';
@@ -67,6 +69,7 @@ export type SimulatedRelational = {
   /** Rows that are not sealed yet. */
   auditTail(): number;
   breakSealerLock(): void;
+  readonly designation: Pick<SimulatedDesignation, 'holder' | 'breakLock'>;
   portsFor(life: Life, time: Time): SimulatedRelationalPorts;
 };
 
@@ -85,7 +88,11 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     notificationMs: NOTIFICATION_MS,
   };
   const notifications = createNotifications(faults, world.random.fork('notifications'));
-  const audit = auditCalls();
+  const tenures = emptyDesignation();
+  const designation = createSimulatedDesignation({
+    ...{ world, faults, state: tenures, random: world.random.fork('designation') },
+  });
+  const audit = auditCalls(fenceOf(tenures));
   const chain = createSimulatedChain(audit.chain, world.observe, () => takesTime(faults));
   let written = 0;
   function record(entry: AuditEntry): void {
@@ -154,6 +161,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       license: portOf<LicenseStore>('license', licenses, ask),
       settings: portOf<SettingsStore>('settings', choices, ask),
       teams: teamsOver(labels, labelled, ask),
+      designation: designation.portFor(life, way),
       health: {
         ping: () => way.ask('health.ping', () => true).catch(() => false),
       },
@@ -176,6 +184,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     section: sections.get,
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
+    designation,
     portsFor,
   };
 }

@@ -7,6 +7,7 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/relational.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Fence } from '../runtime/designation.ts';
 
 export type MemoryAudit = {
   readonly audit: AuditLog;
@@ -22,10 +23,12 @@ export type AuditCalls = Pick<MemoryAudit, 'record' | 'rows'> & {
   readonly chain: Calls<AuditChain>;
 };
 
-/** Makes an empty log on a switch. */
-export function createMemoryAudit(): MemoryAudit {
+const unfenced: Fence = () => undefined;
+
+/** Makes an empty log on a switch; `fence` judges the epoch of those who seal. */
+export function createMemoryAudit(fence: Fence = unfenced): MemoryAudit {
   const { ask, setAway } = createAwaySwitch();
-  const { record, rows, calls, chain } = auditCalls();
+  const { record, rows, calls, chain } = auditCalls(fence);
   return {
     record,
     rows,
@@ -36,7 +39,7 @@ export function createMemoryAudit(): MemoryAudit {
 }
 
 /** The calls on an empty log. */
-export function auditCalls(): AuditCalls {
+export function auditCalls(fence: Fence = unfenced): AuditCalls {
   const kept: AuditRow[] = [];
   function record(entry: AuditEntry): void {
     kept.push({ ...storedEntry(entry), auditId: kept.length + 1, sequence: null, hash: null });
@@ -51,15 +54,16 @@ export function auditCalls(): AuditCalls {
       recent: (limit) => kept.slice(-Math.max(1, limit)).toReversed().slice(0, limit),
       search: (query) => search(kept, query),
     },
-    chain: chainCalls(kept),
+    chain: chainCalls(kept, fence),
   };
 }
 
-function chainCalls(kept: AuditRow[]): Calls<AuditChain> {
+function chainCalls(kept: AuditRow[], fence: Fence): Calls<AuditChain> {
   const signed: AuditCheckpoint[] = [];
   let head: ChainHead = { sequence: 0, hash: GENESIS_HASH };
   return {
-    seal({ limit, hashOf }) {
+    seal({ limit, hashOf, epoch }) {
+      fence(epoch);
       const unsealed = kept.filter((row) => row.sequence === null).slice(0, limit);
       // All hashes before the first change: a hash that throws leaves nothing behind, as a transaction does.
       let next = head;
@@ -72,7 +76,8 @@ function chainCalls(kept: AuditRow[]): Calls<AuditChain> {
       head = next;
       return { isBusy: false, sealed: rows.length, head, checkpoint: signed.at(-1) ?? null };
     },
-    checkpoint(sign) {
+    checkpoint(sign, epoch) {
+      fence(epoch);
       if (head.sequence <= (signed.at(-1)?.sequence ?? 0)) return null;
       const one = sign(head);
       signed.push(one);

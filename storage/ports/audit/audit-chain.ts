@@ -26,12 +26,22 @@ export type SealOutcome =
       readonly checkpoint: Pick<AuditCheckpoint, 'sequence' | 'atMs'> | null;
     };
 
-/** Every call is one transaction under the database's one sealer lock, so a crash leaves all of it or nothing. */
+/**
+ * Every call is one transaction under the database's one sealer lock, so a crash leaves all of it or nothing. With an
+ * `epoch` it rejects with Overtaken, and writes nothing, once another Console is designated. decision: D60
+ */
 export type AuditChain = {
   /** Seals the next unsealed rows, at most `limit`, in id order. `place` of `hashOf` is the row's own sequence and the hash before it. */
-  seal(request: { readonly limit: number; readonly hashOf: HashOf }): Promise<SealOutcome>;
+  seal(request: {
+    readonly limit: number;
+    readonly hashOf: HashOf;
+    readonly epoch?: number | undefined;
+  }): Promise<SealOutcome>;
   /** Signs the head and stores it; null when another Console seals, or the head is signed already. */
-  checkpoint(sign: (head: ChainHead) => AuditCheckpoint): Promise<AuditCheckpoint | null>;
+  checkpoint(
+    sign: (head: ChainHead) => AuditCheckpoint,
+    epoch?: number,
+  ): Promise<AuditCheckpoint | null>;
   /** Oldest first, above `after`. */
   checkpoints(query: {
     readonly after: number;

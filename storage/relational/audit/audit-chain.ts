@@ -12,6 +12,7 @@ import type {
 } from '../../ports/audit/audit-chain.ts';
 import type { AuditCheckpointsTable, Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import { holdFence } from '../runtime/fence.ts';
 import { auditRowOf } from './audit-log.ts';
 
 const SEALER_LOCK = 7_210_154_832;
@@ -19,8 +20,8 @@ const SEALER_LOCK = 7_210_154_832;
 /** Makes the chain's port. */
 export function createAuditChain(db: Kysely<Database>): AuditChain {
   return {
-    seal: (request) => underLock(db, { isBusy: true }, (trx) => seal(trx, request)),
-    checkpoint: (sign) => underLock(db, null, (trx) => checkpoint(trx, sign)),
+    seal: (request) => underLock(db, { isBusy: true }, request.epoch, (trx) => seal(trx, request)),
+    checkpoint: (sign, epoch) => underLock(db, null, epoch, (trx) => checkpoint(trx, sign)),
     async checkpoints({ after, limit }) {
       const rows = await orUnavailable(() =>
         db
@@ -39,6 +40,7 @@ export function createAuditChain(db: Kysely<Database>): AuditChain {
 function underLock<Answer>(
   db: Kysely<Database>,
   busy: Answer,
+  epoch: number | undefined,
   run: (trx: Transaction<Database>) => Promise<Answer>,
 ): Promise<Answer> {
   return orUnavailable(() =>
@@ -46,7 +48,9 @@ function underLock<Answer>(
       const { rows } = await sql<{ is_mine: boolean }>`
         SELECT pg_try_advisory_xact_lock(${sql.lit(SEALER_LOCK)}) AS is_mine
       `.execute(trx);
-      return rows[0]?.is_mine === true ? run(trx) : busy;
+      if (rows[0]?.is_mine !== true) return busy;
+      await holdFence(trx, epoch);
+      return run(trx);
     }),
   );
 }

@@ -120,6 +120,13 @@ export type SettingsTable = {
   changed_by: Generated<string>;
 };
 
+export type DesignationTable = {
+  is_only: Generated<boolean>;
+  epoch: number;
+  holder: string;
+  since_ms: number;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -129,5 +136,6 @@ export type Database = {
   audit_records: AuditTable;
   audit_checkpoints: AuditCheckpointsTable;
   license_state: LicenseStateTable;
+  designation: DesignationTable;
   settings: SettingsTable;
 } & AccessTables;

@@ -5,10 +5,12 @@ import { waitFor } from 'xstate';
 import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
 import { AUDIT_SEAL_BATCH_ROWS } from '../../machines/limits.ts';
 import { createMemoryAudit } from '../../storage/memory/audit/audit-log.ts';
+import { createMemoryDesignation } from '../../storage/memory/runtime/designation.ts';
 import type { AuditChain } from '../../storage/ports/audit/audit-chain.ts';
+import { createLoopRegistry, type LoopRegistry } from '../loops/loop-registry.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
-import { type AuditSealer, startAuditSealer } from './audit-sealer.actor.ts';
+import { auditSealerLoop } from './audit-sealer.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const signer = {
@@ -16,19 +18,33 @@ const signer = {
   sign: (bytes: Uint8Array) => sign(null, bytes, privateKey),
 };
 const clock = createWheelClock();
-const started: AuditSealer[] = [];
+const started: LoopRegistry[] = [];
 afterEach(async () => {
   for (const one of started.splice(0)) await one.stop();
 });
 
+/** The loop in the registry of a Console that alone stands for designation. */
 function begin(chain: Pick<AuditChain, 'seal' | 'checkpoint'>) {
   const logged: { fields: object; text: string }[] = [];
   const note = (fields: unknown, text?: string) =>
     void logged.push({ fields: Object(fields), text: text ?? '' });
   const logger = { ...silentLogger, info: note, warn: note, error: note };
-  const sealer = startAuditSealer({ chain, signer, clock, now: () => 1_000, logger });
-  started.push(sealer);
-  return { ...sealer, logged };
+  const { designation: port } = createMemoryDesignation();
+  const loops = createLoopRegistry({
+    ...{ clock, now: () => 1_000, monotonicNow: () => 1_000, logger: silentLogger },
+    designation: { port, holder: 'console' },
+  });
+  loops.add(auditSealerLoop({ chain, signer, now: () => 1_000, logger }));
+  loops.start();
+  started.push(loops);
+  return { loops, logged };
+}
+/** Resolves after the first run that ended with nothing left to do at once, well or badly. */
+async function rested({ loops }: ReturnType<typeof begin>) {
+  const actor = loops.actorOf('audit-sealer');
+  if (actor === null) throw new Error('the loop is not there');
+  await waitFor(actor, ({ value, context }) => value === 'waiting' && context.nextInMs > 0);
+  return actor.getSnapshot().context;
 }
 function filled(rows: number) {
   const log = createMemoryAudit();
@@ -48,8 +64,8 @@ describe('the audit sealer', () => {
   it('should seal a backlog batch by batch, and log what it signs', async () => {
     const log = filled(2 * AUDIT_SEAL_BATCH_ROWS + 5);
 
-    const { actor, logged } = begin(log.chain);
-    await waitFor(actor, (snapshot) => snapshot.matches('waiting'));
+    const { logged, ...sealer } = begin(log.chain);
+    await rested({ logged, ...sealer });
 
     expect(await verdictOf(log)).toMatchObject({
       ...{ isIntact: true, openTail: 0, signedRows: 2 * AUDIT_SEAL_BATCH_ROWS },
@@ -81,15 +97,14 @@ describe('the audit sealer', () => {
           seal: dying(log.chain.seal),
           checkpoint: dying(log.chain.checkpoint),
         });
-        const isOver = ['backing-off', 'waiting'];
-        await waitFor(first.actor, ({ value }) => isOver.includes(String(value)));
-        await first.stop();
+        await rested(first);
+        await first.loops.stop();
         expect((await verdictOf(log)).isIntact).toBe(true);
 
         const second = begin(log.chain);
-        await waitFor(second.actor, (snapshot) => snapshot.matches('waiting'));
+        await rested(second);
         expect(await verdictOf(log)).toMatchObject({ isIntact: true, openTail: 0 });
-        await second.stop();
+        await second.loops.stop();
       }
     }
   });
@@ -102,28 +117,33 @@ describe('the audit sealer', () => {
       checkpoint: async () => null,
     });
     const busy = begin({ seal: async () => ({ isBusy: true }), checkpoint: async () => null });
-    for (const { actor } of [cut, busy]) {
-      await waitFor(actor, (snapshot) => snapshot.matches('waiting'));
-    }
+    await rested(cut);
+    await rested(busy);
     expect(cut.logged).toMatchObject([{ text: 'sealed audit rows are gone: verify the trail' }]);
     expect(busy.logged).toEqual([]);
   });
 
-  it('should wait at its stop for what is on its way', async () => {
+  it('should wait at its stop for what is on its way, and sign nothing after it', async () => {
     let release = () => {};
+    let begun = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    const isBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
     const log = filled(3);
-    const { actor, stop } = begin({
+    const { loops } = begin({
       seal: async (request) => {
+        begun();
         await held;
         return log.chain.seal(request);
       },
       checkpoint: log.chain.checkpoint,
     });
-    const stopped = stop();
-    expect(actor.getSnapshot().value).toBe('stopped');
+    await isBegun;
+    const stopped = loops.stop();
+    expect(loops.get('audit-sealer')?.state).toBe('stopped');
     release();
     await stopped;
     expect(await verdictOf(log)).toMatchObject({ isIntact: true, openTail: 0, signedRows: 0 });

@@ -1,0 +1,54 @@
+// One Console runs what may run once. What is true is taken from the database of the world, which knows whose session holds
+// the lock and which tenure began last, and from the accidents that end sessions; never from what a Console believes.
+// No excuses for a write; to stop, a Console has the time that is promised, and it has it only while it is up. decision: D60
+import type { CheckerKind } from './checker.ts';
+
+/** How long after the lock is lost a Console may hold itself for the designated one. */
+const STOPPED_MS = 5_000;
+/** A probe and a tick of the wheel. */
+const SLACK_MS = 1_500;
+
+export const designation: CheckerKind = {
+  name: 'designation',
+  promise:
+    'What a designated loop writes is written under the newest tenure, and a Console stops within 5 s of losing the lock.',
+  make({ consoles, stores }, report) {
+    let newest = 0;
+    let holder: string | null = null;
+    const lostAtMs = new Map<string, number>();
+
+    function begin(console: string, epoch: number): void {
+      if (epoch <= newest) report(`${console} began tenure ${epoch} after ${newest}`);
+      if (holder !== null) report(`${console} took the lock that ${holder} holds`);
+      newest = Math.max(newest, epoch);
+      holder = console;
+      lostAtMs.delete(console);
+    }
+
+    return {
+      observe(seen, atMs) {
+        if (seen.kind === 'designation.began') begin(seen.console, seen.epoch);
+        if (seen.kind === 'designation.ended') {
+          if (holder === seen.console) holder = null;
+          lostAtMs.set(seen.console, atMs);
+        }
+        if (seen.kind === 'process.ended') lostAtMs.delete(seen.host);
+        if (seen.kind === 'audit.sealed' && seen.epoch !== newest) {
+          report(`${seen.console} sealed under tenure ${seen.epoch}, and ${newest} had begun`);
+        }
+      },
+      probe(atMs) {
+        for (const { name, running } of consoles) {
+          const lostMs = lostAtMs.get(name);
+          if (lostMs === undefined || stores.relational.designation.holder() === name) continue;
+          const epoch = running()?.context.loops.designation().epoch ?? null;
+          if (epoch !== null && atMs - lostMs > STOPPED_MS + SLACK_MS) {
+            report(
+              `${name} holds itself for designated ${atMs - lostMs} ms after it lost the lock`,
+            );
+          }
+        }
+      },
+    };
+  },
+};
