@@ -1,7 +1,7 @@
 // A Console and a Sensor the way an operator joins them: quick start, a token, `enroll`, `run`, `status`. What runs on is
 // started by its TypeScript entry, so the process id is the program's own and not its launcher's.
 import { X509Certificate } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { api, contextOf, items } from './api.ts';
 import { eventually, type Home, type Program, startProgram } from './programs.ts';
 
@@ -36,11 +36,11 @@ export type SensorStatus = {
 export type Ended = { readonly code: number; readonly stdout: string; readonly output: string };
 type Env = Readonly<Record<string, string>>;
 
-/** Why a story that needs root and tracefs cannot run here; null when it can. */
+/** Why a story that needs root and tracefs cannot run here; null when it can. Its engine mounts tracefs by itself. */
 export function missingForEngine(): string | null {
   if (process.getuid?.() !== 0) return 'not root';
-  const roots = ['/sys/kernel/tracing', '/sys/kernel/debug/tracing'];
-  return roots.some((root) => existsSync(`${root}/instances`)) ? null : 'no tracefs';
+  const known = readFileSync('/proc/filesystems', 'utf8');
+  return /\btracefs\b/.test(known) ? null : 'no tracefs';
 }
 
 /** Prints why a story is skipped; answers whether it is. */

@@ -1,6 +1,6 @@
 // `service-sensor doctor`: what keeps this Sensor from working, each with what to do about it.
 import { lookup } from 'node:dns/promises';
-import { access, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
@@ -15,6 +15,7 @@ import type { EngineKind } from '../engine/choice.ts';
 import { notHonoured } from '../engine/ebpf-settings.ts';
 import { type Kernel, readKernel } from '../engine/kernel.ts';
 import { layOutAndChoose } from '../engine/lay-out.ts';
+import { openTraceRoot } from '../engine/procfs/trace-root.ts';
 import { createTetragon } from '../engine/tetragon/tetragon.ts';
 import { parseSensorState, STATE_FILES } from '../state-directory/identity.ts';
 import { type KubernetesAccess, readWorkloads } from '../telemetry/kubernetes-lists.ts';
@@ -151,18 +152,16 @@ async function checkDisk(stateDir: string): Promise<Check> {
 
 async function checkKernel(engine: EngineKind): Promise<Check[]> {
   const kernel = await readKernel();
-  const hasTracefs = await access('/sys/kernel/tracing/instances').then(
-    () => process.getuid?.() === 0,
-    () => false,
-  );
+  const found = process.getuid?.() === 0 ? await openTraceRoot() : { refused: 'run as root' };
+  const isGood = 'root' in found;
   return [
     { name: 'kernel', isGood: true, text: kernelText(kernel, engine) },
     {
       name: 'tracefs',
-      isGood: hasTracefs,
-      text: hasTracefs
+      isGood,
+      text: isGood
         ? 'every process is seen'
-        : 'run as root with tracefs mounted, or short-lived processes are not seen',
+        : `${found.refused}, or short-lived processes are not seen`,
     },
   ];
 }

@@ -15,6 +15,7 @@ const refused = skipReason('hooks of the ebpf engine');
 
 const DEADLINE_MS = 10_000;
 const BETTER = ['lsm/file_open', 'fentry/security_file_open', 'kprobe/security_file_open'];
+const SETUID = '__x64_sys_setresuid';
 const REALTIME = 'Linux version 6.12.1-rt (x) #1 SMP PREEMPT_RT x86_64\n';
 
 let directory = '';
@@ -97,6 +98,16 @@ describe.skipIf(refused !== undefined)('hooks of the ebpf engine', () => {
       all.some(({ body }) => body.function_name === 'security_file_open'),
     );
     expect(lines.filter(({ body }) => body.function_name === 'security_file_open')).toHaveLength(1);
+  });
+
+  it('should attach every hook where nobody has mounted what it needs', async () => {
+    const bare = 'for one in tracefs debugfs bpf cgroup2; do umount -a -t $one; done';
+    const check = '! grep -qE " (tracefs|debugfs|bpf|cgroup2) " /proc/mounts';
+    const script = `${bare}; ${check} && exec "$0" "$@"`;
+    engine = await launchBy(['unshare', '-m', 'sh', '-c', script], directory).hello;
+    expect(engine.hello.disabled_hooks.filter(({ missing }) => missing === true)).toEqual([]);
+    spawnSync('perl', ['-e', 'setpgrp; $> = 65534']);
+    await until(engine.file, (all) => all.some(({ body }) => body.function_name === SETUID));
   });
 
   it.each(['file_open', 'bprm_check_security'])(

@@ -40,7 +40,7 @@ export type Running = {
   readonly file: string;
   readonly hello: {
     readonly engine: string;
-    readonly disabled_hooks: { hook: string; reason: string }[];
+    readonly disabled_hooks: { hook: string; reason: string; missing?: boolean }[];
   };
   /** Its words so far, parsed. */
   readonly words: Record<string, unknown>[];

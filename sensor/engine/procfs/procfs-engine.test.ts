@@ -2,7 +2,6 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { once } from 'node:events';
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -26,10 +25,12 @@ import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 import { parseExportHead } from '../export-head.ts';
+import { openTraceRoot } from './trace-root.ts';
 
 const ENGINE = fileURLToPath(new URL('./procfs-engine.ts', import.meta.url));
-const INSTANCES = '/sys/kernel/tracing/instances';
-const canTrace = process.getuid?.() === 0 && existsSync(INSTANCES);
+const trace = await openTraceRoot();
+const INSTANCES = 'root' in trace ? `${trace.root}/instances` : '';
+const canTrace = process.getuid?.() === 0 && INSTANCES !== '';
 if (!canTrace)
   process.stdout.write('procfs engine: tracefs examples skipped (they need root and tracefs)\n');
 

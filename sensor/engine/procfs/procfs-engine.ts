@@ -148,13 +148,13 @@ function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
   }, HEARTBEAT_MS);
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const hooks: Hook[] = [];
   followWallClock();
   process.stdout.on('error', stop);
   process.stdin.on('end', stop).on('error', stop).resume();
   process.on('SIGTERM', stop).on('SIGINT', stop);
-  const refused = openInstance(hooks);
+  const refused = await openInstance(hooks);
   // After it: whoever began before is found in /proc, whoever begins later is in the trace.
   const began = beginning();
   const take = (): void => {
@@ -170,4 +170,4 @@ function main(): void {
   meetExisting(began);
   say({ attached: EVENTS.length });
 }
-main();
+void main();

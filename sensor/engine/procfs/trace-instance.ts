@@ -4,11 +4,11 @@ import { mode } from './engine-options.ts';
 import { counts, flush } from './export-file.ts';
 import { linkOf, READ_BYTES, startTicks } from './proc-files.ts';
 import { END_MARK, hasMetEnd, onTrace } from './trace-lines.ts';
+import { openTraceRoot } from './trace-root.ts';
 
 export type Hook = { readonly hook: string; readonly reason: string };
 const RING_KIB_PER_CPU = 4_096;
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
-const TRACE_ROOTS = ['/sys/kernel/tracing', '/sys/kernel/debug/tracing'];
 const INSTANCE = /^service-sensor-(\d+)-(\d+)$/;
 export const EVENTS = [
   'sched/sched_process_fork',
@@ -22,13 +22,14 @@ const SOCKET_FILTER =
 // The name before the pid may hold anything; it has at most 15 bytes, too few to imitate the rest of this head.
 let instance = '';
 
-/** Why the kernel's trace cannot be used here, or undefined when it can. */
-export function openInstance(hooks: Hook[]): string | undefined {
+/** Why the kernel's trace cannot be used here, or undefined when it can. Never rejects. */
+export async function openInstance(hooks: Hook[]): Promise<string | undefined> {
   if (mode === 'polling') return 'polling was asked for';
   if (process.getuid?.() !== 0) return 'not root';
   if (linkOf('self/ns/pid') !== HOST_PID_NAMESPACE) return 'not in the host pid namespace';
-  const root = TRACE_ROOTS.find((one) => fs.existsSync(`${one}/instances`));
-  if (root === undefined) return 'tracefs is not mounted';
+  const found = await openTraceRoot();
+  if ('refused' in found) return found.refused;
+  const { root } = found;
   try {
     removeLeftOvers(`${root}/instances`);
     const made = `${root}/instances/service-sensor-${process.pid}-${startTicks(process.pid)}`;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "detached-mount.h"
 
 #define CONTAINER_ID_CHARS 64
 #define REMEMBERED 1024
@@ -25,10 +26,12 @@ const char *cgroups_init(void)
 			strcpy(root, where);
 	if (mounts)
 		fclose(mounts);
-	if (!root[0])
+	root_fd = root[0] ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : detached_mount("cgroup2");
+	if (root_fd < 0)
 		return 0;
-	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return root_fd < 0 ? 0 : root;
+	if (!root[0])
+		snprintf(root, sizeof(root), "/proc/self/fd/%d", root_fd);
+	return root;
 }
 
 void docker_of_name(char *docker, const char *name, size_t len)

@@ -3,10 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "kernel.h"
+#include "tracefs.h"
 
-#define RAW(program, event) { event, program, HOOK_RAW, 0, event, ALWAYS }
-#define OPEN(event) { event, "on_exit_open", HOOK_TRACEPOINT, "syscalls", event, NO_OPENS }
-#define CALL(program, event) { event, program, HOOK_TRACEPOINT, "syscalls", event, ALWAYS }
+#define RAW(program, event) { event, program, HOOK_RAW, event, ALWAYS }
+#define OPEN(event) { event, "on_exit_open", HOOK_TRACEPOINT, "syscalls/" event, NO_OPENS }
+#define CALL(program, event) { event, program, HOOK_TRACEPOINT, "syscalls/" event, ALWAYS }
 
 const struct hook HOOKS[] = {
 	RAW("on_exec", "sched_process_exec"),
@@ -17,9 +18,9 @@ const struct hook HOOKS[] = {
 	CALL("on_exit_connect", "sys_exit_connect"),
 	CALL("on_exit_accept", "sys_exit_accept"),
 	CALL("on_exit_accept", "sys_exit_accept4"),
-	{ "lsm/file_open", "on_lsm_open", HOOK_ALONE, 0, 0, LSM },
-	{ "fentry/security_file_open", "on_fentry_open", HOOK_ALONE, 0, 0, NO_OPENS },
-	{ "kprobe/security_file_open", "on_kprobe_open", HOOK_ALONE, 0, 0, NO_OPENS },
+	{ "lsm/file_open", "on_lsm_open", HOOK_ALONE, 0, LSM },
+	{ "fentry/security_file_open", "on_fentry_open", HOOK_ALONE, 0, NO_OPENS },
+	{ "kprobe/security_file_open", "on_kprobe_open", HOOK_ALONE, 0, NO_OPENS },
 	OPEN("sys_exit_open"),
 	OPEN("sys_exit_openat"),
 	OPEN("sys_exit_openat2"),
@@ -38,34 +39,21 @@ const struct hook HOOKS[] = {
 	CALL("on_exit_cred", "sys_exit_unshare"),
 	CALL("on_enter_ptrace", "sys_enter_ptrace"),
 	CALL("on_enter_bpf", "sys_enter_bpf"),
-	{ "sys_enter_init_module", "on_enter_module", HOOK_TRACEPOINT, "syscalls", "sys_enter_init_module", MODULE_CALLS },
-	{ "sys_enter_finit_module", "on_enter_module", HOOK_TRACEPOINT, "syscalls", "sys_enter_finit_module", MODULE_CALLS },
-	{ "module_load", "on_module_load", HOOK_RAW, 0, "module_load", MODULE_CALLS },
-	{ "sys_enter", "on_any_call", HOOK_RAW, 0, "sys_enter", NO_MODULE_CALLS },
-	{ "cgroup_skb/egress", "on_egress", HOOK_CGROUP, 0, 0, ALWAYS },
-	{ "cgroup_skb/ingress", "on_ingress", HOOK_CGROUP, 0, 0, ALWAYS },
+	{ "sys_enter_init_module", "on_enter_module", HOOK_TRACEPOINT, "syscalls/sys_enter_init_module", MODULE_CALLS },
+	{ "sys_enter_finit_module", "on_enter_module", HOOK_TRACEPOINT, "syscalls/sys_enter_finit_module", MODULE_CALLS },
+	{ "module_load", "on_module_load", HOOK_RAW, "module_load", MODULE_CALLS },
+	{ "sys_enter", "on_any_call", HOOK_RAW, "sys_enter", NO_MODULE_CALLS },
+	{ "cgroup_skb/egress", "on_egress", HOOK_CGROUP, 0, ALWAYS },
+	{ "cgroup_skb/ingress", "on_ingress", HOOK_CGROUP, 0, ALWAYS },
 	{ 0 },
 };
 
 static bool has_module_calls, sees_opens;
 static const char *lsm_reason;
 
-static bool exists(const char *event)
-{
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char file[256];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(file, sizeof(file), "%s/events/%s/id", roots[i], event);
-		if (access(file, R_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 void hooks_probe(void)
 {
-	has_module_calls = exists("syscalls/sys_enter_finit_module");
+	has_module_calls = tracefs_has("syscalls/sys_enter_finit_module");
 	lsm_reason = kernel_lsm_reason();
 }
 

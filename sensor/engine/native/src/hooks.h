@@ -18,8 +18,7 @@ struct hook {
 	const char *name; /* as `disabled_hooks` names it */
 	const char *program;
 	enum hook_how how;
-	const char *category;
-	const char *event;
+	const char *event; /* of a tracepoint with its category before it */
 	enum hook_need need;
 };
 

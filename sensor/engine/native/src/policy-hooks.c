@@ -8,6 +8,7 @@
 #include "alone.h"
 #include "policy-functions.h"
 #include "programs.h"
+#include "tracefs.h"
 #include "policy.skel.h"
 
 #define HOOKS_ATTACHED_MAX (POLICIES_MAX * POLICY_HOOKS_MAX)
@@ -73,18 +74,13 @@ static int call_number(const char *name)
 	return -1;
 }
 
-static FILE *open_format(const struct policy_hook *hook)
+/* "category/name" of the tracepoint a hook is at. */
+static const char *event_of(const struct policy_hook *hook)
 {
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	const char *before = hook->kind == POLICY_ENTER ? "sys_enter_" : "";
-	char name[256];
-	FILE *file = 0;
+	static char event[2 * POLICY_NAME_CHARS + 16];
 
-	for (int i = 0; i < 2 && !file; i++) {
-		snprintf(name, sizeof(name), "%s/events/%s/%s%s/format", roots[i], hook->category, before, hook->event);
-		file = fopen(name, "re");
-	}
-	return file;
+	snprintf(event, sizeof(event), "%s/%s%s", hook->category, hook->kind == POLICY_ENTER ? "sys_enter_" : "", hook->event);
+	return event;
 }
 
 static int refuse_field(const struct policy_input *input, const char *why, char *reason, size_t size)
@@ -245,10 +241,12 @@ static int place(struct policy_hook *hook, char *reason, size_t size)
 
 	if (hook->kind == POLICY_LSM)
 		return place_function(hook, reason, size);
-	format = open_format(hook);
+	format = tracefs_open(event_of(hook), "format");
 	if (!format) {
-		snprintf(reason, size, "the kernel has no tracepoint %s/%s%s", hook->category,
-			 kind == POLICY_ENTER ? "sys_enter_" : "", hook->event);
+		if (errno == ENOENT)
+			snprintf(reason, size, "the kernel has no tracepoint %s", event_of(hook));
+		else
+			snprintf(reason, size, "%s cannot be read: %s", event_of(hook), strerror(errno));
 		return -1;
 	}
 	failed = complete_fields(hook, format, &id, reason, size);
@@ -280,20 +278,13 @@ static int place(struct policy_hook *hook, char *reason, size_t size)
 
 static struct bpf_link *attach(const struct policy_hook *hook)
 {
-	LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = hook->place & ((1 << POLICY_PLACE_SHIFT) - 1));
-	char event[POLICY_NAME_CHARS + 16];
+	u64 number = hook->place & ((1 << POLICY_PLACE_SHIFT) - 1);
 
-	snprintf(event, sizeof(event), "%s%s", hook->kind == POLICY_ENTER ? "sys_enter_" : "", hook->event);
 	switch (hook->place >> POLICY_PLACE_SHIFT) {
-	case POLICY_ENTER:
-		return bpf_program__attach_tracepoint(programs->progs.on_policy_enter, hook->category, event);
-	case POLICY_EXIT:
-		return bpf_program__attach_tracepoint(programs->progs.on_policy_exit, hook->category, event);
-	case POLICY_TRACEPOINT:
-		return bpf_program__attach_tracepoint_opts(programs->progs.on_policy_tracepoint, hook->category, event,
-							   &options);
-	default:
-		return 0;
+	case POLICY_ENTER: return tracefs_attach(programs->progs.on_policy_enter, event_of(hook), 0);
+	case POLICY_EXIT: return tracefs_attach(programs->progs.on_policy_exit, event_of(hook), 0);
+	case POLICY_TRACEPOINT: return tracefs_attach(programs->progs.on_policy_tracepoint, event_of(hook), number);
+	default: return 0;
 	}
 }
 
@@ -309,7 +300,7 @@ static struct bpf_link *attach_any(const struct policy_hook *hook, bool *can_ref
 	link = attach(hook);
 	if (!link)
 		snprintf(reason, size, "%s/%s cannot be attached: %.128s", hook->category, hook->event,
-			 programs_last_words());
+			 programs_last_words()[0] ? programs_last_words() : strerror(errno));
 	return link;
 }
 

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "hooks.h"
 #include "told.h"
+#include "tracefs.h"
 #include "engine.skel.h"
 
 #define CONNECT_WAIT_NS 200000000ull
@@ -41,16 +42,21 @@ unsigned programs_attached(void)
 	return links_count;
 }
 
-static void disable(const char *hook, const char *what, int error, const char *more)
+static struct disabled *disable(const char *hook, const char *what, int error, const char *more)
 {
-	struct disabled *one = &disabled[disabled_count];
+	static struct disabled one_too_many;
+	struct disabled *one = disabled_count < LINKS_MAX ? &disabled[disabled_count++] : &one_too_many;
 
-	if (disabled_count == LINKS_MAX)
-		return;
-	disabled_count += 1;
 	one->hook = hook;
 	snprintf(one->reason, sizeof(one->reason), "%s%s%s%s%s", what, error ? ": " : "", error ? strerror(error) : "",
 		 more[0] ? ": " : "", more);
+	return one;
+}
+
+/* One that each kernel this engine runs on is to attach; of those that are tried one after the other none is. */
+static void miss(const struct hook *hook, const char *what, int error)
+{
+	disable(hook->name, what, error, error ? last_words : "")->is_missing = hook->how != HOOK_ALONE;
 }
 
 /* What libbpf warns of says more than its error number. */
@@ -127,7 +133,7 @@ static int load(const struct options *options)
 		bpf_program__set_autoload(program, is_used(name) && !refused);
 		for (const struct hook *hook = HOOKS; refused && hook->program; hook++)
 			if (!strcmp(hook->program, name) && hook_is_wanted(hook))
-				disable(hook->name, "the kernel refuses the program", -refused, last_words);
+				miss(hook, "the kernel refuses the program", -refused);
 	}
 	error = engine_bpf__load(engine);
 	if (!error && bpf_program__fd(engine->progs.on_exec) < 0)
@@ -155,7 +161,7 @@ static struct bpf_link *attach(const struct hook *hook, struct bpf_program *prog
 {
 	switch (hook->how) {
 	case HOOK_RAW: return bpf_program__attach_raw_tracepoint(program, hook->event);
-	case HOOK_TRACEPOINT: return bpf_program__attach_tracepoint(program, hook->category, hook->event);
+	case HOOK_TRACEPOINT: return tracefs_attach(program, hook->event, 0);
 	default: return bpf_program__attach_cgroup(program, cgroup_fd);
 	}
 }
@@ -165,7 +171,7 @@ static struct bpf_link *attach_loaded(const struct hook *hook, struct bpf_progra
 	struct bpf_link *link = attach(hook, program, cgroup_fd);
 
 	if (!link)
-		disable(hook->name, "it cannot be attached", errno, last_words);
+		miss(hook, "it cannot be attached", errno);
 	return link;
 }
 
@@ -200,7 +206,7 @@ static void attach_all(const char *cgroup_root)
 		if (hook->how != HOOK_ALONE && (!program || bpf_program__fd(program) < 0))
 			continue; /* said already */
 		if (hook->how == HOOK_CGROUP && cgroup_fd < 0) {
-			disable(hook->name, "no unified cgroup hierarchy is mounted", 0, "");
+			miss(hook, "no unified cgroup hierarchy is mounted", 0);
 			continue;
 		}
 		last_words[0] = 0;

@@ -19,6 +19,7 @@ struct options {
 
 struct disabled {
 	const char *hook;
+	bool is_missing; /* it should have been attached: what it tells is told by nobody */
 	char reason[256];
 };
 

@@ -48,7 +48,7 @@ void say_hello(void)
 		put_string(to, disabled[i].hook, strlen(disabled[i].hook));
 		put(to, ",\"reason\":");
 		put_string(to, disabled[i].reason, strlen(disabled[i].reason));
-		put(to, "}");
+		put(to, disabled[i].is_missing ? ",\"missing\":true}" : "}");
 	}
 	put(to, "],\"attached\":");
 	put_number(to, programs_attached());
