@@ -93,7 +93,7 @@ describe('export of the procfs engine', () => {
       await start();
       const [head = '', ...lines] = readFileSync(file, 'utf8').split('\n');
       expect(parseExportHead(head)).toMatchObject({ linesBefore: 0, linesBeforeRun: 0 });
-      expect(lines[0]).toMatch(/^\{"process_exec"/);
+      expect(lines[0]).toMatch(/^\{"(?:process_exec|rate_limit_info)"/);
       await stop();
     }
   });

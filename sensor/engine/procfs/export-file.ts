@@ -9,6 +9,11 @@ export type Line = Record<string, unknown>;
 /** Lines so far; those that were lost, here or before they became lines; how many of these in the kernel's ring. */
 export const counts = { lost: 0, lostInKernel: 0, written: 0 };
 let lostTold = 0;
+let gapUntold: Line | undefined;
+/** Nobody watched for this time; told with the losses. */
+export function noteGap(unwatched: Line | undefined): void {
+  gapUntold = unwatched;
+}
 let lostInKernelTold = 0;
 let exportFd = -1;
 let exportBytes = 0;
@@ -126,14 +131,16 @@ export function emit(key: string, body: Line, us: number): void {
  */
 export function tellLost(): boolean {
   flush();
-  if (counts.lost === lostTold) return true;
+  if (counts.lost === lostTold && gapUntold === undefined) return true;
   const { lost, lostInKernel } = counts;
   const info: Line = { number_of_dropped_process_events: String(lost - lostTold) };
   const inKernel = lostInKernel - lostInKernelTold;
   if (inKernel > 0) info['number_of_kernel_dropped_events'] = String(inKernel);
+  if (gapUntold !== undefined) info['unwatched'] = gapUntold;
   emit('rate_limit_info', info, monotonicUs());
   flush();
-  if (counts.lost === lost) [lostTold, lostInKernelTold] = [lost, lostInKernel];
+  const isTold = counts.lost === lost;
+  if (isTold) [lostTold, lostInKernelTold, gapUntold] = [lost, lostInKernel, undefined];
   else counts.lost = lost;
-  return lostTold === lost;
+  return isTold;
 }

@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import { ignored, nodeName } from './engine-options.ts';
 import { emit, flush, type Line } from './export-file.ts';
+import type { Began } from './fork-counts.ts';
 import { factsOf, linkOf, pidsOf, readProc, startTicks, statOf } from './proc-files.ts';
 import { isoTime } from './wall-clock.ts';
 
@@ -102,8 +103,6 @@ export function adopt(pid: number, depth = 0): Proc | undefined {
   return proc;
 }
 
-/** When the trace began, in the ticks of /proc too, and which number the kernel had given last by then. */
-export type Began = { readonly us: number; readonly ticks: number; readonly lastPid: number };
 function existing(began: Began): Proc[] {
   const pids = pidsOf('/proc').filter((pid) => !ignored.has(pid));
   const before = pids.filter((pid) => Number(startTicks(pid)) <= began.ticks);

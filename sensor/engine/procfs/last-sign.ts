@@ -1,50 +1,113 @@
-// A sign of life beside the export, while this engine runs: which processes it has told the beginning of. One that is
-// killed leaves it there, and the next counts from it how many began while nobody watched. decision: D48; invariant: I19
+// A sign of life beside the export, while this engine runs: which processes it has told the beginning of. However it ends,
+// it leaves the last one there, and the next counts from it how many began while nobody watched. decision: D48;
+// invariant: I19
 import * as fs from 'node:fs';
 import { exportFile } from './engine-options.ts';
-import type { Began } from './known-processes.ts';
+import { type Began, forksNow, lastPid, threadsSince } from './fork-counts.ts';
 import { bootId, readProc } from './proc-files.ts';
+import { isoTime, monotonicUs } from './wall-clock.ts';
 
-export type Gap = { readonly gapMs: number; readonly unseen: number };
+/** Nobody watched, for a time that is told with what began in it. */
+export type Gap = {
+  readonly gapMs: number;
+  /** At most how many began; threads that have ended are among them. */
+  readonly unseen: number;
+  readonly unwatched?: {
+    readonly since: string;
+    readonly until: string;
+    readonly how: 'killed' | 'stopped' | 'rebooted';
+  };
+};
+type Sign = {
+  readonly boot: string;
+  readonly us: number;
+  readonly pid: number;
+  readonly forks: number;
+  readonly wallMs: number;
+  readonly hasEnded: boolean;
+};
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants;
 const NO_GAP: Gap = { gapMs: 0, unseen: 0 };
 const FILE = `${exportFile}.sign`;
-const SIGN = /^([0-9a-f-]{36}) (\d{1,15}) (\d{1,10})\n/;
+// Older builds write the first three alone.
+const SIGN = /^([0-9a-f-]{36}) (\d{1,15}) (\d{1,10})(?: (\d{1,15}) (\d{1,15}) ([01]))?\n/;
 const PID_MAX_DEFAULT = 32_768;
+const FORKS_EVERY = 4; // signs: what tells them sums up over every interrupt of the machine
 let fd = -1;
 
-/** The number the kernel gave last, to a process or a thread. */
-export const lastPid = (): number => Number(readProc('loadavg')?.trim().split(' ').at(-1) ?? 0);
-
-/** What one that was killed left behind, and nobody has counted yet; `began` is when this one began to see. */
-export function readGap(began: Began): Gap {
-  let sign: RegExpExecArray | null = null;
+function readSign(): Sign | undefined {
+  let found: RegExpExecArray | null = null;
   try {
-    sign = SIGN.exec(fs.readFileSync(FILE, 'latin1'));
+    found = SIGN.exec(fs.readFileSync(FILE, 'latin1'));
   } catch {} // none is left behind
-  const [, boot, us, before] = sign ?? [];
-  if (boot === undefined || boot !== bootId() || Number(us) >= began.us) return NO_GAP;
-  const now = began.lastPid;
-  const most = Number(readProc('sys/kernel/pid_max') ?? PID_MAX_DEFAULT);
-  const from = Number(before);
-  const unseen = now >= from ? now - from : now + Math.max(0, most - from);
-  return { gapMs: Math.round((began.us - Number(us)) / 1_000), unseen };
+  const [, boot, us, pid, forks, wallMs, ended] = found ?? [];
+  if (boot === undefined) return undefined;
+  const numbers = { us: Number(us), pid: Number(pid), forks: Number(forks ?? 0) };
+  return { boot, ...numbers, wallMs: Number(wallMs ?? 0), hasEnded: ended === '1' };
 }
 
-/** Of what has begun shortly before the program may not have been told yet: the number of the sign before is kept. */
+/** What the one before left behind, and nobody has counted yet; `began` is when this one began to see. */
+export function readGap(began: Began): Gap {
+  const sign = readSign();
+  if (sign === undefined) return NO_GAP;
+  const until = isoTime(began.us);
+  if (sign.boot !== bootId()) {
+    const since = sign.wallMs > 0 ? new Date(sign.wallMs).toISOString() : isoTime(0);
+    const gapMs = Math.max(0, Date.parse(until) - Date.parse(since));
+    const unseen = Math.max(0, began.forks - threadsSince(0));
+    return { gapMs, unseen, unwatched: { since, until, how: 'rebooted' } };
+  }
+  if (sign.us >= began.us) return NO_GAP;
+  const how = sign.hasEnded ? 'stopped' : 'killed';
+  const gapMs = Math.max(1, Math.round((began.us - sign.us) / 1_000));
+  const unseen = Math.max(0, begunSince(sign, began) - threadsSince(sign.us));
+  return { gapMs, unseen, unwatched: { since: isoTime(sign.us), until, how } };
+}
+
+/** The numbers tell what began more closely, as long as they cannot have gone round. */
+function begunSince(sign: Sign, began: Began): number {
+  const most = Number(readProc('sys/kernel/pid_max') ?? PID_MAX_DEFAULT);
+  const now = began.lastPid;
+  const numbers = now >= sign.pid ? now - sign.pid : now + Math.max(0, most - sign.pid);
+  const hasForks = sign.forks > 0 && began.forks >= sign.forks;
+  const forked = hasForks ? began.forks - sign.forks : numbers;
+  return forked < most / 2 && numbers < forked ? numbers : forked;
+}
+
+/** Of what has begun shortly before the program may not have been told yet: the numbers of a sign before are kept. */
 let pidBefore = 0;
-/** Everything up to this time has been told, and `pid` is who began last. Never throws. */
-export function signLife(us: number, pid: number): void {
-  const [told, time] = [String(pidBefore || pid).padStart(10, '0'), String(us).padStart(15, '0')];
+let forksTold = 0;
+let forksBefore = 0;
+let signs = 0;
+/** Everything up to now has been told, and `pid` is who began last. Never throws. */
+export function signLife(pid: number, began: Began): void {
+  if (signs % FORKS_EVERY === 0) {
+    forksTold = forksBefore || began.forks;
+    forksBefore = forksNow();
+  }
+  signs += 1;
+  writeSign(pidBefore || began.lastPid, forksTold, false);
   pidBefore = pid;
+}
+
+let endForks = 0;
+let endPid = 0;
+/** From now on nothing new is told: what has begun up to here is, as soon as this engine has ended. */
+export function beginToEnd(): void {
+  [endForks, endPid] = [forksNow(), lastPid()];
+}
+
+/** Everything that began before the end was asked for has been told. */
+export function leaveSign(): void {
+  writeSign(endPid, endForks, true);
+}
+
+function writeSign(pid: number, forks: number, hasEnded: boolean): void {
+  const wide = (count: number, digits: number): string => String(count).padStart(digits, '0');
+  const numbers = [wide(monotonicUs(), 15), wide(pid, 10), wide(forks, 15), wide(Date.now(), 15)];
   try {
     if (fd < 0) fd = fs.openSync(FILE, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     // Of one length, in one write: a kill leaves the one before or this one.
-    fs.writeSync(fd, `${bootId()} ${time} ${told}\n`, 0);
+    fs.writeSync(fd, `${bootId()} ${numbers.join(' ')} ${hasEnded ? 1 : 0}\n`, 0);
   } catch {} // a disk that refuses is told where lines are written; the next sign may be taken
-}
-
-/** What was to be told has been. */
-export function leaveSign(): void {
-  fs.rmSync(FILE, { force: true });
 }

@@ -1,7 +1,8 @@
 // /proc and /proc/net/tcp, read again and again: what stays for a while is seen.
 import * as fs from 'node:fs';
 import { ignored } from './engine-options.ts';
-import { emit, flush } from './export-file.ts';
+import { counts, emit, flush } from './export-file.ts';
+import { forksNow, threadsNow } from './fork-counts.ts';
 import {
   adopt,
   describe,
@@ -22,6 +23,18 @@ import { monotonicUs } from './wall-clock.ts';
 const RECHECK_PER_POLL = 64;
 const YOUNG_MS = 1_000;
 let recheck: number[] = [];
+let met = 0;
+const before = { forks: forksNow(), threads: threadsNow(), unseen: 0 };
+/**
+ * Counts what began and ended between two looks: what the kernel forked since the first one, less what was met, less the
+ * threads that are more than then. An estimate that holds threads which have ended, so at most so many.
+ */
+export function countUnseen(): void {
+  const threads = Math.max(0, threadsNow() - before.threads);
+  const unseen = forksNow() - before.forks - met - threads;
+  counts.lost += Math.max(0, unseen - before.unseen);
+  before.unseen = Math.max(unseen, before.unseen);
+}
 export function pollProcesses(): void {
   const us = monotonicUs();
   const live = new Set(pidsOf('/proc'));
@@ -36,6 +49,7 @@ export function pollProcesses(): void {
     if (known !== undefined && sameProgram(pid, known)) continue;
     const facts = factsOf(pid);
     if (facts === undefined) continue;
+    if (known === undefined) met += 1;
     const parent = known?.parent ?? (facts.ppid > 0 ? adopt(facts.ppid)?.line : undefined);
     const proc = describe({ pid, us, parent, flags: known ? 'execve' : 'execve clone' });
     remember(processes, pid, proc, PROCESSES_MAX);

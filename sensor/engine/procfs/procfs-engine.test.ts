@@ -1,23 +1,19 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeEvent } from '../../../machines/wire/event.ts';
 import { parserOfValue } from '../../../machines/wire/parse.ts';
@@ -25,58 +21,25 @@ import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 import { parseExportHead } from '../export-head.ts';
-import { openTraceRoot } from './trace-root.ts';
+import {
+  beginDirectory,
+  endDirectory,
+  INSTANCES,
+  lineWith,
+  start,
+  wordsOf,
+} from '../procfs-rig.ts';
 
-const ENGINE = fileURLToPath(new URL('./procfs-engine.ts', import.meta.url));
-const trace = await openTraceRoot();
-const INSTANCES = 'root' in trace ? `${trace.root}/instances` : '';
-const canTrace = process.getuid?.() === 0 && INSTANCES !== '';
+const canTrace = INSTANCES !== '';
 if (!canTrace)
   process.stdout.write('procfs engine: tracefs examples skipped (they need root and tracefs)\n');
 
-type Hello = { mode: string; pid: number; disabled_hooks: { hook: string; reason: string }[] };
-type Running = { child: ChildProcessWithoutNullStreams; hello: Hello; file: string };
 let directory = '';
-let children: ChildProcessWithoutNullStreams[] = [];
 beforeEach(() => {
-  directory = mkdtempSync(path.join(tmpdir(), 'procfs-'));
-  children = [];
+  directory = beginDirectory();
 });
-afterEach(async () => {
-  for (const child of children) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    const ended = once(child, 'exit');
-    child.stdin.end();
-    await ended;
-  }
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(endDirectory);
 
-async function start(...flags: string[]): Promise<Running> {
-  const file = path.join(directory, 'events.log');
-  const child = spawn('node', [ENGINE, '--export-filename', file, '--node-name', 'n1', ...flags]);
-  children.push(child);
-  const output = createInterface(child.stdout);
-  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
-  return { child, hello: JSON.parse(String(first)), file };
-}
-/** Asks again and again until the export holds a line with all the words; the deadline makes it a failure. */
-async function lineWith(file: string, ...words: string[]): Promise<string> {
-  const deadline = Date.now() + 5_000;
-  while (Date.now() < deadline) {
-    const found = readFileSync(file, 'utf8')
-      .split('\n')
-      .find((line) => words.every((word) => line.includes(word)));
-    if (found?.endsWith('}')) return found;
-    await wait(10);
-  }
-  throw new Error(`the export never held a line with ${words.join(' and ')}`);
-}
-function wordsOf({ child }: Pick<Running, 'child'>): Record<string, unknown>[] {
-  const words: Record<string, unknown>[] = [];
-  createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
-  return words;
-}
 /** The bytes a file of the process may have; more of them are refused. */
 function limitFiles(pid: number, bytes: string): void {
   const { status } = spawnSync('/usr/bin/prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
@@ -132,7 +95,7 @@ describe('procfs engine, polling', () => {
   });
 
   it('should rotate by renaming and keep no more backups than it may', async () => {
-    const { file } = await start(
+    await start(
       '--mode',
       'polling',
       '--export-file-max-size-mb',
@@ -155,7 +118,7 @@ describe('procfs engine, polling', () => {
         await wait(10);
       sleeper.kill();
     }
-    const backups = readdirSync(directory).filter((name) => name !== path.basename(file));
+    const backups = readdirSync(directory).filter((name) => name.startsWith('events-'));
     expect(backups).toHaveLength(2);
     for (const name of backups)
       expect(name).toMatch(/^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.log$/);
@@ -166,7 +129,7 @@ describe('procfs engine, polling', () => {
     writeFileSync(path.join(directory, future), '{}\n');
     await start('--mode', 'polling', '--export-file-max-size-mb', '0.001');
     const deadline = Date.now() + 5_000;
-    const backups = () => readdirSync(directory).filter((name) => name !== 'events.log');
+    const backups = () => readdirSync(directory).filter((name) => name.startsWith('events-'));
     for (let n = 0; backups().length < 2 && Date.now() < deadline; n += 1) {
       const sleeper = spawn('sleep', [`32.${n}`]);
       await wait(100);
@@ -281,29 +244,6 @@ describe.skipIf(!canTrace)('procfs engine, tracefs', () => {
     expect(left).toHaveLength(1);
     await start();
     expect(readdirSync(INSTANCES)).not.toContain(left[0]);
-  });
-
-  it('should say after a kill for how long nobody watched, and count what began meanwhile', async () => {
-    const first = await start();
-    spawnSync('/bin/true', ['told']);
-    await lineWith(first.file, '"process_exit"', '/bin/true"');
-    const killed = once(first.child, 'exit');
-    first.child.kill('SIGKILL');
-    await killed;
-    spawnSync('/bin/sh', ['-c', 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done']);
-    const second = await start();
-    const words = wordsOf(second);
-    const told = JSON.parse(await lineWith(second.file, '"rate_limit_info"'));
-    const ended = once(second.child, 'close');
-    second.child.stdin.end();
-    await ended;
-    const lost = Number(words.at(-1)?.['lost']);
-    expect(second.hello).toMatchObject({ gap_ms: expect.any(Number), lost });
-    expect(lost).toBeGreaterThanOrEqual(100);
-    expect(engineLossOf(JSON.stringify(told))).toEqual({ kernel_lost: 0, engine_lost: lost });
-    // Nothing was unseen after one that ended by itself.
-    const third = await start();
-    expect(third.hello).toMatchObject({ gap_ms: 0, lost: 0 });
   });
 
   it('should not be fooled by a line break in a file name', async () => {

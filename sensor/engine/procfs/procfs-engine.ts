@@ -7,10 +7,11 @@
 // Started beside another one it says that it is attached and waits for the word of what that one told last: its trace
 // holds what came since. decision: D50
 import { isBeside, pollMs } from './engine-options.ts';
-import { beginExport, counts, flush, type Line, tellLost } from './export-file.ts';
-import { type Began, emitExisting, meetExisting } from './known-processes.ts';
-import { lastPid, leaveSign, readGap, signLife } from './last-sign.ts';
-import { pollProcesses, pollSockets } from './polling.ts';
+import { beginExport, counts, flush, type Line, noteGap, tellLost } from './export-file.ts';
+import { type Began, forksNow, lastPid } from './fork-counts.ts';
+import { emitExisting, meetExisting } from './known-processes.ts';
+import { beginToEnd, type Gap, leaveSign, readGap, signLife } from './last-sign.ts';
+import { countUnseen, pollProcesses, pollSockets } from './polling.ts';
 import { readProc } from './proc-files.ts';
 import {
   countRingLoss,
@@ -44,10 +45,12 @@ let stopping = false;
 let drainUntilMs = 0;
 let isReading = false;
 let hasExport = false;
+let isPolling = false;
 
 function stop(): void {
   if (stopping) return;
   stopping = true;
+  beginToEnd();
   drainUntilMs = performance.now() + DRAIN_WAIT_MS;
   if (!isReading) leave();
   // A reader that cannot be woken blocks any exit.
@@ -58,6 +61,7 @@ function stop(): void {
 function leave(): never {
   if (hasExport) {
     tellConnects(Number.MAX_SAFE_INTEGER);
+    if (isPolling) countUnseen();
     tellLost();
     leaveSign();
     say({ ...handover.lastTold(), written: counts.written, lost: counts.lost });
@@ -95,28 +99,30 @@ function awaitWord(take: () => void): void {
 
 function beginning(): Began {
   const ticks = Number.parseFloat(readProc('uptime') ?? '') * 100;
-  return { us: monotonicUs(), ticks, lastPid: lastPid() };
+  return { us: monotonicUs(), ticks, lastPid: lastPid(), forks: forksNow() };
 }
 
 /**
- * Nobody watched since one that was killed: what it did not see is counted and told before this one signs in its place,
- * or it would be forgotten when this one is killed in turn.
+ * Nobody watched since the one before ended: what began meanwhile is counted and told before this one signs in its place,
+ * or it would be forgotten when this one is killed.
  */
-function followSigns(began: Began): number {
-  const { gapMs, unseen } = readGap(began);
-  counts.lost += unseen;
+function followSigns(began: Began): Gap {
+  const gap = readGap(began);
+  counts.lost += gap.unseen;
+  noteGap(gap.unwatched);
   const sign = (): void => {
-    if (tellLost()) signLife(monotonicUs(), lastForked() || began.lastPid);
+    if (tellLost()) signLife(isPolling ? lastPid() : lastForked() || began.lastPid, began);
   };
   sign();
   setInterval(sign, SIGN_MS);
-  return gapMs;
+  return gap;
 }
 
 function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
   beginExport();
   hasExport = true;
-  const gapMs = refused === undefined ? followSigns(began) : 0;
+  isPolling = refused !== undefined;
+  const gap = followSigns(began);
   emitExisting(began);
   pollSockets(true);
   if (refused === undefined) {
@@ -128,6 +134,7 @@ function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
     hooks.push({
       hook: 'sched_process_exec',
       reason: `short-lived processes are not seen: ${refused}`,
+      missing: true,
     });
     const brief = 'connections shorter than the poll, or of other network namespaces, are not seen';
     const others = process.getuid?.() === 0 ? '' : "; other users' connections are not seen";
@@ -138,11 +145,13 @@ function begin(began: Began, hooks: Hook[], refused: string | undefined): void {
     setInterval(() => pollSockets(false), NET_POLL_MS);
   }
   const mode = refused === undefined ? 'tracefs' : 'polling';
-  const self = { mode, version: VERSION, pid: process.pid, gap_ms: gapMs, lost: counts.lost };
-  say({ engine: 'procfs', ...self, disabled_hooks: hooks });
+  const self = { mode, version: VERSION, pid: process.pid, gap_ms: gap.gapMs, lost: counts.lost };
+  const { unwatched } = gap;
+  say({ engine: 'procfs', ...self, disabled_hooks: hooks, ...(unwatched && { unwatched }) });
   setInterval(() => {
     followWallClock();
-    countRingLoss();
+    if (isPolling) countUnseen();
+    else countRingLoss();
     tellLost();
     say({ alive: new Date().toISOString(), written: counts.written, lost: counts.lost });
   }, HEARTBEAT_MS);

@@ -6,7 +6,8 @@ import { linkOf, READ_BYTES, startTicks } from './proc-files.ts';
 import { END_MARK, hasMetEnd, onTrace } from './trace-lines.ts';
 import { openTraceRoot } from './trace-root.ts';
 
-export type Hook = { readonly hook: string; readonly reason: string };
+/** What is not seen; `missing` marks what every engine is to see. */
+export type Hook = { readonly hook: string; readonly reason: string; readonly missing?: true };
 const RING_KIB_PER_CPU = 4_096;
 const HOST_PID_NAMESPACE = 'pid:[4026531836]';
 const INSTANCE = /^service-sensor-(\d+)-(\d+)$/;
@@ -46,7 +47,8 @@ export async function openInstance(hooks: Hook[]): Promise<string | undefined> {
     fs.writeFileSync(`${instance}/events/${SOCKETS}/filter`, SOCKET_FILTER);
     fs.writeFileSync(`${instance}/events/${SOCKETS}/enable`, '1');
   } catch (error) {
-    hooks.push({ hook: SOCKETS, reason: `connections are polled: ${String(error)}` });
+    const reason = `connections are polled: ${String(error)}`;
+    hooks.push({ hook: SOCKETS, reason, missing: true });
   }
   return undefined;
 }

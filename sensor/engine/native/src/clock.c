@@ -20,6 +20,16 @@ uint64_t boot_ns(void)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
+uint64_t wall_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t boot_of_wall(uint64_t wall)
+{
+	return wall - offset_ns;
+}
+
 void follow_wall_clock(void)
 {
 	int64_t offset = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);

@@ -37,6 +37,7 @@ static int write_all(const char *bytes, size_t len)
 		bytes += step;
 		len -= step;
 		file_bytes += step;
+		export_totals.bytes += step;
 	}
 	return 0;
 }

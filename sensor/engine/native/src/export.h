@@ -7,6 +7,7 @@
 
 struct export_totals {
 	uint64_t written;
+	uint64_t bytes;
 	uint64_t lost; /* lines the disk refused, or that were too long */
 };
 extern struct export_totals export_totals;

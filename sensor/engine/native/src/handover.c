@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-#include "clock.h"
 #include "told.h"
+#include "unwatched.h"
 
 #define MAGIC 0x31726576646e6168ull
 #define BOOT_ID_CHARS 36
 #define WAIT_STEP_MS 20
 #define PATIENCE_MS 3000
 #define MOST_MS 8000
-#define RECENT 8
 
 /* In a file that is mapped shared: it outlives a kill. */
 struct page {
@@ -25,8 +25,9 @@ struct page {
 	char boot_id[40];
 	u64 told_until; /* 0 while it runs */
 	u64 sign_time;
-	u64 last_pid; /* the number the kernel gave last, to a process or a thread */
+	u64 last_pid; /* as in the sign, for older builds */
 	struct told told;
+	struct watch_sign sign;
 };
 
 /* An older build that starts beside this one cuts the file to its own, shorter page. Within one page of memory that takes
@@ -35,7 +36,6 @@ _Static_assert(sizeof(struct page) <= 4096, "the shared page is longer than one 
 
 static struct page *page;
 static int lock = -1;
-static u64 unseen, gap_ms;
 
 static ssize_t read_file(const char *file, char *to, size_t size)
 {
@@ -55,21 +55,6 @@ static size_t read_link(const char *file, char *to, size_t size)
 	return len > 0 ? len : 0;
 }
 
-static u64 last_pid(void)
-{
-	char text[128];
-	const char *at = read_file("/proc/loadavg", text, sizeof(text)) > 0 ? strrchr(text, ' ') : 0;
-
-	return at ? strtoull(at, 0, 10) : 0;
-}
-
-static u64 pid_max(void)
-{
-	char text[32];
-
-	return read_file("/proc/sys/kernel/pid_max", text, sizeof(text)) > 0 ? strtoull(text, 0, 10) : 32768;
-}
-
 /* A lock that the kernel drops before it begins with the slow detaching of programs, also of one that was killed. */
 static int try_lock(short type)
 {
@@ -78,23 +63,38 @@ static int try_lock(short type)
 	return fcntl(lock, F_SETLK, &whole) ? -errno : 0;
 }
 
-/* Ends the holder, when it is the same program: one that hangs would keep the export for ever. */
-static void end_holder(void)
+static pid_t holder_of_lock(void)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fcntl(lock, F_GETLK, &whole) || whole.l_type == F_UNLCK || whole.l_pid <= 1 ? 0 : whole.l_pid;
+}
+
+static bool is_this_program(pid_t pid)
+{
 	char link[64], own[PATH_MAX], other[PATH_MAX];
 	const char *own_name, *other_name;
 
-	if (fcntl(lock, F_GETLK, &whole) || whole.l_type == F_UNLCK || whole.l_pid <= 1)
-		return;
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)whole.l_pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	own[read_link("/proc/self/exe", own, sizeof(own))] = 0;
 	other[read_link(link, other, sizeof(other))] = 0;
 	own_name = strrchr(own, '/');
 	other_name = strrchr(other, '/');
 	/* The file may have been replaced since: its name then ends in " (deleted)". */
-	if (own_name && other_name && !strncmp(own_name, other_name, strlen(own_name)))
-		kill(whole.l_pid, SIGKILL);
+	return own_name && other_name && !strncmp(own_name, other_name, strlen(own_name));
+}
+
+/* Asks the holder to end or, when it hangs and would keep the export for ever, ends it; only one that is the same program.
+ * It holds the lock after it is pinned as it did before: no other process has got its number meanwhile. */
+static void signal_holder(int signal)
+{
+	pid_t holder = holder_of_lock();
+	int pinned = holder ? syscall(SYS_pidfd_open, holder, 0) : -1;
+
+	if (pinned >= 0 && is_this_program(holder) && holder_of_lock() == holder)
+		syscall(SYS_pidfd_send_signal, pinned, signal, 0, 0);
+	if (pinned >= 0)
+		close(pinned);
 }
 
 static int wait_for_lock(bool is_awaited)
@@ -106,8 +106,11 @@ static int wait_for_lock(bool is_awaited)
 
 		if (error != -EAGAIN && error != -EACCES && error != -EINTR)
 			return error;
+		/* One whose Sensor has died goes on until somebody takes over. */
+		if (waited == 0 && !is_awaited)
+			signal_holder(SIGTERM);
 		if (waited == PATIENCE_MS && !is_awaited)
-			end_holder();
+			signal_holder(SIGKILL);
 		/* Whoever awaits this one has thought better of it. */
 		if (poll(is_awaited ? &input : 0, is_awaited, WAIT_STEP_MS) > 0)
 			return -ECANCELED;
@@ -115,23 +118,22 @@ static int wait_for_lock(bool is_awaited)
 	return -EBUSY;
 }
 
-/* What the one before left, when it ran since this machine started. */
-static void read_legacy(const char *boot_id, u64 attached)
+/* What the one before left, however it ended. */
+static void read_legacy(const char *boot_id)
 {
-	u64 now, most;
+	struct watch_sign sign = page->sign;
 
-	if (page->magic != MAGIC || strncmp(page->boot_id, boot_id, BOOT_ID_CHARS))
+	if (page->magic != MAGIC)
 		return;
-	if (page->told_until) {
+	sign.last_pid = page->last_pid;
+	if (strncmp(page->boot_id, boot_id, BOOT_ID_CHARS)) {
+		unwatched_count(&sign, WATCH_REBOOTED, 0);
+	} else if (page->told_until) {
 		told_take(page->told_until, &page->told);
-		return;
+		unwatched_count(&sign, WATCH_STOPPED, page->told_until);
+	} else if (page->sign_time) {
+		unwatched_count(&sign, WATCH_KILLED, page->sign_time);
 	}
-	if (!page->sign_time || page->sign_time > attached)
-		return;
-	gap_ms = (attached - page->sign_time) / 1000000;
-	now = last_pid();
-	most = pid_max();
-	unseen = now >= page->last_pid ? now - page->last_pid : now + (most > page->last_pid ? most - page->last_pid : 0);
 }
 
 int handover_open(const char *export_file)
@@ -147,7 +149,7 @@ int handover_open(const char *export_file)
 	return page == MAP_FAILED ? -errno : 0;
 }
 
-int handover_take(u64 attached, bool is_awaited)
+int handover_take(bool is_awaited)
 {
 	char boot_id[64];
 	int error = wait_for_lock(is_awaited);
@@ -155,7 +157,7 @@ int handover_take(u64 attached, bool is_awaited)
 	if (error)
 		return error;
 	read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
-	read_legacy(boot_id, attached);
+	read_legacy(boot_id);
 	memset(page, 0, sizeof(*page));
 	memcpy(page->boot_id, boot_id, BOOT_ID_CHARS);
 	handover_sign();
@@ -163,25 +165,17 @@ int handover_take(u64 attached, bool is_awaited)
 	return 0;
 }
 
-u64 handover_unseen(void)
-{
-	return unseen;
-}
-
-u64 handover_gap_ms(void)
-{
-	return gap_ms;
-}
-
-/* What began shortly before may not have been told whole yet: the number of a while ago is what is kept. */
 void handover_sign(void)
 {
-	static u64 recent[RECENT];
-	static unsigned signs;
+	unwatched_sign(&page->sign);
+	page->last_pid = page->sign.last_pid;
+	page->sign_time = page->sign.boot;
+}
 
-	recent[signs++ % RECENT] = last_pid();
-	page->last_pid = recent[signs < RECENT ? 0 : signs % RECENT];
-	page->sign_time = boot_ns();
+void handover_prepare_to_leave(void)
+{
+	unwatched_leave(&page->sign);
+	page->last_pid = page->sign.last_pid;
 }
 
 void handover_leave(u64 until)

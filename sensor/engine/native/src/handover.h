@@ -1,6 +1,6 @@
-/* One engine writes an export at a time. The next one attaches its programs, waits here until the last has let go, and
- * learns from a page they share what it left behind: when it stopped telling, or that it was killed and how many
- * processes have begun since it was last seen alive. */
+/* One engine writes an export at a time. The next one attaches its programs, asks the last one to end when nobody else
+ * does, waits here until it has let go, and learns from a page they share what it left behind: when it stopped telling,
+ * or that it was killed. */
 #ifndef HANDOVER_H
 #define HANDOVER_H
 
@@ -9,15 +9,13 @@
 
 /* Opens the page beside the export. 0 or a negative errno. */
 int handover_open(const char *export_file);
-/* Waits for the one before, and ends it when it does not let go, unless somebody else sees to that and awaits this one;
- * `attached` is when this one began to see. From then on told_before knows what that one has told. */
-int handover_take(u64 attached, bool is_awaited);
-/* At most how many processes and threads began unseen between the last sign of a killed engine and this one. */
-u64 handover_unseen(void);
-/* For how long nobody watched; 0 unless the one before was killed. */
-u64 handover_gap_ms(void);
+/* Waits for the one before, and asks it to end, and ends it when it does not, unless somebody else sees to that and awaits
+ * this one. From then on told_before knows what that one has told, and unwatched.h what nobody has. */
+int handover_take(bool is_awaited);
 /* A sign of life, a few times a second. */
 void handover_sign(void);
+/* Its last moment comes: nothing is signed any more. */
+void handover_prepare_to_leave(void);
 /* Lets go; everything up to then has been written, and what was told last is left with it. */
 void handover_leave(u64 told_until);
 

@@ -10,6 +10,7 @@
 #include "policy-lines.h"
 #include "procfs.h"
 #include "told.h"
+#include "unwatched.h"
 #include "who.h"
 
 #define AF_INET 2
@@ -95,7 +96,7 @@ void tell_existing(struct process *process, u64 time)
 	tell_process(process, time);
 }
 
-void tell_lost(u64 lost, u64 in_kernel)
+void tell_lost(u64 lost, u64 in_kernel, bool with_gap)
 {
 	struct text *to = begin("rate_limit_info");
 
@@ -104,6 +105,8 @@ void tell_lost(u64 lost, u64 in_kernel)
 	put(to, "\",\"number_of_kernel_dropped_events\":\"");
 	put_number(to, in_kernel);
 	put(to, "\"");
+	if (with_gap)
+		put_unwatched(to);
 	end(to, boot_ns());
 }
 

@@ -13,7 +13,7 @@ void tell_event(const void *record, size_t size);
 /* A process that was there before; `time` is when it is told. */
 void tell_existing(struct process *process, u64 time);
 /* What was lost since it was last told, and how much of that in the kernel. */
-void tell_lost(u64 lost, u64 in_kernel);
+void tell_lost(u64 lost, u64 in_kernel, bool with_gap);
 /* A line of this kind, open inside its braces, for those who write the rest themselves. */
 struct text *line_begin(const char *kind);
 void line_end(struct text *to, u64 time);

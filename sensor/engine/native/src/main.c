@@ -1,5 +1,6 @@
 /* The engine that sees through eBPF: a program of its own that writes Tetragon 1.7 JSON lines. Its standard input must be
- * held open by whoever starts it; when that ends, or at SIGTERM, it detaches, writes what the kernel still holds and ends. */
+ * held open by whoever starts it; at `end` there, or at SIGTERM, it detaches, writes what the kernel still holds and ends. When
+ * that input ends without a word, it does so too, after the while that it may outlive whoever started it. */
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
@@ -19,10 +20,12 @@
 #include "handover.h"
 #include "lines.h"
 #include "names.h"
+#include "outlive.h"
 #include "policies.h"
 #include "procfs.h"
 #include "programs.h"
 #include "told.h"
+#include "unwatched.h"
 #include "watched.h"
 #include "words.h"
 
@@ -34,6 +37,7 @@
 #define LEAVE_GRACE_NS 100000000ull
 #define MEMORY_MAX_BYTES (192ull << 20) /* refused beyond: the engine then ends itself and is started again */
 #define EXIT_REFUSED 3
+#define END_WORD "end\n"
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
 static struct options options = { .ring_kib = 4096 };
@@ -94,7 +98,7 @@ static int add_cgroup(const char *path, u32 mode)
 enum flag {
 	FLAG_FILE = 256, FLAG_SIZE, FLAG_BACKUPS, FLAG_NODE, FLAG_IGNORE, FLAG_WATCH, FLAG_WATCH_WRITE, FLAG_CGROUP,
 	FLAG_NOT_CGROUP, FLAG_DNS_PORT, FLAG_CLOSE, FLAG_RING, FLAG_PROBE,
-	FLAG_POLICIES, FLAG_BESIDE,
+	FLAG_POLICIES, FLAG_BESIDE, FLAG_OUTLIVE_MS, FLAG_OUTLIVE_BYTES,
 };
 static const struct option FLAGS[] = {
 	{ "export-filename", required_argument, 0, FLAG_FILE },
@@ -112,6 +116,8 @@ static const struct option FLAGS[] = {
 	{ "probe", no_argument, 0, FLAG_PROBE },
 	{ "policy-file", required_argument, 0, FLAG_POLICIES },
 	{ "beside", no_argument, 0, FLAG_BESIDE },
+	{ "outlive-ms", required_argument, 0, FLAG_OUTLIVE_MS },
+	{ "outlive-bytes", required_argument, 0, FLAG_OUTLIVE_BYTES },
 	{ 0 },
 };
 
@@ -140,6 +146,8 @@ static int read_flag(int flag, const char *value)
 		return 0;
 	case FLAG_POLICIES: policies_init(value); return 0;
 	case FLAG_BESIDE: is_beside = true; return 0;
+	case FLAG_OUTLIVE_MS: outlive_allow_ms(strtoull(value, 0, 10)); return 0;
+	case FLAG_OUTLIVE_BYTES: outlive_allow_bytes(strtoull(value, 0, 10)); return 0;
 	case FLAG_PROBE: only_probe = true; return 0;
 	case FLAG_CLOSE: settings->tell_close = 1; return 0;
 	case FLAG_RING:
@@ -169,22 +177,25 @@ static int read_flags(int count, char **words)
 /* A line of losses that the disk refuses is no event that got lost: it is told again, with what follows. */
 static void tell_losses(void)
 {
+	static bool is_gap_told;
+	bool with_gap = !is_gap_told && unwatched_ms() > 0;
 	u64 in_kernel, in_engine, refused;
 
 	export_flush();
 	refused = export_totals.lost;
 	in_kernel = kernel_lost();
 	in_engine = engine_lost();
-	if (in_kernel > kernel_lost_told || in_engine > engine_lost_told) {
+	if (in_kernel > kernel_lost_told || in_engine > engine_lost_told || with_gap) {
 		u64 more = in_kernel > kernel_lost_told ? in_kernel - kernel_lost_told : 0;
 
-		tell_lost(more + (in_engine - engine_lost_told), more);
+		tell_lost(more + (in_engine - engine_lost_told), more, with_gap);
 		export_flush();
 		if (export_totals.lost > refused) {
 			export_totals.lost = refused;
 			return;
 		}
 	}
+	is_gap_told = true;
 	kernel_lost_told = in_kernel;
 	engine_lost_told = in_engine;
 }
@@ -196,16 +207,30 @@ static void put_policies_in_force(void)
 	policies_tell(image_text, say);
 }
 
-/* Standard input that ends, or a signal. Anything said there means that the policies are others now. */
+/* Whoever started this one is gone, and did not say that it is to end. */
+static bool goes_on_alone(struct pollfd *input)
+{
+	input->fd = -1;
+	/* Its number may be another's soon. */
+	for (unsigned i = 0; i < options.ignored_count; i++)
+		programs_unignore(options.ignored[i]);
+	return outlive_begin();
+}
+
+/* A signal, or `end` on the standard input, or the end of that; anything else there means that the policies are others now. */
 static bool is_over(struct pollfd *polled)
 {
 	char word[256];
+	ssize_t len;
 
 	if (polled[2].revents)
 		return true;
 	if (!polled[1].revents)
 		return false;
-	if (read(polled[1].fd, word, sizeof(word)) <= 0)
+	len = read(polled[1].fd, word, sizeof(word));
+	if (len <= 0)
+		return !goes_on_alone(&polled[1]);
+	if (memmem(word, len, END_WORD, strlen(END_WORD)))
 		return true;
 	put_policies_in_force();
 	return false;
@@ -231,7 +256,7 @@ static void run(int signals)
 	u64 heartbeat = boot_ns() + HEARTBEAT_NS, sign = 0;
 	bool full = false;
 
-	while (!is_over_after_wait(polled, full)) {
+	while (!is_over_after_wait(polled, full) && !outlive_is_over()) {
 		u64 now;
 
 		full = programs_take() == TAKE_MOST;
@@ -256,8 +281,10 @@ static void run(int signals)
 static void leave(void)
 {
 	const struct timespec step = { 0, LEAVE_STEP_MS * 1000000l };
-	u64 told_until = programs_stop();
+	u64 told_until;
 
+	handover_prepare_to_leave();
+	told_until = programs_stop();
 	told_list_until(told_until);
 	policies_stop(told_until);
 	/* A program that was interrupted in the middle of an event says it when it goes on. */
@@ -317,6 +344,7 @@ static int start(void)
 	error = programs_start(&options, cgroups_init(), tell_event);
 	if (error)
 		return refuse_programs(error);
+	unwatched_attached();
 	began = boot_ns();
 	/* In force before the engine before takes its own away. */
 	policies_reload();
@@ -325,7 +353,7 @@ static int start(void)
 		procfs_adopt_all(began, only_know, began);
 		say_attached();
 	}
-	error = handover_take(began, is_beside);
+	error = handover_take(is_beside);
 	if (error)
 		return refuse("export_in_use", strerror(-error));
 	error = export_open();

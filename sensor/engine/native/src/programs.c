@@ -305,6 +305,11 @@ int programs_fd(void)
 	return ring_buffer__epoll_fd(ring);
 }
 
+void programs_unignore(u32 pid)
+{
+	bpf_map_delete_elem(bpf_map__fd(engine->maps.ignored), &pid);
+}
+
 unsigned programs_take(void)
 {
 	taken = 0;

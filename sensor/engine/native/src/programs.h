@@ -35,6 +35,8 @@ const struct disabled *programs_disabled(unsigned *count);
 unsigned programs_attached(void);
 /* What becomes readable when there is something to take. */
 int programs_fd(void);
+/* From now on this process is told as any other. */
+void programs_unignore(u32 pid);
 #define TAKE_MOST 4096
 /* Takes what the ring holds, at most TAKE_MOST; how many. */
 unsigned programs_take(void);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include "../events.h"
 
-#define TOLD_MAX 500
+#define TOLD_MAX 490
 /* How far apart the two stamps of one event may be. */
 #define TOLD_APART_NS 10000000ull
 

@@ -5,12 +5,12 @@
 #include <unistd.h>
 #include "clock.h"
 #include "export.h"
-#include "handover.h"
 #include "lines.h"
 #include "policies.h"
 #include "processes.h"
 #include "procfs.h"
 #include "programs.h"
+#include "unwatched.h"
 
 void say(struct text *to, char *start)
 {
@@ -27,7 +27,7 @@ u64 kernel_lost(void)
 
 u64 engine_lost(void)
 {
-	return export_totals.lost + lines_malformed() + handover_unseen();
+	return export_totals.lost + lines_malformed() + unwatched_begun();
 }
 
 static u64 all_lost(void)
@@ -53,7 +53,8 @@ void say_hello(void)
 	put(to, "],\"attached\":");
 	put_number(to, programs_attached());
 	put(to, ",\"gap_ms\":");
-	put_number(to, handover_gap_ms());
+	put_number(to, unwatched_ms());
+	put_unwatched(to);
 	put(to, ",\"lost\":");
 	put_number(to, all_lost());
 	put(to, ",\"pid\":");
