@@ -1,5 +1,4 @@
 // The effects of the root machine: opens what is on disk, decides with the machine, and starts and stops the rest.
-import { join } from 'node:path';
 import { type EventFromLogic, fromPromise, toPromise } from 'xstate';
 import { watchWallClock } from '../../actors/runtime/clock-watch.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
@@ -17,6 +16,7 @@ import { judgeExpiry, type Prepared } from '../../machines/sensor/node.rules.ts'
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
+import { exportFileIn } from '../engine/export-files.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
@@ -69,7 +69,7 @@ export function runNode(options: NodeOptions): NodeRun {
   const instanceId = options.random(16).toString('hex');
   const seed = options.random(4).readInt32LE();
   const facts = emptyFacts();
-  const exportFile = join(config.stateDir, 'engine', 'export', 'events.log');
+  const exportFile = exportFileIn(config.stateDir);
   const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
   let identity: Identity | null = null;

@@ -9,6 +9,10 @@ import {
   type HookReport,
   isUntried,
 } from '../../machines/sensor/engine.rules.ts';
+import {
+  ENGINE_OUTLIVE_MAX_BYTES,
+  ENGINE_OUTLIVE_MS,
+} from '../../machines/sensor/engine-limits.ts';
 import { refusalOf } from '../../machines/sensor/engine-trials.rules.ts';
 import { type EbpfConfig, NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
@@ -23,6 +27,7 @@ import {
 } from './engine-upgrades.ts';
 import { readKernel } from './kernel.ts';
 import { type GivenUp, layOutAndChoose } from './lay-out.ts';
+import { endOrphan } from './orphan.ts';
 import { residentBytes } from './process-memory.ts';
 import { createTetragon, NO_TETRAGON, type Tetragon } from './tetragon/tetragon.ts';
 import { clearBeside } from './unpack.ts';
@@ -145,6 +150,7 @@ export function createEngineLauncher(
       chosen = found.choice.kind;
       upgrades.follow(chosen === 'tetragon' ? null : chosen, found.engines);
       if (chosen !== 'tetragon') await tetragon.clearAway();
+      if (chosen !== 'ebpf') await endOrphan(stateDir);
       return found.choice.hasFallback;
     },
     fallBack(reason) {
@@ -212,6 +218,14 @@ export function createEngineLauncher(
   };
 }
 
+/** It goes on when this Sensor is killed, until the next one's engine takes over. decision: D51 */
+const OUTLIVE = [
+  '--outlive-ms',
+  String(ENGINE_OUTLIVE_MS),
+  '--outlive-bytes',
+  String(ENGINE_OUTLIVE_MAX_BYTES),
+];
+
 function kindOf({ kind }: EngineBuild): EngineKind {
   return kind === 'tetragon' || kind === 'ebpf' ? kind : 'procfs';
 }
@@ -230,7 +244,7 @@ function launchProcess(
   const [program, ...words] = kind === 'ebpf' ? [entry] : [process.execPath, entry];
   const flags = ['--export-filename', exportFile, '--node-name', nodeName];
   if (carriesPolicies && policyFile !== undefined) flags.push('--policy-file', policyFile);
-  if (kind === 'ebpf') flags.push(...options.ebpfFlags);
+  if (kind === 'ebpf') flags.push(...OUTLIVE, ...options.ebpfFlags);
   if (options.isBeside === true) flags.push('--beside');
   const child = spawn(program, [...words, ...flags, '--ignore-pid', String(process.pid)], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -252,7 +266,8 @@ function launchProcess(
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     memoryBytes: () => residentBytes(child.pid),
     endInput: () => {
-      child.stdin.end();
+      // Without the word it would take this Sensor for one that died, and go on.
+      child.stdin.end('end\n');
     },
     kill: () => {
       child.kill('SIGKILL');

@@ -2,6 +2,11 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+/** Where the engine of a state directory writes what it sees. */
+export function exportFileIn(stateDir: string): string {
+  return path.join(stateDir, 'engine', 'export', 'events.log');
+}
+
 export type ExportFile = { readonly file: string; readonly inode: string };
 export type OpenExport = {
   /** Of the file that was opened, whatever its name is by now. */

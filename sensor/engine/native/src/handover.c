@@ -97,6 +97,33 @@ static void signal_holder(int signal)
 		close(pinned);
 }
 
+static bool has_lost_its_starter(void)
+{
+	struct pollfd input = { STDIN_FILENO, 0, 0 };
+
+	return poll(&input, 1, 0) > 0 && input.revents & POLLHUP;
+}
+
+/* One whose Sensor has died goes on until somebody takes over. Of several that want to, the last one that was started is to:
+ * one whose own Sensor has died meanwhile makes way. False = it does. */
+static bool ask_holder(unsigned waited)
+{
+	static pid_t asked;
+	static unsigned asked_at;
+	pid_t holder = holder_of_lock();
+
+	if (holder && holder != asked) {
+		if (asked && has_lost_its_starter())
+			return false;
+		asked = holder;
+		asked_at = waited;
+		signal_holder(SIGTERM);
+	}
+	if (holder && waited - asked_at == PATIENCE_MS)
+		signal_holder(SIGKILL);
+	return true;
+}
+
 static int wait_for_lock(bool is_awaited)
 {
 	struct pollfd input = { STDIN_FILENO, 0, 0 };
@@ -106,11 +133,8 @@ static int wait_for_lock(bool is_awaited)
 
 		if (error != -EAGAIN && error != -EACCES && error != -EINTR)
 			return error;
-		/* One whose Sensor has died goes on until somebody takes over. */
-		if (waited == 0 && !is_awaited)
-			signal_holder(SIGTERM);
-		if (waited == PATIENCE_MS && !is_awaited)
-			signal_holder(SIGKILL);
+		if (!is_awaited && !ask_holder(waited))
+			return -ECANCELED;
 		/* Whoever awaits this one has thought better of it. */
 		if (poll(is_awaited ? &input : 0, is_awaited, WAIT_STEP_MS) > 0)
 			return -ECANCELED;

@@ -1,0 +1,106 @@
+// The Sensor is killed again and again while numbered programs start all the time, and started again a little later. Its
+// `ebpf` engine goes on meanwhile, so that not one of them is missing; of `procfs`, which ends with its Sensor, what is
+// missing is counted. PROPS_SEED replays the instants, ENGINE_KILLS shortens or lengthens the story. decision: D51;
+// invariant: I19
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { api } from './api.ts';
+import { missingForEbpf, statusFile } from './ebpf.ts';
+import {
+  createToken,
+  isHealthy,
+  isSkipped,
+  kill,
+  onlySensor,
+  startConsole,
+  startSensor,
+  stop,
+} from './fleet.ts';
+import { startMarks } from './marks.ts';
+import { eventually, type Home, makeHome, processesOf, removeHome } from './programs.ts';
+import { askClickhouse, embeddedClickhouse } from './stored.ts';
+
+const KILLS = Number(process.env['ENGINE_KILLS'] ?? 20);
+const RUN_MAX_MS = 6_000;
+const GAP_MAX_MS = 3_000;
+const MARK_PAUSE_MS = 25;
+const TIMEOUT_MS = 900_000;
+type Counted = { readonly binary: string; readonly times: string };
+
+const seed = Number(process.env['PROPS_SEED'] ?? 20_261_121);
+let home: Home | null = null;
+afterEach(async () => {
+  if (home !== null) await removeHome(home);
+});
+
+const skip = isSkipped('sensor gap', missingForEbpf());
+it.skipIf(skip).each(['ebpf', 'procfs'])(
+  'should lose nothing uncounted, however often the Sensor of the engine %s is killed',
+  { timeout: TIMEOUT_MS },
+  async (kind) => {
+    home = await makeHome();
+    const at = home;
+    const mark = `SG${kind}${process.pid}`;
+    writeFileSync(join(at.sensorDir, 'sensor.yaml'), stringify({ engine: kind }), { mode: 0o600 });
+    const running = await startConsole(at);
+    let sensor = startSensor(at, { token: await createToken(at) });
+    const { sensor_id } = await onlySensor(at, isHealthy);
+    await eventually('its engine runs', () =>
+      statusFile(at).engine.state === 'running' ? true : null,
+    );
+    const marks = startMarks(at, mark, MARK_PAUSE_MS);
+    let state = seed >>> 0;
+    const drawn = (most: number): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return (state / 2 ** 32) * most;
+    };
+    for (let cut = 0; cut < KILLS; cut += 1) {
+      await sleep(drawn(RUN_MAX_MS));
+      await kill(sensor);
+      await sleep(drawn(GAP_MAX_MS));
+      sensor = startSensor(at);
+    }
+    const pid = sensor.pid;
+    await eventually('its engine runs again', () => {
+      const { engine, ...status } = statusFile(at);
+      return Reflect.get(status, 'pid') === pid && engine.state === 'running' ? true : null;
+    }).catch((error: unknown) => expect.unreachable(`${error}\n${sensor.output()}`));
+    const lastMade = marks.made();
+    await eventually('more marks', () => (marks.made() > lastMade + 20 ? true : null));
+    await marks.stop();
+    const made = marks.made();
+    const access = embeddedClickhouse(at);
+    const counted = () =>
+      askClickhouse<Counted>(
+        access,
+        `SELECT process.binary AS binary, count() AS times FROM runtime_events FINAL
+         WHERE event_kind = 'process_exec' AND process.binary LIKE {pattern: String}
+         GROUP BY binary`,
+        { pattern: `%/${mark}-%` },
+      );
+    await eventually('the last mark is stored', async () =>
+      (await counted()).some(({ binary }) => binary.endsWith(`-${made - 1}`)) ? true : null,
+    );
+    const told = await counted();
+    const missing = made - told.length;
+    const lost = await eventually('the ledger is told and stored', async () => {
+      const answer = await api(at, 'GET', `/api/v2/sensors/${sensor_id}/coverage`);
+      const { losses } = answer.body as { losses: Readonly<Record<string, number>> };
+      const all = (losses['kernel_lost'] ?? 0) + (losses['engine_lost'] ?? 0);
+      return all >= missing ? { all } : null;
+    });
+    process.stderr.write(
+      `seed ${seed}: ${KILLS} kills of the Sensor, ${kind}: ${made} programs, ${missing} missing, ${lost.all} counted\n`,
+    );
+    expect(told.filter(({ times }) => times !== '1')).toEqual([]);
+    if (kind === 'ebpf') expect({ missing, ...lost }).toEqual({ missing: 0, all: 0 });
+    expect(await stop(sensor)).toBe(0);
+    await eventually('no engine is left', () =>
+      processesOf(at.sensorDir).some(({ command }) => command.includes(at.sensorDir)) ? null : true,
+    );
+    expect(await stop(running)).toBe(0);
+  },
+);
