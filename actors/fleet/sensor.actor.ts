@@ -5,7 +5,11 @@ import {
   type SensorSnapshot,
   sensorMachine,
 } from '../../machines/console/fleet/sensor.machine.ts';
-import { healthFactsOf, type SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
+import {
+  engineSeen,
+  healthFactsOf,
+  type SensorInput,
+} from '../../machines/console/fleet/sensor.rules.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import {
   type Health,
@@ -40,7 +44,8 @@ export function sensorInputOf(row: SensorRow, nowMs: number, intervals: Interval
     reportedTrustState: trust?.state ?? null,
     lastTrustErrorAtMs: timeOf(trust?.last_trust_error_at),
     lastConnectionErrorAtMs: timeOf(trust?.last_connection_error_at),
-    engineState: engine?.state ?? null,
+    engineState:
+      engine?.state === undefined ? null : engineSeen(engine.state, engine.disabled_hooks),
     windows: {
       recommendedMs: intervals.RENEWAL_RECOMMENDED_MS,
       dueMs: intervals.RENEWAL_DUE_MS,

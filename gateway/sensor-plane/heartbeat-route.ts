@@ -6,6 +6,7 @@ import type { IngestOutcome } from '../../actors/telemetry/ingest.ts';
 import { pipelineOf, settledOf } from '../../actors/telemetry/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
+import { engineSeen } from '../../machines/console/fleet/sensor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
@@ -95,7 +96,7 @@ function tellActor(
     reportedTrustState: beat.trust.state,
     lastTrustErrorAtMs: instantOf(beat.trust.last_trust_error_at),
     lastConnectionErrorAtMs: instantOf(beat.trust.last_connection_error_at),
-    engineState: beat.engine.state,
+    engineState: engineSeen(beat.engine.state, beat.engine.disabled_hooks),
   });
 }
 
@@ -124,7 +125,7 @@ function factsOf(
         ...(engine.mode === undefined ? {} : { mode: engine.mode }),
         state: engine.state,
         restarts: engine.restarts,
-        disabled_hooks: engine.disabled_hooks.map(({ hook, reason }) => ({ hook, reason })),
+        disabled_hooks: engine.disabled_hooks.map(hookOf),
         loaded_policies: engine.loaded_policies.map(policyOf),
       },
       trust: {
@@ -146,6 +147,10 @@ function factsOf(
       capabilities: beat.sensor.capabilities,
     },
   };
+}
+
+function hookOf({ hook, reason, missing }: HeartbeatRequest['engine']['disabled_hooks'][number]) {
+  return { hook, reason, ...(missing === true ? { missing } : {}) };
 }
 
 function policyOf(one: HeartbeatRequest['engine']['loaded_policies'][number]) {

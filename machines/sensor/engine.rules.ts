@@ -9,7 +9,12 @@ import { TETRAGON_MEMORY_MAX_BYTES } from './tetragon-limits.ts';
 
 const HOOK_REASON_MAX_CHARS = 512;
 
-export type HookReport = { readonly hook: string; readonly reason: string };
+/** What an engine does not see; `missing` is what every engine is to see. */
+export type HookReport = {
+  readonly hook: string;
+  readonly reason: string;
+  readonly missing?: true;
+};
 
 /** What the engine said of itself when it began. */
 export type EngineHello = {

@@ -86,6 +86,13 @@ const LoadedPolicy = Type.Object({
   would_have_acted: Type.Optional(Count),
 });
 
+const DisabledHook = Type.Object({
+  hook: Text(256),
+  reason: Text(512),
+  /** An engine that runs without it sees less than every engine is to see. */
+  missing: Type.Optional(Type.Boolean()),
+});
+
 export const EngineReport = Type.Object({
   kind: Text(32),
   version: Text(32),
@@ -93,9 +100,7 @@ export const EngineReport = Type.Object({
   mode: Type.Optional(Text(32)),
   state: Type.Enum([...ENGINE_STATES]),
   restarts: Count,
-  disabled_hooks: Type.Array(Type.Object({ hook: Text(256), reason: Text(512) }), {
-    maxItems: 256,
-  }),
+  disabled_hooks: Type.Array(DisabledHook, { maxItems: 256 }),
   loaded_policies: Type.Array(LoadedPolicy, { maxItems: 1_024 }),
 });
 

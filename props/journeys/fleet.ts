@@ -130,12 +130,11 @@ export function onlySensor(
   });
 }
 
-/** Heard of, trusted, its stream open and its engine running. */
+/** Heard of, trusted, its stream open and its engine running, as well as it can here. */
 export function isHealthy(sensor: ListedSensor): boolean {
-  const { states } = sensor;
-  return (
-    sensor.trust_health === 'healthy' && states?.stream === 'open' && states.engine === 'running'
-  );
+  const { engine = '', stream } = sensor.states ?? {};
+  const isWatching = engine === 'running' || engine === 'degraded';
+  return sensor.trust_health === 'healthy' && stream === 'open' && isWatching;
 }
 
 export async function endOf(program: Program): Promise<Ended> {

@@ -38,7 +38,7 @@ const input: fc.Arbitrary<SensorInput> = fc.record({
   reportedTrustState: fc.option(fc.constantFrom(...TRUST_STATES), { nil: null }),
   lastTrustErrorAtMs: someTime,
   lastConnectionErrorAtMs: someTime,
-  engineState: fc.option(fc.constantFrom(...ENGINE_STATES), { nil: null }),
+  engineState: fc.option(fc.constantFrom(...ENGINE_STATES, 'degraded' as const), { nil: null }),
   windows: fc.constant(windows),
 });
 const heartbeat = fc.record({
@@ -47,7 +47,7 @@ const heartbeat = fc.record({
   reportedTrustState: fc.constantFrom(...TRUST_STATES),
   lastTrustErrorAtMs: someTime,
   lastConnectionErrorAtMs: someTime,
-  engineState: fc.constantFrom(...ENGINE_STATES),
+  engineState: fc.constantFrom(...ENGINE_STATES, 'degraded' as const),
 });
 const others = fc.oneof(
   fc.record({ type: fc.constant('stream.opened' as const), atMs }),

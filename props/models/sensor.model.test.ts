@@ -47,7 +47,7 @@ function send(model: Model, real: Real, event: { type: string; [field: string]: 
   real.send({ ...event, atMs: wallOf(model, real) } as never);
 }
 
-const beat = fc.constantFrom('running', 'starting', 'failed').map(
+const beat = fc.constantFrom('running', 'degraded', 'starting', 'failed').map(
   (engineState): Move<Model, Real> => ({
     name: `heartbeat(${engineState})`,
     run(model, real) {
@@ -60,7 +60,8 @@ const beat = fc.constantFrom('running', 'starting', 'failed').map(
       });
       model.heardAtMs = real.nowMs();
       model.hasBeaten = true;
-      model.engine = engineState === 'running' ? 'running' : 'down';
+      const isRunning = engineState === 'running' || engineState === 'degraded';
+      model.engine = isRunning ? engineState : 'down';
     },
   }),
 );

@@ -236,9 +236,16 @@ describe('sensor: stream and engine', () => {
 
   it('should show the engine that the latest heartbeat reports', () => {
     const sensor = begin();
-    for (const state of ['running', 'failed', 'starting', 'running', 'stopped'] as const) {
+    for (const state of [
+      'running',
+      'failed',
+      'degraded',
+      'starting',
+      'running',
+      'stopped',
+    ] as const) {
       tell(sensor, beat({ engineState: state }));
-      expect(at(sensor, 'engine')).toBe(state === 'running' ? 'running' : 'down');
+      expect(at(sensor, 'engine')).toBe(['running', 'degraded'].includes(state) ? state : 'down');
     }
   });
 });

@@ -17,6 +17,16 @@ describe('the hello of an engine', () => {
     expect(hooksOf('tetragon', false)).toEqual([]);
   });
 
+  it('should mark what every engine is to see and this one does not', () => {
+    const listed = [
+      { hook: 'sys_enter_connect', reason: 'it cannot be attached', missing: true },
+      { hook: 'lsm/file_open', reason: 'the bpf LSM is not active', missing: 'yes' },
+    ];
+    const word = { engine: 'ebpf', version: '1.7.0', mode: 'ring', disabled_hooks: listed };
+    const { disabledHooks } = helloOf(word, false, []);
+    expect(disabledHooks.map(({ missing }) => missing)).toEqual([true, undefined]);
+  });
+
   it('should have the engines that were passed over before what it lacks itself', () => {
     const passedOver = [{ hook: 'engine/tetragon', reason: 'no bundle is named' }];
     const own = { hook: 'lsm/file_open', reason: 'the bpf LSM is not active' };

@@ -41,9 +41,10 @@ export function helloOf(
   passedOver: readonly HookReport[],
 ): EngineHello {
   const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
-  const hooks = listed.filter(isObject).map((one) => ({
+  const hooks: HookReport[] = listed.filter(isObject).map((one) => ({
     hook: String(one['hook']).slice(0, 256),
     reason: String(one['reason']).slice(0, 512),
+    ...(one['missing'] === true ? { missing: true as const } : {}),
   }));
   const kind = String(word['engine']).slice(0, 32);
   if (isPreemptRt && kind === 'tetragon') hooks.push(NO_OVERRIDE);

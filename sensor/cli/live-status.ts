@@ -7,7 +7,7 @@ import { STATUS_FILE } from '../actors/status-file.ts';
 import { isObject } from '../transport/answer.ts';
 
 export type Live = Readonly<Record<string, unknown>>;
-type Hook = { readonly hook: string; readonly reason: string };
+type Hook = { readonly hook: string; readonly reason: string; readonly missing: boolean };
 
 const UPGRADE = 'engine/upgrade';
 const ENGINE = 'engine/';
@@ -29,7 +29,9 @@ export function engineLine(live: Live | null): string | null {
   const how = typeof mode === 'string' && mode !== kind ? ` (${mode})` : '';
   const often = Number(restarts ?? 0);
   const again = often === 0 ? '' : `, ${often} ${often === 1 ? 'restart' : 'restarts'}`;
-  return `${String(kind)}${how} ${String(state)}${again}`;
+  const missing = hooksOf(live).some((one) => one.missing);
+  const stands = state === 'running' && missing ? 'degraded' : String(state);
+  return `${String(kind)}${how} ${stands}${again}`;
 }
 
 /** The engines that do not run on this node although they were wished for or are better, each with the reason. */
@@ -76,9 +78,11 @@ function lostIn(counts: unknown): string | null {
 function hooksOf(live: Live | null): readonly Hook[] {
   const engine = live?.['engine'];
   const hooks = isObject(engine) ? engine['disabled_hooks'] : [];
-  return (Array.isArray(hooks) ? hooks : [])
-    .filter(isObject)
-    .map((one) => ({ hook: String(one['hook']), reason: String(one['reason']) }));
+  return (Array.isArray(hooks) ? hooks : []).filter(isObject).map((one) => ({
+    hook: String(one['hook']),
+    reason: String(one['reason']),
+    missing: one['missing'] === true,
+  }));
 }
 
 function isAlive(pid: number): boolean {

@@ -20,6 +20,7 @@ import {
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 import { actorDetail, jsonSafe } from '../system/actor-view.ts';
 import type { FleetRouteDeps } from './fleet-deps.ts';
+import { becauseOf } from './sensor-view.ts';
 
 const Move = Type.Object({
   region: Type.String(),
@@ -81,7 +82,7 @@ export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTyp
           ...actorDetail(deps.sensorActors.kind, glimpse),
           trust_state: live?.trust_state ?? null,
           trust_health: live?.trust_health ?? null,
-          because: [...(live?.because ?? [])],
+          because: live === undefined ? [] : becauseOf(live),
           last_heartbeat_at: timeTextOrNull(live?.last_heartbeat_at_ms),
           recent_moves: deps.feed.recentOf(deps.sensorActors.kind, id).map(moveView),
         };

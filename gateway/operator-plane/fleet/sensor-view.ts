@@ -106,8 +106,13 @@ function trustOf(
   return {
     trust_state: live?.trust_state ?? null,
     trust_health: live?.trust_health ?? null,
-    because: [...(live?.because ?? [])],
+    because: live === undefined ? [] : becauseOf(live),
   };
+}
+
+/** Why its health is what it is, and, whatever that is, that its engine sees less than it is to see. decision: D52 */
+export function becauseOf({ because, engine }: FleetEntry): string[] {
+  return [...because, ...(engine === 'degraded' ? ['engine_degraded'] : [])];
 }
 
 function engineKindOf(row: SensorRow): string | null {

@@ -3,7 +3,7 @@
 //   trust        trusted | renewal_recommended | renewal_due by the certificate's dates; revoked is final
 //   freshness    awaiting its first heartbeat | fresh | stale after the window of silence, unless a stream is open
 //   stream       closed | open
-//   engine       unknown | running | down, as the sensor reports
+//   engine       unknown | running | degraded | down, as the sensor reports
 //   policy       unassigned | pending | in_force | rejected | failed, as assigned and reported
 //   containment  released | containing | contained | releasing, as ordered and confirmed
 import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
@@ -12,27 +12,16 @@ import {
   type HeartbeatReceived,
   lastSeenMs,
   movedWithClock,
+  type PolicyReport,
   type SensorContext,
+  type SensorEvent,
   type SensorInput,
   trustStateAt,
   untilStaleMs,
   untilWindowMs,
 } from './sensor.rules.ts';
 
-type PolicyReport = 'pending' | 'in_force' | 'rejected' | 'failed' | 'unassigned';
-export type SensorEvent =
-  | HeartbeatReceived
-  | { type: 'stream.opened'; atMs: number }
-  | { type: 'stream.closed'; atMs: number; reason: string }
-  | { type: 'certificate.changed'; atMs: number; notAfterMs: number }
-  | { type: 'sensor.revoked'; atMs: number; reason: string }
-  | { type: 'clock.jumped'; atMs: number; byMs: number }
-  | { type: 'windows.changed'; atMs: number; dueMs: number }
-  | { type: 'policy.assigned'; atMs: number }
-  | { type: 'policy.reported'; atMs: number; state: PolicyReport }
-  | { type: 'containment.ordered'; atMs: number }
-  | { type: 'release.ordered'; atMs: number }
-  | { type: 'containment.reported'; atMs: number; contained: boolean };
+export type { SensorEvent } from './sensor.rules.ts';
 
 export const sensorMachine = setup({
   types: {
@@ -54,8 +43,8 @@ export const sensorMachine = setup({
     hasHeartbeat: ({ context }) => context.lastHeartbeatAtMs !== null,
     wasHeardSince: ({ context }) =>
       lastSeenMs(context) + context.windows.stalenessMs > context.freshnessCheckAtMs,
-    isEngineRunning: (_, params: { state: HeartbeatReceived['engineState'] }) =>
-      engineRegionOf(params.state) === 'running',
+    isEngine: (_, params: { state: HeartbeatReceived['engineState']; is: string }) =>
+      engineRegionOf(params.state) === params.is,
     isPolicy: (_, params: { state: PolicyReport; is: PolicyReport }) => params.state === params.is,
     isContained: (_, params: { contained: boolean }) => params.contained,
     isReleased: (_, params: { contained: boolean }) => !params.contained,
@@ -290,10 +279,17 @@ export const sensorMachine = setup({
         'heartbeat.received': [
           {
             guard: {
-              type: 'isEngineRunning',
-              params: ({ event }) => ({ state: event.engineState }),
+              type: 'isEngine',
+              params: ({ event }) => ({ state: event.engineState, is: 'running' }),
             },
             target: '.running',
+          },
+          {
+            guard: {
+              type: 'isEngine',
+              params: ({ event }) => ({ state: event.engineState, is: 'degraded' }),
+            },
+            target: '.degraded',
           },
           { target: '.down' },
         ],
@@ -301,6 +297,7 @@ export const sensorMachine = setup({
       states: {
         unknown: { description: 'No report yet.' },
         running: { description: 'The sensor reports a running engine.' },
+        degraded: { description: 'It runs, and lacks what every engine is to see.' },
         down: { description: 'The sensor reports an engine that is not running.' },
       },
     },

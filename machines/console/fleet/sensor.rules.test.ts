@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CLOCK_CHECK_INTERVAL_MS } from '../../limits.ts';
 import {
   engineRegionOf,
+  engineSeen,
   movedWithClock,
   type SensorContext,
   trustStateAt,
@@ -61,9 +62,18 @@ describe('sensor rules', () => {
     expect(movedWithClock(heardAtMs, { atMs: NOW_MS, byMs })).toBe(moved);
   });
 
-  it('should show an engine as unknown, running or down', () => {
+  it('should show an engine as unknown, running, degraded or down', () => {
     expect(engineRegionOf(null)).toBe('unknown');
     expect(engineRegionOf('running')).toBe('running');
     expect(engineRegionOf('failed')).toBe('down');
+    expect(engineRegionOf('degraded')).toBe('degraded');
+  });
+
+  it('should call an engine degraded that runs without what every engine is to see', () => {
+    const hooks = [{ missing: undefined }, { missing: true }];
+    expect(engineSeen('running', hooks)).toBe('degraded');
+    expect(engineSeen('restarting', hooks)).toBe('restarting');
+    expect(engineSeen('running', hooks.slice(0, 1))).toBe('running');
+    expect(engineSeen('running')).toBe('running');
   });
 });

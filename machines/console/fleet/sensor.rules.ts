@@ -29,12 +29,15 @@ export type SensorContext = {
   readonly windows: SensorWindows;
 };
 
+/** An engine as it is reported, or one that runs and lacks what every engine is to see. decision: D52 */
+export type SeenEngine = EngineState | 'degraded';
+
 export type SensorInput = Omit<
   SensorContext,
   'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs'
 > & {
   readonly knownSinceMs: number;
-  readonly engineState: EngineState | null;
+  readonly engineState: SeenEngine | null;
 };
 
 export type HeartbeatReceived = {
@@ -43,8 +46,24 @@ export type HeartbeatReceived = {
   readonly reportedTrustState: WireTrustState;
   readonly lastTrustErrorAtMs: number | null;
   readonly lastConnectionErrorAtMs: number | null;
-  readonly engineState: EngineState;
+  readonly engineState: SeenEngine;
 };
+
+/** What a sensor says of its policy pack. */
+export type PolicyReport = 'pending' | 'in_force' | 'rejected' | 'failed' | 'unassigned';
+export type SensorEvent =
+  | HeartbeatReceived
+  | { type: 'stream.opened'; atMs: number }
+  | { type: 'stream.closed'; atMs: number; reason: string }
+  | { type: 'certificate.changed'; atMs: number; notAfterMs: number }
+  | { type: 'sensor.revoked'; atMs: number; reason: string }
+  | { type: 'clock.jumped'; atMs: number; byMs: number }
+  | { type: 'windows.changed'; atMs: number; dueMs: number }
+  | { type: 'policy.assigned'; atMs: number }
+  | { type: 'policy.reported'; atMs: number; state: PolicyReport }
+  | { type: 'containment.ordered'; atMs: number }
+  | { type: 'release.ordered'; atMs: number }
+  | { type: 'containment.reported'; atMs: number; contained: boolean };
 
 /** The trust state an expiry means at an instant; without a certificate nothing is near. */
 export function trustStateAt(context: SensorContext): Exclude<TrustRegionState, 'revoked'> {
@@ -86,10 +105,21 @@ export function movedWithClock(heardAtMs: number, jump: { atMs: number; byMs: nu
   return isNew ? heardAtMs : heardAtMs + byMs;
 }
 
+/** What a report says of the engine. */
+export function engineSeen(
+  state: EngineState,
+  hooks: readonly { readonly missing?: boolean | undefined }[] = [],
+): SeenEngine {
+  const isDegraded = state === 'running' && hooks.some(({ missing }) => missing === true);
+  return isDegraded ? 'degraded' : state;
+}
+
 /** What the engine region shows for a reported engine state. */
-export function engineRegionOf(state: EngineState | null): 'unknown' | 'running' | 'down' {
+export function engineRegionOf(
+  state: SeenEngine | null,
+): 'unknown' | 'running' | 'degraded' | 'down' {
   if (state === null) return 'unknown';
-  return state === 'running' ? 'running' : 'down';
+  return state === 'running' || state === 'degraded' ? state : 'down';
 }
 
 /** The facts of a snapshot that health is computed from. */

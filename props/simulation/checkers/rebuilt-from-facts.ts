@@ -3,6 +3,7 @@
 // It is judged once, at the first look at a new life. Excuses: a Console reads the facts while it starts, so what changed
 // since is left out: a sensor that enrolled, renewed, was revoked or was heard in that time; and one that was told to end
 // before that look has let its actors go. decision: D4
+import type { EngineReport } from '../../../machines/wire/heartbeat.ts';
 import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
 import type { CheckerKind } from './checker.ts';
 
@@ -34,8 +35,10 @@ export const rebuiltFromFacts: CheckerKind = {
         if ((trust === 'revoked') !== (row.revokedAtMs !== null)) {
           report(`${host.name} started ${sensorId} as ${trust}, and the facts say otherwise`);
         }
-        const { state } = (row.facts?.engine ?? {}) as { readonly state?: string };
-        const expected = state === undefined ? null : state === 'running' ? 'running' : 'down';
+        const { state, disabled_hooks = [] } = (row.facts?.engine ?? {}) as Partial<EngineReport>;
+        const lacks = disabled_hooks.some(({ missing }) => missing === true);
+        const runs = lacks ? 'degraded' : 'running';
+        const expected = state === undefined ? null : state === 'running' ? runs : 'down';
         // Without a report the machine begins with what it begins with; a report decides.
         if (view.snapshot.context.lastHeartbeatAtMs === row.lastHeartbeatAtMs) {
           judgeEngine(host.name, sensorId, engine, expected);
