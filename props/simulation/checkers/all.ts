@@ -26,6 +26,7 @@ import { staleness } from './staleness.ts';
 import { timeTravel } from './time-travel.ts';
 import { tokenOnce } from './token-once.ts';
 import { trustDomains } from './trust-domains.ts';
+import { unwatched } from './unwatched.ts';
 
 export const CHECKERS: readonly CheckerKind[] = [
   acknowledgedIsDurable,
@@ -38,6 +39,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   spoolBound,
   accounting,
   lossLedger,
+  unwatched,
   flows,
   habits,
   nodeSockets,

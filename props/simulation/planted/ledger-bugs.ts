@@ -64,6 +64,38 @@ function headless(files: ExportFiles): ExportFiles {
   };
 }
 
+/** Engines are killed, and programs begin meanwhile. */
+const GAPS = {
+  ...CALM,
+  quietMs: 200,
+  kinds: ['engine.crash'],
+  faultsPerHour: 100,
+} as const;
+const COUNT_OF_LOSSES = /number_of_dropped_process_events":"\d+/g;
+
+/** Whatever an engine says it lost is read as nothing. */
+function lossless(files: ExportFiles): ExportFiles {
+  return {
+    ...files,
+    async open(file) {
+      const opened = await files.open(file);
+      return (
+        opened && {
+          ...opened,
+          async read(into, position) {
+            const bytes = await opened.read(into, position);
+            const text = Buffer.from(into).toString('latin1', 0, bytes);
+            for (const { 0: found, index } of text.matchAll(COUNT_OF_LOSSES)) {
+              into.set(Buffer.from(found.replace(/\d/g, '0')), index);
+            }
+            return bytes;
+          },
+        }
+      );
+    },
+  };
+}
+
 export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'discarded-is-forgotten',
@@ -116,6 +148,16 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     },
     pinnedSeed: '1',
     console: () => changeCoverage((row) => [{ ...row, nodeName: row.sensorId }]),
+  },
+  {
+    name: 'gap-counts-for-nothing',
+    mistake: 'What an engine says began unseen before it is read as nothing.',
+    foundBy: 'unwatched',
+    options: GAPS,
+    pinnedSeed: '1',
+    node: () => ({
+      ports: (ports) => ({ ...ports, exportFiles: lossless(ports.exportFiles) }),
+    }),
   },
   {
     name: 'removed-lines-count-as-one',

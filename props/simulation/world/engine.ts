@@ -15,6 +15,7 @@ import { createEngineLines, type EngineLine } from './engine-lines.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { beginLife, type Life } from './life.ts';
 import type { EngineStep } from './observation.ts';
+import { createUnwatchedPrograms } from './unwatched-programs.ts';
 import type { World } from './world.ts';
 
 export type SimulatedEngine = {
@@ -99,6 +100,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     rotateBytes: options.rotateBytes ?? random.between(64, 256) * 1_024,
     backupsMax: options.backupsMax ?? BACKUPS_MAX,
   });
+  const unwatched = createUnwatchedPrograms(world, node, eventEveryMs);
   const processes = new Set<EngineProcess>();
   const builds = createBuilds(node);
   // What upgrades draw changes nothing for a run without any.
@@ -113,9 +115,14 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   function write(one: EngineProcess, batch: readonly EngineLine[]): void {
     if (one.output === null) return;
     if (one.lost > one.lostTold) {
-      const told = one.output.write([lines.loss(wallNow(), one.lost - one.lostTold)]);
-      if (told === 0) one.lostTold = one.lost;
+      const count = one.lost - one.lostTold;
+      const line = lines.loss(wallNow(), count);
+      if (one.output.write([line]) === 0) {
+        one.lostTold = one.lost;
+        world.observe({ kind: 'engine.counted', node, key: line.key, count });
+      }
     }
+    if (batch.length === 0) return;
     const lost = one.output.write(batch);
     one.lost += lost;
     one.written += batch.length - lost;
@@ -152,6 +159,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       one.end('it ended with 1');
       return;
     }
+    one.lost += unwatched.end();
+    write(one, []);
     if (!switches.quiet) write(one, some(random.between(2, 6)));
     const hooks = random.chance(0.2) ? [{ hook: 'process_exit.status', reason: 'seen late' }] : [];
     const hello = { engine: 'procfs', mode: 'tracefs', version: '1.7.0', disabled_hooks: hooks };
@@ -265,6 +274,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         if (one.isNext) observe(one, 'ended');
         life.end();
         processes.delete(one);
+        const isLast = [...processes].every(({ output }) => output === null);
+        if (one.output !== null && isLast) unwatched.begin();
         if (sensor.isAlive()) resolveGone(how);
       },
     };
@@ -327,7 +338,10 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   }
 
   disk.onLoss({
-    before: () => endAll('the power went'),
+    before() {
+      endAll('the power went');
+      unwatched.forget();
+    },
     after: written.settle,
   });
 

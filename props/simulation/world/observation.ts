@@ -50,6 +50,15 @@ export type Observation =
   | { readonly kind: 'healed' }
   /** The engine. An event is durable nowhere yet when it is written. */
   | { readonly kind: 'engine.wrote'; readonly node: string; readonly events: readonly string[] }
+  /** So many programs began while no process of the engine watched. */
+  | { readonly kind: 'programs.unwatched'; readonly node: string; readonly count: number }
+  /** This line tells of so many losses, of whatever kind. */
+  | {
+      readonly kind: 'engine.counted';
+      readonly node: string;
+      readonly key: string;
+      readonly count: number;
+    }
   /** Told of hosts whose engine was replaced by another build. `sensor` is the life of the Sensor that started it. */
   | {
       readonly kind: 'engine.step';
