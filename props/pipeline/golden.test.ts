@@ -84,17 +84,17 @@ const GOLDEN: Readonly<Record<Name, readonly [kind: string, message: string, obj
   ],
   fileRead: [
     'file_open',
-    `${who} opened /etc/passwd`,
+    `${who} opened /etc/passwd: int 4, returned 0`,
     { ...file('/etc/passwd', 'open'), policy: { name: 'file-monitoring', action: 'post' } },
   ],
-  fileWrite: ['file_write', `${who} changed /etc/passwd`, file('/etc/passwd', 'write')],
+  fileWrite: ['file_write', `${who} changed /etc/passwd: int 2`, file('/etc/passwd', 'write')],
   truncate: ['file_write', `${who} changed /etc/shadow`, file('/etc/shadow', 'truncate')],
   setuid: ['privilege_change', `${who} changed its privileges: uid 0`, { severity: 'medium' }],
   setcap: ['privilege_change', `${who} changed its privileges: CAP_SYS_ADMIN`],
   module: ['kernel_module_load', `${who} loaded a kernel module: wireguard`, { severity: 'high' }],
   bpf: ['bpf_program_load', `${who} loaded a BPF program: snoop`],
   ptrace: ['process_ptrace', `${who} traced another process: request PTRACE_ATTACH, pid 51`],
-  kill: ['process_signal', `${who} sent a signal: a signal`],
+  kill: ['process_signal', `${who} sent a signal: a signal: signal 9`],
   killed: [
     'policy_enforced',
     `${who} was stopped by policy no-write (sigkill): /etc/shadow`,
@@ -112,7 +112,7 @@ const GOLDEN: Readonly<Record<Name, readonly [kind: string, message: string, obj
   ],
   overridden: [
     'policy_enforced',
-    `${who} was stopped by policy no-read (override): /etc/shadow`,
+    `${who} was stopped by policy no-read (override): /etc/shadow, returned -13`,
     { policy: { name: 'no-read', action: 'override' } },
   ],
   tracepoint: [
@@ -120,7 +120,7 @@ const GOLDEN: Readonly<Record<Name, readonly [kind: string, message: string, obj
     `${who} matched policy execs: /usr/bin/ls`,
     { raw_kind: 'process_tracepoint:sched_process_exec', file: { path: '/usr/bin/ls' } },
   ],
-  systemCall: ['process_signal', `${who} sent a signal`],
+  systemCall: ['process_signal', `${who} sent a signal: size 51, size 9`],
   uprobe: [
     'policy_match',
     `${who} matched policy tls-writes: GET /`,
@@ -128,7 +128,7 @@ const GOLDEN: Readonly<Record<Name, readonly [kind: string, message: string, obj
   ],
   usdt: [
     'policy_match',
-    `${who} matched policy runtime`,
+    `${who} matched policy runtime: int 0`,
     { raw_kind: 'process_usdt:node/gc__start' },
   ],
   lsm: [
@@ -234,7 +234,7 @@ const TOLD: Readonly<Record<string, readonly [kind: string, message: string, obj
   exit: ['process_exit', '/usr/bin/whoami (51583) ended', XWING],
   fileWrite: [
     'file_write',
-    '/bin/vi (64746) changed /etc/passwd',
+    '/bin/vi (64746) changed /etc/passwd: int 2, returned 0',
     {
       ...file('/etc/passwd', 'write'),
       ...pod('file-access', '6b742e38ee3a212239e6d48b2954435a407af44b9a354bdf540db22f460ab40e', {
@@ -249,9 +249,15 @@ const TOLD: Readonly<Record<string, readonly [kind: string, message: string, obj
     '/usr/sbin/insmod (82023) loaded a kernel module: kernel_module_hello',
     { parent: { binary: '/usr/bin/sudo', uid: 1_000 } },
   ],
-  moduleRequest: ['kernel_module_load', '/bin/mount (130876) loaded a kernel module: fs-xfs'],
-  credentials: ['privilege_change', '/tmp/su (22386) changed its privileges'],
-  setuid: ['privilege_change', '/bin/su (125798) changed its privileges'],
+  moduleRequest: [
+    'kernel_module_load',
+    '/bin/mount (130876) loaded a kernel module: fs-xfs, returned 0',
+  ],
+  credentials: [
+    'privilege_change',
+    '/tmp/su (22386) changed its privileges: uid 0 gid 0 user_ns.level 0 user_ns.uid 0 user_ns.gid 0 user_ns.ns.inum 4026531837 user_ns.ns.is_host true capabilities CAP_CHOWN DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETGID CAP_SETUID CAP_SETPCAP CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_CHROOT CAP_MKNOD CAP_AUDIT_WRITE CAP_SETFCAP',
+  ],
+  setuid: ['privilege_change', '/bin/su (125798) changed its privileges: int 0'],
   setuidProgram: [
     'policy_match',
     '/bin/bash (36499) matched a policy: /bin/busybox',
@@ -259,12 +265,12 @@ const TOLD: Readonly<Record<string, readonly [kind: string, message: string, obj
   ],
   setns: [
     'privilege_change',
-    '/usr/bin/nsenter (63066) changed its privileges',
+    '/usr/bin/nsenter (63066) changed its privileges: int 3, int 134217728',
     { policy: { name: 'namespace-access', action: 'post' } },
   ],
   capability: [
     'policy_match',
-    '/bin/dmesg (73860) matched a policy: CAP_SYSLOG',
+    '/bin/dmesg (73860) matched a policy: level 0 uid 0 gid 0 ns.inum 4026531837 ns.is_host true, CAP_SYSLOG, returned -1',
     { network_namespace: '4026534512' },
   ],
 };

@@ -1,6 +1,7 @@
 // What is worth saying about an event beyond who did it: how a process ended, which module, which name was asked for, whom
 // a signal was for. Read from the arguments the engine took down; what it did not take down is not said.
 import { type EventKind, NAME_MAX_CHARS, type RuntimeEvent } from '../../machines/wire/event.ts';
+import { argumentWords } from './argument-words.ts';
 import {
   countAt,
   isObject,
@@ -12,7 +13,7 @@ import {
 } from './json-value.ts';
 
 const ANSWERS_MAX = 16;
-const WORDS_MAX = 4;
+const DETAIL_MAX_CHARS = 1_536;
 
 /** The addresses a name server gave, as the engine read them out of its answer. */
 export function answeredAddresses(body: JsonObject): readonly string[] {
@@ -35,6 +36,8 @@ export function detailOf(
       return nameOf(body, network?.domain);
     case 'engine_throttle':
       return throttleOf(body);
+    case 'engine_loss':
+      return unwatchedOf(body);
     default:
       return saidOf(kind, body);
   }
@@ -61,43 +64,22 @@ function throttleOf(body: JsonObject): string {
   return group === '' ? ends : `${ends}: ${group}`;
 }
 
+/** What the policy says of it, and what the hook was called with. */
 function saidOf(kind: EventKind, body: JsonObject): string {
   const message = textAt(body, 'message', NAME_MAX_CHARS);
-  if (message !== '') return `: ${message}`;
-  const words = kind === 'file_open' || kind.startsWith('network_') ? [] : wordsOf(body);
-  return words.length === 0 ? '' : `: ${plainText(words.join(', '), NAME_MAX_CHARS)}`;
+  const words = argumentWords(kind, body).join(', ');
+  const said = [message, words].filter((one) => one !== '').join(': ');
+  return said === '' ? '' : `: ${plainText(said, DETAIL_MAX_CHARS)}`;
+}
+
+/** From when to when nobody watched, and why. */
+function unwatchedOf(body: JsonObject): string {
+  const gap = objectAt(body, 'unwatched');
+  const [since, until, how] = ['since', 'until', 'how'].map((key) => textAt(gap, key, 64));
+  return since === '' || until === '' ? '' : `: nobody watched from ${since} to ${until} (${how})`;
 }
 
 function labelled(body: JsonObject, label: string): string {
   const arg = listAt(body, 'args').find((one) => isObject(one) && one['label'] === label);
   return isObject(arg) ? textAt(arg, 'string_arg', NAME_MAX_CHARS) : '';
-}
-
-function wordsOf(body: JsonObject): readonly string[] {
-  const words = listAt(body, 'args').flatMap((arg) => (isObject(arg) ? wordOf(arg) : []));
-  return words.filter((word) => word !== '').slice(0, WORDS_MAX);
-}
-
-/** One argument in a word, of those kinds that name something; the others are numbers without a meaning of their own. */
-function wordOf(arg: JsonObject): string {
-  const label = textAt(arg, 'label', 64);
-  const name = (key: string, field: string) => textAt(objectAt(arg, key), field, NAME_MAX_CHARS);
-  const text = textAt(arg, 'string_arg', NAME_MAX_CHARS);
-  if (text !== '') return label === '' ? text : `${label} ${text}`;
-  const number = countAt(arg, 'int_arg') ?? countAt(arg, 'uint_arg') ?? countAt(arg, 'size_arg');
-  if (label !== '' && number !== undefined) return `${label} ${number}`;
-  return (
-    name('module_arg', 'name') ||
-    name('file_arg', 'path') ||
-    name('path_arg', 'path') ||
-    name('linux_binprm_arg', 'path') ||
-    name('capability_arg', 'name') ||
-    name('bpf_attr_arg', 'ProgName') ||
-    name('bpf_prog_arg', 'ProgName') ||
-    name('bpf_map_arg', 'MapName') ||
-    textAt(arg, 'bpf_cmd_arg', 64) ||
-    name('perf_event_arg', 'KprobeFunc') ||
-    name('sockaddrun_arg', 'path') ||
-    name('net_dev_arg', 'name')
-  );
 }

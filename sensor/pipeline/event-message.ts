@@ -46,22 +46,22 @@ function sentence(event: Told, detail: string): string {
     case 'process_exit':
       return `${who} ended${detail}`;
     case 'network_connect':
-      return `${who} connected to ${endpoint(event)}`;
+      return `${who} connected to ${endpoint(event)}${detail}`;
     case 'network_accept':
-      return `${who} accepted a connection from ${event.network?.source_ip ?? 'an unknown address'}`;
+      return `${who} accepted a connection from ${event.network?.source_ip ?? 'an unknown address'}${detail}`;
     case 'network_listen':
-      return `${who} listens on ${endpoint(event)}`;
+      return `${who} listens on ${endpoint(event)}${detail}`;
     case 'network_close':
-      return `${who} ended its connection with ${endpoint(event)}`;
+      return `${who} ended its connection with ${endpoint(event)}${detail}`;
     case 'dns_query':
       return `${who} asked the name server ${endpoint(event)}${detail}`;
     case 'file_open':
     case 'library_load':
       return `${who} opened ${event.file?.path ?? 'a file'}${detail}`;
     case 'file_write':
-      return `${who} changed ${event.file?.path ?? 'a file'}`;
+      return `${who} changed ${event.file?.path ?? 'a file'}${detail}`;
     case 'engine_loss':
-      return `The engine lost ${event.occurrences ?? 'some'} events`;
+      return `The engine lost ${event.occurrences ?? 'some'} events${detail}`;
     case 'engine_throttle':
       return `The engine throttled${detail}`;
     case 'bpf_program_load':

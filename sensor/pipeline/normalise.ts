@@ -135,7 +135,9 @@ function policyOf(
     return { name, action: `${MONITORED_TAG}${done}` };
   }
   const action = done ?? monitoredAction(listAt(body, 'tags')) ?? actions[0] ?? '';
-  return name === '' && !isEnforcing(action) ? undefined : { name, action: action || 'post' };
+  // Without a policy's name every event of an engine is posted; any other action is worth telling.
+  const isPlain = action === '' || action === 'post';
+  return name === '' && isPlain ? undefined : { name, action: action || 'post' };
 }
 
 function kindOf(hooked: Hooked, action: string): EventKind {
