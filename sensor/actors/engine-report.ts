@@ -3,7 +3,7 @@
 import type { EngineSnapshot } from '../../machines/sensor/engine.machine.ts';
 import { engineStateOf, type HookReport, hooksWith } from '../../machines/sensor/engine.rules.ts';
 import type { EngineReport } from '../../machines/wire/heartbeat.ts';
-import { HOOKS_MAX } from './engine-words.ts';
+import { HOOKS_MAX } from './engine-messages.ts';
 
 const VERSION = '1.7.0';
 const REASON_MAX_CHARS = 512;

@@ -5,7 +5,7 @@ import type { EngineBuild } from '../../machines/sensor/engine.rules.ts';
 import type { EngineLaunch, EngineRun } from '../engine/engine-launcher.ts';
 import type { LastTold } from '../engine/engine-run.ts';
 import { createLossCounter } from './engine-losses.ts';
-import { helloOf, lastToldOf, type Word, wordOf } from './engine-words.ts';
+import { type EngineMessage, engineMessageOf, helloOf, lastToldOf } from './engine-messages.ts';
 import type { Parts } from './parts.ts';
 import type { PolicyKeeper } from './policies.ts';
 
@@ -72,10 +72,10 @@ export function createEngineRuns(
       nodeName: config.nodeName,
       policyFile: policies.file,
       onLine: (line) => {
-        const word = wordOf(line);
-        if (word === null) return;
-        countLost(word);
-        void hear(word, isPreemptRt, own);
+        const message = engineMessageOf(line);
+        if (message === null) return;
+        countLost(message);
+        void hear(message, isPreemptRt, own);
       },
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });
@@ -84,21 +84,21 @@ export function createEngineRuns(
     return own;
   }
 
-  async function hear(word: Word, isPreemptRt: boolean, own: EngineRun): Promise<void> {
+  async function hear(message: EngineMessage, isPreemptRt: boolean, own: EngineRun): Promise<void> {
     const isNext = own === trial?.run;
-    const isHello = typeof word['engine'] === 'string';
-    const told = lastToldOf(word);
+    const isHello = typeof message['engine'] === 'string';
+    const told = lastToldOf(message);
     if (told !== null) lastTold.set(own, told);
-    // With its hello it becomes the current one, whose words on policies count from then on.
+    // With its hello it becomes the current one, whose messages on policies count from then on.
     if (isNext && isHello) {
-      send({ type: 'next.ready', hello: helloOf(word, isPreemptRt, launcher.passedOver()) });
+      send({ type: 'next.ready', hello: helloOf(message, isPreemptRt, launcher.passedOver()) });
     }
-    if (own === current) policies.hear(word);
+    if (own === current) policies.hear(message);
     if (isNext) {
-      if (!isHello && word['attached'] !== undefined) send({ type: 'next.attached' });
+      if (!isHello && message['attached'] !== undefined) send({ type: 'next.attached' });
     } else if (isHello) {
-      send({ type: 'engine.ready', hello: helloOf(word, isPreemptRt, launcher.passedOver()) });
-    } else if (word['alive'] !== undefined) {
+      send({ type: 'engine.ready', hello: helloOf(message, isPreemptRt, launcher.passedOver()) });
+    } else if (message['alive'] !== undefined) {
       const memoryBytes = (await own.memoryBytes()) ?? 0;
       if (own === current) send({ type: 'engine.alive', memoryBytes });
     }

@@ -9,12 +9,12 @@ import { readPolicyFiles } from '../engine/policy/policy-files.ts';
 import { makeDirectoryDurably, writeAtomic } from '../state-directory/atomic-file.ts';
 import { errorCode } from '../state-directory/file-port.ts';
 import { isObject } from '../transport/answer.ts';
+import type { EngineMessage } from './engine-messages.ts';
 import type { PolicyFact } from './facts.ts';
 import type { Parts } from './parts.ts';
 import { createPolicyCounts } from './policy-counts.ts';
 
 type Taken = JudgedPolicy & { readonly ok: true };
-type Word = Readonly<Record<string, unknown>>;
 type Run = Pick<EngineRun, 'readPolicies' | 'gone'>;
 /** How the engine takes policies: from the file, by a way of its own that it tells of, not at all, or not known yet. */
 type Way = 'file' | 'own' | 'none' | 'unknown';
@@ -24,7 +24,7 @@ export type PolicyKeeper = {
   /** This engine runs from now on. */
   useEngine(run: Run): void;
   /** A word of the engine, of whatever it speaks. */
-  hear(word: Word): void;
+  hear(word: EngineMessage): void;
   /** Each policy and its state, as the wire has it. */
   loaded(): EngineReport['loaded_policies'];
   /** Resolves when nothing is written any more. What is in force stays so as long as the engine runs. */
@@ -59,10 +59,10 @@ export async function startPolicies(
   const taken = new Map<string, Taken>();
   let engine: Run | null = null;
   let way: Way = 'unknown';
-  let own: readonly Word[] = [];
+  let own: readonly EngineMessage[] = [];
   const sums = createPolicyCounts();
-  let heard = new Map<string, Word>();
-  let hearing = new Map<string, Word>();
+  let heard = new Map<string, EngineMessage>();
+  let hearing = new Map<string, EngineMessage>();
   let setReason = '';
   let revision = 0;
   let written: string | null = null;
@@ -160,7 +160,7 @@ export async function startPolicies(
     return { ...base(one), state, reason: reason.join('; '), counts };
   }
 
-  function ownFact(one: Word): PolicyFact {
+  function ownFact(one: EngineMessage): PolicyFact {
     const [name, state] = [String(one['name']).slice(0, 128), String(one['state']).slice(0, 32)];
     const counts = isObject(one['counts']) ? countsOf(one['counts']) : {};
     return { name, state, reason: '', counts: sums.put(name, counts) };
@@ -239,7 +239,7 @@ function reportOf({ name, state, reason, counts }: PolicyFact) {
   };
 }
 
-function countsOf(word: Word | undefined): Readonly<Record<string, number>> {
+function countsOf(word: EngineMessage | undefined): Readonly<Record<string, number>> {
   const pairs = COUNTS.map((name): [string, number] => [name, Number(word?.[name])]);
   return Object.fromEntries(pairs.filter(([, count]) => Number.isSafeInteger(count)));
 }

@@ -274,12 +274,12 @@ function launchProcess(
     },
     ...(carriesPolicies
       ? { readPolicies: () => tell('policies') }
-      : { takeOver: (told: LastTold) => tell(handoverWord(told)) }),
+      : { takeOver: (told: LastTold) => tell(handoverMessage(told)) }),
   };
 }
 
 /** The line with the events comes first: a build that does not know it goes by the time alone. */
-function handoverWord({ until, events }: LastTold): string {
+function handoverMessage({ until, events }: LastTold): string {
   const last = events === undefined ? '' : `told since ${events.since}: ${events.names}\n`;
   return `${last}take over after ${until}`;
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include "names.h"
+#include "kernel-names.h"
 
 #define HEADER_BYTES 12
 #define NAME_BYTES 255

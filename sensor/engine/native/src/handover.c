@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "told.h"
+#include "handover-events.h"
 #include "unwatched.h"
 
 #define MAGIC 0x31726576646e6168ull

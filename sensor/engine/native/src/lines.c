@@ -6,12 +6,12 @@
 #include "clock.h"
 #include "dns.h"
 #include "export.h"
-#include "names.h"
+#include "handover-events.h"
+#include "kernel-names.h"
 #include "policy-lines.h"
+#include "process-identity.h"
 #include "procfs.h"
-#include "told.h"
 #include "unwatched.h"
-#include "who.h"
 
 #define AF_INET 2
 #define AF_INET6 10

@@ -17,17 +17,17 @@
 #include "cgroups.h"
 #include "clock.h"
 #include "export.h"
+#include "handover-events.h"
 #include "handover.h"
+#include "kernel-names.h"
 #include "lines.h"
-#include "names.h"
+#include "messages.h"
 #include "outlive.h"
 #include "policies.h"
 #include "procfs.h"
 #include "programs.h"
-#include "told.h"
 #include "unwatched.h"
-#include "watched.h"
-#include "words.h"
+#include "watched-paths.h"
 
 #define HEARTBEAT_NS 2000000000ull
 #define SIGN_NS 100000000ull

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "alone.h"
+#include "optional-programs.h"
 #include "policy-hooks.h"
 #include "programs.h"
 #include "policy.skel.h"

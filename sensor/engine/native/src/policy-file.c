@@ -1,4 +1,4 @@
-#include "policy-words.h"
+#include "policy-tokens.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef POLICY_FUNCTIONS_H
 #define POLICY_FUNCTIONS_H
 
-#include "alone.h"
+#include "optional-programs.h"
 #include "policy-file.h"
 
 /* Whether it is to answer in the place of the kernel. */

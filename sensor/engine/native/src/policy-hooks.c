@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "alone.h"
+#include "optional-programs.h"
 #include "policy-functions.h"
 #include "programs.h"
 #include "tracefs.h"

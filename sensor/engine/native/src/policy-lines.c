@@ -2,10 +2,10 @@
 #include "policy-lines.h"
 #include <stdio.h>
 #include <string.h>
+#include "kernel-names.h"
 #include "lines.h"
-#include "names.h"
 #include "policies.h"
-#include "who.h"
+#include "process-identity.h"
 
 #define SIGKILL_NUMBER 9
 

@@ -1,5 +1,5 @@
 /* The lines of a selector: whom it fits, and what is done then. */
-#include "policy-words.h"
+#include "policy-tokens.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

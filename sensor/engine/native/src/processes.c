@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "clock.h"
-#include "names.h"
+#include "kernel-names.h"
 
 #define BUCKETS 8192
 #define PROCESSES_MAX 16384

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "alone.h"
 #include "clock.h"
+#include "handover-events.h"
 #include "hooks.h"
-#include "told.h"
+#include "optional-programs.h"
 #include "tracefs.h"
 #include "engine.skel.h"
 

@@ -1,4 +1,4 @@
-#include "watched.h"
+#include "watched-paths.h"
 #include <string.h>
 
 static const char *const WATCHED[] = {

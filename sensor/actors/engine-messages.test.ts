@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { helloOf } from './engine-words.ts';
+import { helloOf } from './engine-messages.ts';
 
 const hooksOf = (engine: string, isPreemptRt: boolean) =>
   helloOf({ engine, version: '1.7.0', mode: 'm', disabled_hooks: [] }, isPreemptRt, [])

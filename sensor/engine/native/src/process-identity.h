@@ -1,7 +1,7 @@
 /* Which process an event speaks of; a process that was not seen to begin is asked of /proc, and what /proc has forgotten
  * stays with what the event itself says. */
-#ifndef WHO_H
-#define WHO_H
+#ifndef PROCESS_IDENTITY_H
+#define PROCESS_IDENTITY_H
 
 #include "processes.h"
 

@@ -1,4 +1,4 @@
-#include "alone.h"
+#include "optional-programs.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@ import { parseJson } from '../../machines/wire/parse.ts';
 import type { LastTold } from '../engine/engine-run.ts';
 import { isObject } from '../transport/answer.ts';
 
-export type Word = Readonly<Record<string, unknown>>;
+export type EngineMessage = Readonly<Record<string, unknown>>;
 
 export const HOOKS_MAX = 256;
 const LINE_MAX_CHARS = 262_144;
@@ -21,14 +21,14 @@ const NO_OVERRIDE: HookReport = {
 };
 
 /** One line; null when it is none of ours or too long. */
-export function wordOf(line: string): Word | null {
+export function engineMessageOf(line: string): EngineMessage | null {
   const parsed = line.length > LINE_MAX_CHARS ? null : parseJson(line);
   return parsed?.ok === true && isObject(parsed.value) ? parsed.value : null;
 }
 
-/** What it told last, when this is the word in which it says so. */
-export function lastToldOf(word: Word): LastTold | null {
-  const { told_until: until, told_since: since, told_last: names } = word;
+/** What it told last, when this is the message in which it says so. */
+export function lastToldOf(message: EngineMessage): LastTold | null {
+  const { told_until: until, told_since: since, told_last: names } = message;
   if (!isTime(until)) return null;
   if (!isTime(since) || typeof names !== 'string' || !EVENT_NAMES.test(names)) return { until };
   return { until, events: { since, names } };
@@ -36,22 +36,22 @@ export function lastToldOf(word: Word): LastTold | null {
 
 /** What it said of itself, with the better engines that were passed over, within bounds. */
 export function helloOf(
-  word: Word,
+  message: EngineMessage,
   isPreemptRt: boolean,
   passedOver: readonly HookReport[],
 ): EngineHello {
-  const listed = Array.isArray(word['disabled_hooks']) ? word['disabled_hooks'] : [];
+  const listed = Array.isArray(message['disabled_hooks']) ? message['disabled_hooks'] : [];
   const hooks: HookReport[] = listed.filter(isObject).map((one) => ({
     hook: String(one['hook']).slice(0, 256),
     reason: String(one['reason']).slice(0, 512),
     ...(one['missing'] === true ? { missing: true as const } : {}),
   }));
-  const kind = String(word['engine']).slice(0, 32);
+  const kind = String(message['engine']).slice(0, 32);
   if (isPreemptRt && kind === 'tetragon') hooks.push(NO_OVERRIDE);
   return {
     kind,
-    version: String(word['version']).slice(0, 32),
-    mode: String(word['mode']).slice(0, 32),
+    version: String(message['version']).slice(0, 32),
+    mode: String(message['mode']).slice(0, 32),
     disabledHooks: [...passedOver, ...hooks].slice(0, HOOKS_MAX),
   };
 }

@@ -1,6 +1,6 @@
 /* Names of numbers, as Tetragon writes them. */
-#ifndef NAMES_H
-#define NAMES_H
+#ifndef KERNEL_NAMES_H
+#define KERNEL_NAMES_H
 
 #include "../events.h"
 #include "json.h"

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "messages.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 /* What the engine says of itself on its standard output, a line of JSON each; whoever started it listens. */
-#ifndef WORDS_H
-#define WORDS_H
+#ifndef MESSAGES_H
+#define MESSAGES_H
 
 #include "../events.h"
 #include "json.h"

@@ -1,8 +1,8 @@
 /* What the engine that leaves has told last, event by event, so that the next one tells neither of them again nor leaves
  * one out. Each engine stamps the same event with a time of its own, a little later than the other or, when the processor
  * was taken away in between, much later: a time alone cannot say who has told what happened around it. */
-#ifndef TOLD_H
-#define TOLD_H
+#ifndef HANDOVER_EVENTS_H
+#define HANDOVER_EVENTS_H
 
 #include <stdbool.h>
 #include "../events.h"

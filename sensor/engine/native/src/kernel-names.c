@@ -1,4 +1,4 @@
-#include "names.h"
+#include "kernel-names.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Which paths are told of when they are opened. */
-#ifndef WATCHED_H
-#define WATCHED_H
+#ifndef WATCHED_PATHS_H
+#define WATCHED_PATHS_H
 #include "programs.h"
 
 /* Tells opens below a path, `how` being WATCH_READ and WATCH_WRITE. 0, or -1 when there are too many or it is too long. */

@@ -1,6 +1,6 @@
 /* What the readers of the file's lines share. Each takes the words of one line and answers 0, or -1 for a line that is none. */
-#ifndef POLICY_WORDS_H
-#define POLICY_WORDS_H
+#ifndef POLICY_TOKENS_H
+#define POLICY_TOKENS_H
 
 #include "policy-file.h"
 

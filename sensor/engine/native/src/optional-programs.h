@@ -1,7 +1,7 @@
 /* Programs that not every kernel takes: each is loaded and attached by itself, on the maps of those that run, and only when it
  * is wanted, so that none keeps another from loading. */
-#ifndef ALONE_H
-#define ALONE_H
+#ifndef OPTIONAL_PROGRAMS_H
+#define OPTIONAL_PROGRAMS_H
 
 #include <stddef.h>
 #include "../events.h"

@@ -1,4 +1,4 @@
-#include "told.h"
+#include "handover-events.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "policy-words.h"
+#include "policy-tokens.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

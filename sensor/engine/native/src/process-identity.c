@@ -1,4 +1,4 @@
-#include "who.h"
+#include "process-identity.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
