@@ -28,7 +28,7 @@ function tellsReading(flags: readonly string[], file: string): boolean | undefin
 
 describe('settings of the ebpf engine', () => {
   it('should know the paths that the engine watches when it is given none', () => {
-    const source = readFileSync(new URL('./native/src/watched.c', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('./native/src/watched-paths.c', import.meta.url), 'utf8');
     const listOf = (name: string) => {
       const body = new RegExp(`\\b${name}\\[\\] = \\{(.*?)\\};`, 's').exec(source)?.[1] ?? '';
       return [...body.matchAll(/"([^"]+)"/g)].map(([, text]) => text);
