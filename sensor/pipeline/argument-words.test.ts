@@ -40,7 +40,7 @@ const ARGUMENTS: readonly [argument: object, words: string][] = [
   [{ bpf_attr_arg: { ProgType: 'BPF_PROG_TYPE_KPROBE' } }, 'ProgType BPF_PROG_TYPE_KPROBE'],
   [{ bpf_prog_arg: { ProgName: 'snoop' } }, 'snoop'],
   [{ bpf_map_arg: { MapName: 'ring' } }, 'ring'],
-  [{ bpf_cmd_arg: 'BPF_PROG_LOAD' }, 'BPF_PROG_LOAD'],
+  [{ bpf_cmd_arg: 'BPF_PROG_LOAD', label: 'cmd' }, 'BPF_PROG_LOAD'],
   [{ perf_event_arg: { KprobeFunc: 'f' } }, 'f'],
   [{ net_dev_arg: { name: 'eth0' } }, 'eth0'],
   [{ syscall_id: { id: 59, abi: 'x64' } }, 'id 59 abi x64'],

@@ -25,6 +25,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 const IN_NETWORK = new Set(['sock_arg', 'skb_arg', 'sockaddr_arg', 'sockaddrun_arg']);
 const IN_FILE = new Set(['file_arg', 'path_arg', 'linux_binprm_arg']);
 const FILE_KINDS = new Set<EventKind>(['file_open', 'file_write', 'library_load']);
+const CREDENTIALS = 'process_credentials_arg';
 const USER_IDS = ['euid', 'suid', 'fsuid'];
 const GROUP_IDS = ['egid', 'sgid', 'fsgid'];
 
@@ -52,21 +53,15 @@ function isInField(kind: EventKind, key: string): boolean {
 function wordOf(key: string, label: string, value: unknown): string[] {
   const name = label === '' ? key.replace(/_arg$/, '') : label;
   if (isObject(value)) {
-    const word = objectWord(key, value);
+    const known = textAt(value, NAMED.get(key) ?? '', NAME_MAX_CHARS);
+    if (known !== '') return [known];
+    const word = key === CREDENTIALS ? credentials(value) : leavesOf(value).join(' ');
     return word === '' ? [] : [label === '' ? word : `${label} ${word}`];
   }
   const text = scalar(value);
   if (text === '') return [];
-  const speaks = key === 'string_arg' || key === 'bpf_cmd_arg';
-  return [speaks && label === '' ? text : `${name} ${text}`];
-}
-
-function objectWord(key: string, value: JsonObject): string {
-  const field = NAMED.get(key);
-  const known = field === undefined ? '' : textAt(value, field, NAME_MAX_CHARS);
-  if (known !== '') return known;
-  if (key === 'process_credentials_arg') return credentials(value);
-  return leavesOf(value).join(' ');
+  const speaks = key === 'bpf_cmd_arg' || (key === 'string_arg' && label === '');
+  return [speaks ? text : `${name} ${text}`];
 }
 
 /** Who it is from now on; the other ids and capabilities where they are not the same. */
