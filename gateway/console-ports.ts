@@ -10,6 +10,7 @@ import type { Logger } from '../actors/runtime/logger.ts';
 import type { WheelClock } from '../actors/runtime/wheel-clock.ts';
 import type { SensorCertificates } from '../actors/trust/certificate-port.ts';
 import type { Chance } from '../actors/trust/chance.ts';
+import type { SettingValues } from '../machines/console/settings/settings.rules.ts';
 import type { PasswordHasher } from '../storage/ports/access/password-hasher.ts';
 import type { SharedCounter } from '../storage/ports/access/shared-counter.ts';
 import type { Time } from '../storage/ports/plumbing/clock.ts';
@@ -100,6 +101,8 @@ export type ConsolePorts = {
   readonly measureProcess: (registry: Registry) => void;
   /** Runs after the parser is done with the bytes it holds. */
   readonly afterParsing: (run: () => void) => void;
+  /** What settings hold while nobody set them, where that is not the usual: an evaluation asks less. decision: D63 */
+  readonly settingDefaults?: Partial<SettingValues> | undefined;
   /** Requests in a minute, where they are not the specification's. */
   readonly requestBudgets?: Partial<Readonly<Record<'large' | 'small' | 'address', number>>>;
 };

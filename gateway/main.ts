@@ -9,6 +9,7 @@ import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';
+import { EVALUATION_SETTINGS } from '../machines/console/settings/settings.rules.ts';
 import { createArgon2Hasher } from '../storage/keys/argon2-hasher.ts';
 import { createRedisCounter } from '../storage/limits/redis-counter.ts';
 import { CAPABILITIES } from './capabilities.ts';
@@ -45,6 +46,8 @@ function portsOf({ config, version, logger, isQuickStart = false }: ConsoleOptio
   const timers = processTime;
   return {
     ...{ config, version, logger, clock, time: processTime, chance: systemChance },
+    // Whoever tries the product out is let in at once; the banner says so. decision: D63
+    ...(isQuickStart ? { settingDefaults: EVALUATION_SETTINGS } : {}),
     holder: `${hostname()}:${config.port}`,
     takeData: () => takeData(config.dataDir),
     keys: keysOf(config),

@@ -6,6 +6,7 @@ import type { LicenseAnchor } from '../actors/license/license-desk.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';
+import { EVALUATION_SETTINGS } from '../machines/console/settings/settings.rules.ts';
 import type { IntervalName } from '../machines/limits.ts';
 import { createCheapHasher } from '../storage/memory/access/password-hasher.ts';
 import { createPlainSealer } from '../storage/memory/access/plain-sealer.ts';
@@ -86,6 +87,7 @@ export function memoryPorts(
       stopAccepting: () => undefined,
       close: () => undefined,
     }),
+    settingDefaults: EVALUATION_SETTINGS,
     hasher: createCheapHasher(),
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),

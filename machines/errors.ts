@@ -84,6 +84,16 @@ export const ERRORS = {
     title: 'This is for a person with a session',
     action: 'Log in; an API key cannot do this.',
   },
+  password_change_required: {
+    status: 403,
+    title: 'The password must be changed first',
+    action: 'Set a password that only you know.',
+  },
+  fresh_login_required: {
+    status: 403,
+    title: 'Credentials must be shown again',
+    action: 'Show password and second factor again, then repeat the request within ten minutes.',
+  },
   second_factor_required: {
     status: 403,
     title: 'The second factor is missing',

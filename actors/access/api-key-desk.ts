@@ -11,7 +11,12 @@ import { hashOfSecret } from '../trust/tokens.ts';
 
 /** Who asks, and from where. */
 export type KeyActor = { readonly actor: string; readonly from: string };
-export type KeyMaker = KeyActor & { readonly userId: string; readonly role: Role };
+export type KeyMaker = KeyActor & {
+  readonly userId: string;
+  readonly role: Role;
+  /** The hash of the session that asks; it must live while the key is made. */
+  readonly session: Buffer;
+};
 
 export type ApiKeyDesk = {
   /** Makes a key; its secret is in this answer and nowhere else. */
@@ -21,6 +26,7 @@ export type ApiKeyDesk = {
   ): Promise<{ readonly ok: true; readonly secret: string; readonly row: ApiKeyRow } | Refusal>;
   list: ApiKeys['list'];
   findByHash: ApiKeys['findByHash'];
+  get: ApiKeys['get'];
   /** Ends a key for good; null when there is none, or it is not that of the person named. */
   revoke(
     key: { readonly keyId: string; readonly userId?: string },
@@ -30,13 +36,13 @@ export type ApiKeyDesk = {
 
 /** Makes the desk. */
 export function createApiKeyDesk(deps: {
-  readonly apiKeys: Pick<ApiKeys, 'create' | 'list' | 'findByHash' | 'revoke'>;
+  readonly apiKeys: Pick<ApiKeys, 'create' | 'list' | 'findByHash' | 'get' | 'revoke'>;
   readonly now: () => number;
   readonly chance?: Chance;
 }): ApiKeyDesk {
   const { apiKeys, now, chance = systemChance } = deps;
   return {
-    async create(request, { actor, from, userId, role }) {
+    async create(request, { actor, from, userId, role, session }) {
       const nowMs = now();
       const terms = keyTermsOf(request, { role, nowMs });
       if (!terms.ok) return terms;
@@ -44,17 +50,23 @@ export function createApiKeyDesk(deps: {
       const secret = formatSecret('apiKey', chance.randomBytes(SECRET_RANDOM_BYTES));
       const key = { keyId: chance.newId(), name, scopes, userId, expiresAtMs };
       const hash = hashOfSecret(secret);
-      const answer = await apiKeys.create({ ...key, hash, nowMs, actor, from });
+      const answer = await apiKeys.create({
+        ...{ ...key, hash, nowMs, actor, from, bySession: session },
+      });
       if (answer === 'created') {
         const times = { createdAtMs: nowMs, lastUsedAtMs: null, revokedAtMs: null };
         return { ok: true, secret, row: { ...key, ...times } };
       }
       if (answer === 'no_user') return refuse('credential_invalid', 'The account is gone.');
+      if (answer === 'no_session') {
+        return refuse('credential_invalid', 'The session is not known or ended.');
+      }
       const detail = `A person has at most ${API_KEYS_PER_USER_MAX} keys that can be used.`;
       return refuse('bound_reached', detail);
     },
     list: apiKeys.list,
     findByHash: apiKeys.findByHash,
+    get: apiKeys.get,
     revoke: (key, by) => apiKeys.revoke({ ...key, ...by, nowMs: now() }),
   };
 }

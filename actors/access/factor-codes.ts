@@ -22,7 +22,7 @@ export const triesKeyOf = (userId: string): string => `mfa:${userId}`;
 
 /** Takes a try, then looks; a lock ends a partial session, so that whoever guesses has to bring the password again. */
 export async function tryOnce<T>(
-  { users, sessions, now }: SecondFactorDeps,
+  { users, sessions, audit, now }: SecondFactorDeps,
   asking: FactorAsking,
   look: () => Promise<T | null>,
 ): Promise<{ readonly ok: true; readonly value: T } | Refusal> {
@@ -45,6 +45,18 @@ export async function tryOnce<T>(
     await users.forgetFailures([key]);
     return { ok: true, value };
   }
+  const { actor, from, userId: target } = asking;
+  await audit.append([
+    {
+      atMs: nowMs,
+      actor,
+      action: 'mfa.code',
+      target,
+      result: 'mfa_code_invalid',
+      from,
+      detail: {},
+    },
+  ]);
   const [failures] = await users.failuresOf([key], nowMs, MFA_TRIES_WINDOW_MS);
   const leftMs = failures === undefined ? 0 : waitOfTries(failures, nowMs);
   return leftMs > 0 ? locked(leftMs) : refuse('mfa_code_invalid', WRONG);

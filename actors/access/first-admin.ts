@@ -12,7 +12,11 @@ const GROUP_CHARS = 5;
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
 /** The admin's address, and its password if it was made just now. */
-export type FirstAdmin = { readonly email: string; readonly password: string | null };
+export type FirstAdmin = {
+  readonly userId: string;
+  readonly email: string;
+  readonly password: string | null;
+};
 
 /** Finds an active admin, or makes one. Rejects with StoreUnavailable. */
 export async function provideFirstAdmin(deps: {
@@ -23,15 +27,18 @@ export async function provideFirstAdmin(deps: {
 }): Promise<FirstAdmin | null> {
   const { users, hasher, chance = systemChance } = deps;
   const known = await findAdmin(users);
-  if (known !== null) return { email: known.email, password: null };
+  if (known !== null) return { userId: known.userId, email: known.email, password: null };
   const password = newPassword(chance.randomBytes(PASSWORD_CHARS));
   const passwordHash = await hasher.hash(password);
   if (passwordHash === 'busy') return null;
+  const userId = chance.newId();
   const made = await users.create({
-    ...{ actor: 'quick-start', nowMs: deps.now(), userId: chance.newId() },
+    ...{ actor: 'quick-start', nowMs: deps.now(), userId },
     ...{ email: FIRST_ADMIN_EMAIL, displayName: '', role: 'admin', passwordHash },
+    // It stood on a terminal: its owner sets another before anything else. decision: D63
+    mustChangePassword: true,
   });
-  return made === 'created' ? { email: FIRST_ADMIN_EMAIL, password } : null;
+  return made === 'created' ? { userId, email: FIRST_ADMIN_EMAIL, password } : null;
 }
 
 async function findAdmin(users: Pick<UserStore, 'list'>): Promise<UserRow | null> {

@@ -1,16 +1,19 @@
 // Logging in with a password. A try is counted before it is judged, under the account and under the site it comes from,
 // so that many at one instant get no further than one after the other; who has no account, no password, a wrong one or a
 // disabled account hears the same, at the same price. decision: D37; invariant: I18
+import { emailKeyOf } from '../../machines/console/access/account.rules.ts';
 import {
   accountTryKey,
   addressTryKey,
   waitOfLogin,
 } from '../../machines/console/access/login.rules.ts';
-import type { FactorNeed } from '../../machines/console/access/second-factor.rules.ts';
+import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { EMAIL_MAX_CHARS, LOGIN_WINDOW_MS } from '../../machines/limits.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
+import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
+import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
 
@@ -19,12 +22,16 @@ export type LoginInput = {
   readonly password: string;
   readonly address: string;
   readonly userAgent: string;
+  /** The session that the browser held before; it ends, since nobody can use it any more. */
+  readonly replaces?: Buffer | null;
 };
 export type LoggedIn = IssuedSession & {
   readonly ok: true;
   readonly user: UserRow;
   /** What the session still lacks; null when it is full. */
-  readonly need: FactorNeed | null;
+  readonly need: LoginNeed | null;
+  /** What happened since the login before; null while the login is not done. */
+  readonly evidence: LoginEvidence | null;
 };
 
 /** Rejects with StoreUnavailable. */
@@ -42,11 +49,11 @@ export type LoginDeps = {
     UserStore,
     'findByEmail' | 'takeTry' | 'returnTry' | 'forgetFailures' | 'rehash' | 'noteLogin'
   >;
-  readonly sessions: Pick<SessionDesk, 'begin'>;
+  readonly sessions: Pick<SessionDesk, 'begin' | 'end'>;
   readonly passwords: Passwords;
-  readonly audit: Pick<AuditLog, 'append'>;
+  readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** What a login of this person by password still lacks. */
-  readonly needOf: (user: UserRow) => FactorNeed | null;
+  readonly needOf: NeedOf;
   /** What counts as one site: an address, or the network it owns. */
   readonly siteOf: (address: string) => string;
   readonly now: () => number;
@@ -78,7 +85,7 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
   if (better !== null) {
     await deps.users.rehash({ userId, replaces: passwordHash, passwordHash: better });
   }
-  const need = deps.needOf(user);
+  const need = deps.needOf(user, { method: 'password', stage: 'partial' });
   const { address, userAgent } = input;
   const begun = await deps.sessions.begin({
     ...{ userId, address, userAgent, method: 'password' },
@@ -86,8 +93,13 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
     judged: { passwordHash: better ?? passwordHash },
   });
   if (begun === null) return refused();
+  const { replaces = null } = input;
+  if (replaces !== null) {
+    await deps.sessions.end({ actor: `user:${user.email}`, from: address, hash: replaces });
+  }
+  const evidence = need === null ? await evidenceOf(deps.audit, user) : null;
   await noteLogin(deps, input, { user, need });
-  return { ok: true, ...begun, user, need };
+  return { ok: true, ...begun, user, need, evidence };
 }
 
 /** Takes a try, judges the password, and gives the try back when it was right or could not be judged. */
@@ -133,7 +145,8 @@ async function noteLogin(
   return deps.audit.append([
     {
       ...{ atMs: nowMs, actor, action: 'user.login', target: userId, from },
-      ...{ result: 'second_factor_needed', detail: { email, method: 'password' } },
+      ...{ result: need === 'password_change' ? 'password_change_needed' : 'second_factor_needed' },
+      ...{ detail: { email, method: 'password' } },
     },
   ]);
 }
@@ -143,7 +156,7 @@ async function auditRefused(
   { email, address: from, userAgent }: LoginInput,
   { code }: Refusal,
 ): Promise<void> {
-  const tried = email.slice(0, EMAIL_MAX_CHARS);
+  const tried = emailKeyOf(email).slice(0, EMAIL_MAX_CHARS);
   await deps.audit.append([
     {
       ...{ atMs: deps.now(), actor: 'anonymous', action: 'user.login', target: tried, from },

@@ -1,13 +1,17 @@
 // How a person sets a password: a new one in place of one that is known, or by a link that an admin made. Either ends
 // every other session. decision: D37; invariant: I2, I11, I18
 import { accountTryKey } from '../../machines/console/access/login.rules.ts';
+import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
+import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { ApiKeyRow, ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 import type { LoginDesk } from './login.ts';
+import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
+import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
 
@@ -19,24 +23,39 @@ export type PasswordDesk = {
     readonly current: string;
     readonly next: string;
     readonly from: string;
-  }): Promise<({ readonly ok: true } & IssuedSession) | Refusal>;
+  }): Promise<
+    | ({
+        readonly ok: true;
+        /** What the session lacks yet; null when it is full now. */
+        readonly need: LoginNeed | null;
+        /** Of a login that this ended; else null. */
+        readonly evidence: LoginEvidence | null;
+      } & IssuedSession)
+    | Refusal
+  >;
   /** Uses a link once; every session of the person ends and none begins. */
   reset(input: {
     readonly secret: string;
     readonly password: string;
+    /** Keys go on working; else they end with the sessions, since whoever had the password may have made them. */
+    readonly keepsKeys?: boolean | undefined;
     readonly from: string;
-  }): Promise<{ readonly ok: true; readonly user: UserRow } | Refusal>;
+  }): Promise<
+    { readonly ok: true; readonly user: UserRow; readonly keys: readonly ApiKeyRow[] } | Refusal
+  >;
 };
 
 export type PasswordDeskDeps = {
   readonly users: Pick<
     UserStore,
-    'get' | 'setPassword' | 'findLink' | 'useLink' | 'forgetFailures'
+    'get' | 'noteLogin' | 'setPassword' | 'findLink' | 'useLink' | 'forgetFailures'
   >;
-  readonly sessions: Pick<SessionDesk, 'turn'>;
+  readonly apiKeys: Pick<ApiKeys, 'list'>;
+  readonly sessions: Pick<SessionDesk, 'nextOf'>;
   readonly login: Pick<LoginDesk, 'confirm'>;
   readonly passwords: Pick<Passwords, 'accept'>;
-  readonly audit: Pick<AuditLog, 'append'>;
+  readonly audit: Pick<AuditLog, 'append' | 'search'>;
+  readonly needOf: NeedOf;
   readonly now: () => number;
 };
 
@@ -49,16 +68,31 @@ export function createPasswordDesk(deps: PasswordDeskDeps): PasswordDesk {
       if (user === null) return sessionEnded();
       const confirmed = await deps.login.confirm(user, { password: current, address: from });
       if (!confirmed.ok) return confirmed;
+      if (next === current) {
+        const errors = [{ pointer: '/new_password', detail: 'must be another than before' }];
+        return refuse('password_refused', 'The password must be another than before.', { errors });
+      }
       const accepted = await passwords.accept(next, user.email, '/new_password');
       if (!accepted.ok) return accepted;
       const doing = { actor: `user:${user.email}`, from, nowMs: deps.now() };
-      await users.setPassword({
-        ...{ ...doing, userId, passwordHash: accepted.hash, keepSession: session.hash },
+      // A session that comes here has shown its second factor, where there is one.
+      const changed = { ...user, mustChangePassword: false };
+      const need = deps.needOf(changed, { method: 'password', stage: 'full' });
+      const { secret, turn } = deps.sessions.nextOf(
+        session.hash,
+        need === null ? 'full' : 'partial',
+      );
+      const turned = await users.setPassword({
+        ...{ ...doing, userId, replaces: user.passwordHash, passwordHash: accepted.hash, turn },
       });
-      const turned = await deps.sessions.turn(session.hash, session.stage);
-      return turned === null ? sessionEnded() : { ok: true, ...turned };
+      if (turned === null) return sessionEnded();
+      // With a second factor the login was noted when that was shown; without, it is whole now.
+      const isLogin = session.stage === 'partial' && need === null && user.mfa.state !== 'on';
+      const evidence = isLogin ? await evidenceOf(deps.audit, user) : null;
+      if (isLogin) await users.noteLogin({ ...doing, userId, method: turned.method });
+      return { ok: true, secret, session: turned, need, evidence };
     },
-    async reset({ secret, password, from }) {
+    async reset({ secret, password, keepsKeys, from }) {
       const hash = hashOfSecret(secret);
       const isLink = kindOfSecret(secret) === 'resetLink';
       const owner = isLink ? await users.findLink(hash, deps.now()) : null;
@@ -66,12 +100,27 @@ export function createPasswordDesk(deps: PasswordDeskDeps): PasswordDesk {
       const accepted = await passwords.accept(password, owner.email);
       if (!accepted.ok) return accepted;
       const doing = { actor: `user:${owner.email}`, from, nowMs: deps.now() };
-      const user = await users.useLink({ ...doing, hash, passwordHash: accepted.hash });
+      const keys = await usableKeysOf(deps, owner.userId);
+      const user = await users.useLink({ ...doing, hash, passwordHash: accepted.hash, keepsKeys });
       if (user === null) return linkEnded(deps, from);
       await users.forgetFailures([accountTryKey(user.email)]);
-      return { ok: true, user };
+      return { ok: true, user, keys };
     },
   };
+}
+
+// Read before they end: whoever resets hears which keys there were.
+async function usableKeysOf(
+  { apiKeys, now }: Pick<PasswordDeskDeps, 'apiKeys' | 'now'>,
+  userId: string,
+): Promise<readonly ApiKeyRow[]> {
+  const limit = API_KEYS_PER_USER_MAX + API_KEYS_ENDED_KEPT_MAX;
+  const keys = await apiKeys.list({ userId, limit, before: null });
+  const nowMs = now();
+  return keys.filter(
+    ({ revokedAtMs, expiresAtMs }) =>
+      revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs),
+  );
 }
 
 async function linkEnded(

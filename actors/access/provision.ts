@@ -167,6 +167,8 @@ async function createAdmin(
   const made = await deps.users.create({
     ...{ actor, nowMs: deps.now(), userId: (deps.chance ?? systemChance).newId() },
     ...{ email, displayName, role: 'admin', passwordHash },
+    // Whoever wrote the file knows it; in a setup the administrator types it. decision: D63
+    mustChangePassword: actor === 'provisioning',
   });
   if (made === 'created') return { ok: true, admin: 'created' };
   // Another Console on the same database may have been faster.

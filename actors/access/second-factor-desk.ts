@@ -2,14 +2,17 @@
 
 import type { FactorState } from '../../machines/console/access/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
+import type { Reach } from '../../machines/trust/reach.rules.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
+import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
 import type { LoginDesk } from './login.ts';
+import type { LoginEvidence } from './login-evidence.ts';
 import type { IssuedSession, SessionDesk } from './sessions.ts';
 
 /** Who asks, with which session. */
@@ -36,7 +39,11 @@ export type SecondFactorDesk = {
   confirm(
     asking: FactorAsking,
     code: string,
-  ): Answer<{ readonly recoveryCodes: readonly string[]; readonly issued: IssuedSession }>;
+  ): Answer<{
+    readonly recoveryCodes: readonly string[];
+    readonly issued: IssuedSession;
+    readonly evidence: LoginEvidence | null;
+  }>;
   /** Makes a partial session a full one. */
   verify(
     asking: FactorAsking,
@@ -45,12 +52,18 @@ export type SecondFactorDesk = {
     readonly by: 'totp' | 'recovery';
     readonly codesLeft: number;
     readonly issued: IssuedSession;
+    readonly evidence: LoginEvidence;
   }>;
   /** A fresh set of recovery codes in place of the old. */
   replaceCodes(
     asking: FactorAsking,
     code: string,
   ): Answer<{ readonly recoveryCodes: readonly string[] }>;
+  /** Shows password and code again, so that the session may do what asks for it; it goes on under a new secret. */
+  renew(
+    asking: FactorAsking,
+    given: { readonly code?: string | undefined; readonly password?: string | undefined },
+  ): Answer<{ readonly issued: IssuedSession }>;
   /** Turns it off; the session goes on, partial when the role demands a second factor. */
   disable(
     asking: FactorAsking,
@@ -58,7 +71,10 @@ export type SecondFactorDesk = {
   ): Answer<{ readonly issued: IssuedSession }>;
   /** Takes the factor from somebody who lost it; nobody does that to oneself. Ends every session of the person. */
   reset(
-    input: Omit<Doing, 'nowMs'> & { readonly userId: string; readonly byUserId: string | null },
+    input: Omit<Doing, 'nowMs'> & {
+      readonly userId: string;
+      readonly by: Reach & { readonly userId: string | null };
+    },
   ): Answer<object>;
 };
 
@@ -79,6 +95,7 @@ export type SecondFactorDeps = {
     | 'noteLogin'
   >;
   readonly sessions: Pick<SessionDesk, 'turn' | 'end'>;
+  readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** A password that is said again counts like a login. */
   readonly login: Pick<LoginDesk, 'confirm'>;
   readonly sealer: Sealer;

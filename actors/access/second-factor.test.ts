@@ -3,7 +3,7 @@ import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_MAX, MFA_TRIES_WINDOW_MS, TOTP_STEP_MS } from '../../machines/limits.ts';
-import type { Role } from '../../machines/trust/roles.rules.ts';
+import { ROLE_SCOPES, type Role } from '../../machines/trust/roles.rules.ts';
 import { createPlainSealer } from '../../storage/memory/access/plain-sealer.ts';
 import { createMemoryPeople } from '../../storage/memory/access/users.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
@@ -16,6 +16,7 @@ import { createSessionDesk } from './sessions.ts';
 const START_MS = Date.parse('2026-03-01T12:00:00.000Z');
 const PASSWORD = 'a long password of its own';
 const by = { actor: 'user:admin@example.org', from: '192.0.2.1' };
+const ROOT = { role: 'admin', scopes: ROLE_SCOPES.admin, userId: null } as const;
 
 /** One person with a password, and a desk over the reference stores. */
 async function open(role: Role = 'operator') {
@@ -31,6 +32,10 @@ async function open(role: Role = 'operator') {
   });
   const desk = createSecondFactorDesk({
     users: people.users,
+    audit: {
+      append: async (entries) => void audit.push(...entries),
+      search: async () => [],
+    },
     sessions: createSessionDesk({
       ...{ sessions: people.sessions, idleMs: () => 3_600_000, lifetimeMs: () => 3_600_000 },
       now: () => state.nowMs,
@@ -221,13 +226,15 @@ describe('second factor desk', () => {
     for (let guess = 0; guess < MFA_TRIES_MAX; guess += 1) await desk.verify(asking, wrong);
     const full = await login('full');
     const doing = { ...by, userId };
-    expect(codeIn(await desk.reset({ ...doing, byUserId: userId }))).toBe('mfa_state_conflict');
+    expect(codeIn(await desk.reset({ ...doing, by: { ...ROOT, userId } }))).toBe(
+      'mfa_state_conflict',
+    );
     expect(await stageOf(full)).toBe('full');
-    expect(codeIn(await desk.reset({ ...doing, byUserId: null }))).toBe('ok');
+    expect(codeIn(await desk.reset({ ...doing, by: ROOT }))).toBe('ok');
     expect(await stageOf(full)).toBeNull();
     expect(audit.at(-1)).toMatchObject({ action: 'mfa.disable', actor: by.actor, target: userId });
-    expect(codeIn(await desk.reset({ ...doing, byUserId: null }))).toBe('mfa_state_conflict');
-    const nobody = { ...doing, userId: randomUUID(), byUserId: null };
+    expect(codeIn(await desk.reset({ ...doing, by: ROOT }))).toBe('mfa_state_conflict');
+    const nobody = { ...doing, userId: randomUUID(), by: ROOT };
     expect(codeIn(await desk.reset(nobody))).toBe('not_found');
     await enroll();
   });

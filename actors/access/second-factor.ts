@@ -1,10 +1,12 @@
 // What a person does with a second factor, and what an admin may do to it. Every code takes a try before it is looked at,
 // every accepted one turns the session to a new secret. decision: D39; invariant: I18
 import { type Refusal, refuse } from '../../machines/errors.ts';
+import { refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import { systemChance } from '../trust/chance.ts';
 import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
+import { evidenceOf } from './login-evidence.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import type {
   Answer,
@@ -28,6 +30,7 @@ export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk
     confirm: (asking, code) => confirm(deps, asking, code),
     verify: (asking, code) => verify(deps, asking, code),
     replaceCodes: (asking, code) => replaceCodes(deps, asking, code),
+    renew: (asking, given) => renew(deps, asking, given),
     disable: (asking, given) => disable(deps, asking, given),
     reset: (input) => reset(deps, input),
   };
@@ -53,7 +56,8 @@ async function begin(
   if (user === null) return ended();
   const { userId, email } = user;
   if (user.mfa.state === 'on') return conflict(ON);
-  if (user.passwordHash === null) {
+  // A login through a provider that proved no second factor sets up one here; later it is the provider's to change.
+  if (user.passwordHash === null && asking.session.stage === 'full') {
     return conflict('This account logs in through a provider, whose second factor counts.');
   }
   if (asking.session.stage === 'full') {
@@ -92,8 +96,10 @@ async function confirm(
   const turned = await turn(deps, asking, 'full');
   if (!turned.ok) return turned;
   const { issued } = turned;
-  if (asking.session.stage === 'partial') await noteLogin(deps, asking, { issued, by: 'totp' });
-  return { ok: true, recoveryCodes: codes, issued };
+  const isLogin = asking.session.stage === 'partial';
+  const evidence = isLogin ? await evidenceOf(deps.audit, user) : null;
+  if (isLogin) await noteLogin(deps, asking, { issued, by: 'totp' });
+  return { ok: true, recoveryCodes: codes, issued, evidence };
 }
 
 async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string): Asked<'verify'> {
@@ -107,9 +113,10 @@ async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string
   if (!tried.ok) return tried;
   const turned = await turn(deps, asking, 'full');
   if (!turned.ok) return turned;
+  const evidence = await evidenceOf(deps.audit, user);
   await noteLogin(deps, asking, { issued: turned.issued, by: tried.value });
   const codesLeft = await deps.users.recoveryCodesLeft(asking.userId);
-  return { ok: true, by: tried.value, codesLeft, issued: turned.issued };
+  return { ok: true, by: tried.value, codesLeft, issued: turned.issued, evidence };
 }
 
 async function replaceCodes(
@@ -127,6 +134,29 @@ async function replaceCodes(
   const { codes, hashes } = newRecoveryCodes(deps.chance ?? systemChance);
   const isDone = await deps.users.replaceRecoveryCodes({ ...doing, userId, hashes });
   return isDone ? { ok: true, recoveryCodes: codes } : conflict(NONE);
+}
+
+async function renew(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  { code = '', password = '' }: Parameters<SecondFactorDesk['renew']>[1],
+): Asked<'renew'> {
+  const user = await deps.users.get(asking.userId);
+  if (user === null) return ended();
+  const hasFactor = user.mfa.state === 'on';
+  if (user.passwordHash === null && !hasFactor) {
+    return refuse('fresh_login_required', 'Log in again through the provider.');
+  }
+  if (user.passwordHash !== null) {
+    const confirmed = await deps.login.confirm(user, { password, address: asking.from });
+    if (!confirmed.ok) return confirmed;
+  }
+  if (hasFactor) {
+    const doing = doingOf(deps, asking);
+    const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
+    if (!tried.ok) return tried;
+  }
+  return turn(deps, asking, 'full');
 }
 
 async function disable(
@@ -155,13 +185,18 @@ async function disable(
 
 async function reset(
   { users, now }: SecondFactorDeps,
-  { userId, byUserId, ...who }: Parameters<SecondFactorDesk['reset']>[0],
+  { userId, by, ...who }: Parameters<SecondFactorDesk['reset']>[0],
 ): Asked<'reset'> {
-  if (userId === byUserId) {
+  if (userId === by.userId) {
     return conflict('Your own second factor is turned off with a code, not reset.');
   }
-  if ((await users.get(userId)) === null) return refuse('not_found', 'There is no such user.');
-  const isRemoved = await users.removeTotp({ ...who, nowMs: now(), userId, keepSession: null });
+  const judgedRole = (await users.get(userId))?.role;
+  if (judgedRole === undefined) return refuse('not_found', 'There is no such user.');
+  const refusal = refusalOfReachAll(by, [judgedRole]);
+  if (refusal !== null) return refusal;
+  const isRemoved = await users.removeTotp({
+    ...{ ...who, nowMs: now(), userId, judgedRole, keepSession: null },
+  });
   if (!isRemoved) return conflict(NONE);
   await users.forgetFailures([triesKeyOf(userId)]);
   return { ok: true };

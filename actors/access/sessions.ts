@@ -7,6 +7,7 @@ import type {
   SessionRow,
   SessionStage,
   SessionStore,
+  SessionTurn,
 } from '../../storage/ports/access/sessions.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
@@ -25,6 +26,11 @@ export type SessionDesk = {
     readonly userAgent: string;
     readonly judged?: { readonly passwordHash: string | null };
   }): Promise<IssuedSession | null>;
+  /** What turns a session to a new secret, for a change that does it in its own transaction. */
+  nextOf(
+    from: Buffer,
+    stage: SessionStage,
+  ): { readonly secret: string; readonly turn: SessionTurn };
   /** Goes on under a new secret; null when the session has ended meanwhile. */
   turn(from: Buffer, stage: SessionStage): Promise<IssuedSession | null>;
   find(hash: Buffer): Promise<SessionRow | null>;
@@ -52,6 +58,12 @@ export function createSessionDesk(deps: SessionDeskDeps): SessionDesk {
   const newSecret = () => chance.randomBytes(SESSION_RANDOM_BYTES).toString('base64url');
   const endOf = (stage: SessionStage) =>
     sessionEndOf(stage, { nowMs: now(), lifetimeMs: deps.lifetimeMs() });
+  const nextOf: SessionDesk['nextOf'] = (from, stage) => {
+    const secret = newSecret();
+    const times = { expiresAtMs: endOf(stage), nowMs: now() };
+    const turn = { from, to: hashOfSession(secret), sessionId: chance.newId(), stage, ...times };
+    return { secret, turn };
+  };
   return {
     async begin({ judged, ...input }) {
       const secret = newSecret();
@@ -67,12 +79,10 @@ export function createSessionDesk(deps: SessionDeskDeps): SessionDesk {
       const session = { ...row, lastSeenAtMs: createdAtMs, endedAtMs: null };
       return isBegun ? { secret, session } : null;
     },
+    nextOf,
     async turn(from, stage) {
-      const secret = newSecret();
-      const session = await sessions.rotate({
-        ...{ from, to: hashOfSession(secret), sessionId: chance.newId(), stage },
-        ...{ expiresAtMs: endOf(stage), nowMs: now() },
-      });
+      const { secret, turn } = nextOf(from, stage);
+      const session = await sessions.rotate(turn);
       return session === null ? null : { secret, session };
     },
     find: (hash) => sessions.findByHash(hash),

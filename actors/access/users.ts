@@ -3,24 +3,15 @@
 import { isEmail } from '../../machines/console/access/account.rules.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
 import { RESET_LINK_TTL_MS } from '../../machines/limits.ts';
-import {
-  mayChangeRole,
-  ROLE_SCOPES,
-  type Role,
-  type Scope,
-} from '../../machines/trust/roles.rules.ts';
+import { type Reach, refusalOfReach, refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
+import { ROLES, type Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import type { UserPatch, UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 
 /** Who asks: its role and what its credential holds of it. */
-export type UserAsking = {
-  readonly role: Role;
-  readonly scopes: readonly Scope[];
-  readonly actor: string;
-  readonly from: string;
-};
+export type UserAsking = Reach & { readonly actor: string; readonly from: string };
 /** A one-time link; its secret is told once. */
 export type ResetLink = { readonly secret: string; readonly expiresAtMs: number };
 
@@ -38,8 +29,8 @@ export type UserDesk = {
   remove(asking: UserAsking, userId: string): Answer<object>;
   /** Makes the one link with which the person sets a password; older ones end. */
   makeLink(asking: UserAsking, userId: string): Answer<{ readonly link: ResetLink }>;
-  /** Whether the asking may touch an account of this role. */
-  judge(asking: UserAsking, role: Role): Refusal | null;
+  /** Why the credential may not touch these accounts, `null` being the Console itself; null when it may. */
+  judge(by: Reach, userIds: readonly (string | null)[]): Promise<Refusal | null>;
 };
 
 export type UserDeskDeps = {
@@ -55,7 +46,7 @@ export function createUserDesk(deps: UserDeskDeps): UserDesk {
   return {
     async create(asking, input) {
       if (!isEmail(input.email)) return badEmail();
-      const refusal = judge(asking, { from: input.role, to: input.role });
+      const refusal = refusalOfReachAll(asking, [input.role]);
       if (refusal !== null) return refusal;
       const userId = chance.newId();
       const made = await users.create({ ...doing(asking), ...input, userId, passwordHash: null });
@@ -67,7 +58,7 @@ export function createUserDesk(deps: UserDeskDeps): UserDesk {
       const before = await users.get(input.userId);
       if (before === null) return refusalOf('not_found');
       const to = input.patch.role ?? before.role;
-      const refusal = judge(asking, { from: before.role, to });
+      const refusal = refusalOfReach(asking, { from: before.role, to });
       if (refusal !== null) return refusal;
       // The revision keeps the role that was judged: a change that came between is a conflict.
       const user = await users.change({ ...doing(asking), ...input });
@@ -76,7 +67,8 @@ export function createUserDesk(deps: UserDeskDeps): UserDesk {
     async remove(asking, userId) {
       const judged = await judgedAs(users, asking, userId);
       if (!judged.ok) return judged;
-      const removed = await users.remove({ ...doing(asking), userId });
+      const { role: judgedRole } = judged;
+      const removed = await users.remove({ ...doing(asking), userId, judgedRole });
       return removed === 'ok' ? { ok: true } : refusalOf(removed);
     },
     async makeLink(asking, userId) {
@@ -85,11 +77,12 @@ export function createUserDesk(deps: UserDeskDeps): UserDesk {
       const secret = formatSecret('resetLink', chance.randomBytes(SECRET_RANDOM_BYTES));
       const expiresAtMs = now() + RESET_LINK_TTL_MS;
       const isMade = await users.createLink({
-        ...{ ...doing(asking), userId, hash: hashOfSecret(secret), expiresAtMs },
+        ...{ ...doing(asking), userId, judgedRole: judged.role },
+        ...{ hash: hashOfSecret(secret), expiresAtMs },
       });
-      return isMade ? { ok: true, link: { secret, expiresAtMs } } : refusalOf('not_found');
+      return isMade ? { ok: true, link: { secret, expiresAtMs } } : refusalOf('conflict');
     },
-    judge: (asking, role) => judge(asking, { from: role, to: role }),
+    judge: (by, userIds) => judge(users, by, userIds),
   };
 }
 
@@ -97,20 +90,26 @@ async function judgedAs(
   users: Pick<UserStore, 'get'>,
   asking: UserAsking,
   userId: string,
-): Answer<object> {
+): Answer<{ readonly role: Role }> {
   const user = await users.get(userId);
   if (user === null) return refusalOf('not_found');
-  return judge(asking, { from: user.role, to: user.role }) ?? { ok: true };
+  const { role } = user;
+  return refusalOfReachAll(asking, [role]) ?? { ok: true, role };
 }
 
-function judge(
-  { role, scopes }: UserAsking,
-  change: { readonly from: Role; readonly to: Role },
-): Refusal | null {
-  const needed = [...ROLE_SCOPES[change.from], ...ROLE_SCOPES[change.to]];
-  const holdsAll = needed.every((scope) => scopes.includes(scope));
-  if (mayChangeRole(role, change) && holdsAll) return null;
-  return refuse('role_required', 'This credential holds less than the account would.');
+async function judge(
+  users: Pick<UserStore, 'get'>,
+  by: Reach,
+  userIds: readonly (string | null)[],
+): Promise<Refusal | null> {
+  // Who reaches everybody need not know whom.
+  if (userIds.length === 0 || refusalOfReachAll(by, ROLES) === null) return null;
+  for (const userId of userIds) {
+    const role = userId === null ? 'admin' : (await users.get(userId))?.role;
+    const refusal = role === undefined ? null : refusalOfReachAll(by, [role]);
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }
 
 const DETAILS = {

@@ -35,7 +35,8 @@ describe('the settings desk', () => {
     expect(desk.get()).toMatchObject({
       ...{ analyticsRetentionDays: 90, enrollmentTokenTtlSeconds: 900 },
       ...{ clientCertificateTtlHours: 720, renewalThresholdSeconds: 86_400 },
-      ...{ licenseGraceDays: 30, federationRole: 'standalone', mfaRequiredRoles: [] },
+      ...{ licenseGraceDays: 30, federationRole: 'standalone' },
+      mfaRequiredRoles: ['sensor_owner', 'operator', 'admin'],
     });
     expect(desk.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(720 * HOUR_MS);
     expect({ ...desk.intervals }).toEqual(DEFAULT_INTERVALS);

@@ -6,6 +6,7 @@ import {
   intervalsWith,
   isSettingName,
   mistakesOfChange,
+  rolesWeakenedBy,
   SETTING_DEFAULTS,
   SETTING_NAMES,
   SETTINGS,
@@ -18,6 +19,7 @@ import {
 } from '../../machines/console/settings/settings.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { INTERVALS, type Intervals, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
+import { type Reach, refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
 import type { Doing } from '../../storage/ports/plumbing/doing.ts';
 import type { SettingRow, SettingsStore } from '../../storage/ports/settings/settings-store.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
@@ -40,6 +42,8 @@ type Change = Pick<Doing, 'actor' | 'from'> & {
   /** `null` gives a setting its default back. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly revisions: Readonly<Record<string, number>>;
+  /** What the credential that asks holds; absent: the Console itself. */
+  readonly by?: Reach;
 };
 
 export type SettingsDesk = {
@@ -62,6 +66,8 @@ export type SettingsDeskDeps = {
   readonly store: SettingsStore;
   /** The configuration's; a setting that was never set leaves them as they are. */
   readonly base: Intervals;
+  /** What holds while nobody set it, where that is not the usual: of an evaluation. */
+  readonly defaults?: Partial<SettingValues> | undefined;
   readonly now: () => number;
   readonly logger: Logger;
 };
@@ -84,7 +90,7 @@ export async function openSettingsDesk(deps: SettingsDeskDeps): Promise<Settings
   return {
     get: () => desk.inForce.settings,
     intervals: liveIntervals(desk),
-    view: () => SETTING_NAMES.map((name) => viewOf(desk.inForce, name)),
+    view: () => SETTING_NAMES.map((name) => viewOf(desk, name)),
     change: (input) => orUnavailable(() => change(desk, input)),
     provision: (input) => orUnavailable(() => provision(desk, input)),
     subscribe(listener) {
@@ -103,18 +109,32 @@ async function change(desk: Desk, input: Change): Promise<{ readonly ok: true } 
   if (mistakes.length > 0) {
     return refuse('schema_violation', 'The change does not fit.', { errors: mistakes });
   }
-  const put = await desk.store.put({ ...input, nowMs: desk.now() });
+  const { by, ...asked } = input;
+  // What was judged is what is replaced: whoever names another revision than was looked at here has to look again.
+  const seen = ({ rows }: InForce, name: string) => rows.get(name)?.revision ?? 0;
+  const stale = Object.keys(input.revisions).filter(
+    (name) => seen(desk.inForce, name) !== input.revisions[name],
+  );
+  if (stale.length > 0) return conflicting(desk, stale);
+  const weakened = rolesWeakenedBy(desk.inForce.values, input.values);
+  const beyond = by === undefined ? null : refusalOfReachAll(by, weakened);
+  if (beyond !== null) return beyond;
+  const put = await desk.store.put({ ...asked, nowMs: desk.now() });
   if (!put.ok) {
     await look(desk);
-    return refuse('settings_conflict', `Changed meanwhile: ${put.conflicts.join(', ')}.`, {
-      errors: put.conflicts.map((name) => ({
-        pointer: `/revisions/${name}`,
-        detail: `is ${desk.inForce.rows.get(name)?.revision ?? 0} now`,
-      })),
-    });
+    return conflicting(desk, put.conflicts);
   }
   take(desk, new Map([...desk.inForce.rows, ...mapOf(put.rows)]));
   return { ok: true };
+}
+
+function conflicting({ inForce: { rows } }: Desk, names: readonly string[]): Refusal {
+  return refuse('settings_conflict', `Changed meanwhile: ${names.join(', ')}.`, {
+    errors: names.map((name) => ({
+      pointer: `/revisions/${name}`,
+      detail: `is ${rows.get(name)?.revision ?? 0} now`,
+    })),
+  });
 }
 
 async function provision(
@@ -179,11 +199,14 @@ function take(desk: Desk, rows: ReadonlyMap<string, SettingRow>): void {
 }
 
 function inForceOf(
-  { base, logger }: Pick<SettingsDeskDeps, 'base' | 'logger'>,
+  { base, logger, defaults = {} }: Pick<SettingsDeskDeps, 'base' | 'logger' | 'defaults'>,
   rows: ReadonlyMap<string, SettingRow>,
 ): InForce {
   const stored = storedValues(rows);
-  const { values, ignored } = settingsFrom(stored);
+  const { values: usual, ignored } = settingsFrom(stored);
+  const isSet = (name: string) => Object.hasOwn(stored, name) && !ignored.includes(name);
+  const own = Object.entries(defaults).filter(([name]) => !isSet(name));
+  const values = { ...usual, ...Object.fromEntries(own) };
   if (ignored.length > 0) {
     logger.error({ settings: ignored }, 'stored settings do not fit and count as not set');
   }
@@ -228,12 +251,15 @@ function lookLoop(desk: Desk): UpkeepLoop {
   };
 }
 
-function viewOf({ rows, values }: InForce, name: SettingName): SettingView {
+function viewOf(
+  { inForce: { rows, values }, defaults = {} }: Desk,
+  name: SettingName,
+): SettingView {
   const row = rows.get(name);
   return {
     name,
     value: values[name],
-    default: SETTING_DEFAULTS[name],
+    default: defaults[name] ?? SETTING_DEFAULTS[name],
     revision: row?.revision ?? 0,
     ...SETTINGS[name],
     changedAtMs: row?.changedAtMs ?? null,

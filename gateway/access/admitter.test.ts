@@ -21,7 +21,13 @@ function setUp(role: Role = 'operator', limits = { large: 10, small: 5, address:
   const sessions = new Map<string, SessionRow>();
   const user: UserRow = {
     ...{ userId: 'u', email: 'p@example.org', displayName: '', role, status: 'active', tags: [] },
-    ...{ passwordHash: null, passwordChangedAtMs: null, createdAtMs: 0, lastLoginAtMs: null },
+    ...{
+      passwordHash: null,
+      passwordChangedAtMs: null,
+      mustChangePassword: false,
+      createdAtMs: 0,
+      lastLoginAtMs: null,
+    },
     ...{ mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null }, revision: 1 },
   };
   const users = new Map<string, UserRow>([['u', user]]);
@@ -47,7 +53,7 @@ function setUp(role: Role = 'operator', limits = { large: 10, small: 5, address:
     budgets,
     seen: { keys: batch('key'), sessions: batch('session') },
     sessionIdleMs: () => SESSION_IDLE_MS,
-    lacksSecondFactor: () => state.lacks,
+    needOf: () => (state.lacks ? 'totp_enrollment' : null),
     now: () => state.nowMs,
   });
   const addKey = (scopes: readonly string[], userId: string | null = 'u') => {

@@ -4,6 +4,8 @@
 // session left. A mistyped or foreign key is refused by its checksum before the database is asked. A client certificate
 // is never a credential here. decision: D15, D19, D36; invariant: I11, I18
 import { createHash } from 'node:crypto';
+import type { RefusedKind } from '../../actors/access/refused-credentials.ts';
+import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { sessionStateOf } from '../../machines/console/access/session.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { KEYS_REMEMBERED_MAX } from '../../machines/limits.ts';
@@ -57,8 +59,10 @@ export type AdmitterDeps = {
   /** Where uses of keys and sessions are noted. */
   readonly seen: { readonly keys: SeenBatch; readonly sessions: SeenBatch };
   readonly sessionIdleMs: () => number;
-  /** Whether a person must show a second factor that it has not set up yet; such a session does nothing else. */
-  readonly lacksSecondFactor?: (user: UserRow, session: SessionRow) => boolean;
+  /** What a session lacks by what is known of its person now; it does nothing else until then. */
+  readonly needOf?: (user: UserRow, session: SessionRow) => LoginNeed | null;
+  /** Told each credential that was refused, and where from. */
+  readonly onRefused?: (kind: RefusedKind, place: string) => void;
   readonly now: () => number;
 };
 
@@ -77,17 +81,25 @@ export function createAdmitter(deps: AdmitterDeps): Admitter {
 
   async function admit(credentials: Credentials): Promise<Admission> {
     const { address } = credentials;
+    const note = (kind: RefusedKind) => deps.onRefused?.(kind, addressKey(address));
     const presented = presentedBy(credentials);
     const name = presented.kind === 'none' ? '' : presented.hash.toString('hex');
     const guess = remembered.has(name)
       ? null
       : await deps.budgets.address.consume(addressKey(address));
     const budget = guess === null ? null : { name: 'unauthenticated', state: guess };
-    if (guess !== null && !guess.allowed) return { budget, result: limited(guess) };
-    if (presented.kind === 'none') return { budget, result: presented.refusal };
+    if (guess !== null && !guess.allowed) {
+      note('rate_limited');
+      return { budget, result: limited(guess) };
+    }
+    if (presented.kind === 'none') {
+      if (presented.refusal.code === 'credential_invalid') note('unknown_key');
+      return { budget, result: presented.refusal };
+    }
     const operator = await find(presented.kind, presented.hash);
     if (operator === null) {
       remembered.delete(name);
+      note(presented.kind === 'api_key' ? 'unknown_key' : 'dead_session');
       return { budget, result: ended(presented.kind) };
     }
     if (guess !== null) await deps.budgets.address.reward(addressKey(address));
@@ -107,6 +119,7 @@ export function createAdmitter(deps: AdmitterDeps): Admitter {
     admit,
     async admitAnonymous(address) {
       const budget = await deps.budgets.address.consume(addressKey(address));
+      if (!budget.allowed) deps.onRefused?.('rate_limited', addressKey(address));
       return { budget, ok: budget.allowed };
     },
     renew: (operator) => find(operator.kind, operator.hash),
@@ -120,7 +133,8 @@ async function findKey(deps: AdmitterDeps, hash: Buffer): Promise<Operator | nul
   const role = userId === null ? 'admin' : (await activeUser(deps, userId))?.role;
   if (role === undefined) return null;
   const [actor, scopes] = [`api-key:${row.name}`, scopesOf(role, row.scopes)];
-  return { kind: 'api_key', id, userId, actor, role, scopes, stage: 'full', hash };
+  const session = { stage: 'full', need: null, authenticatedAtMs: null } as const;
+  return { kind: 'api_key', id, userId, actor, role, scopes, hash, ...session };
 }
 
 async function findSession(deps: AdmitterDeps, hash: Buffer): Promise<Operator | null> {
@@ -128,10 +142,12 @@ async function findSession(deps: AdmitterDeps, hash: Buffer): Promise<Operator |
   if (row === null || !isAlive(deps, row)) return null;
   const user = await activeUser(deps, row.userId);
   if (user === null) return null;
-  const stage = deps.lacksSecondFactor?.(user, row) === true ? 'partial' : row.stage;
+  const need = deps.needOf?.(user, row) ?? null;
+  const stage = need === null ? row.stage : 'partial';
   const { role, email } = user;
   return {
     ...{ kind: 'session', id: row.sessionId, userId: row.userId, actor: `user:${email}` },
+    ...{ need, authenticatedAtMs: row.createdAtMs },
     ...{ role, stage, hash, scopes: stage === 'full' ? scopesOf(role, null) : [] },
   };
 }

@@ -1,5 +1,6 @@
 // Who calls the operator plane, as every route sees it: a person with a session, or a key. The role is the one its
 // person has now, never the one it had when the credential was made. decision: D36; invariant: I18
+import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { ROLE_LEVELS, type Role, type Scope } from '../../machines/trust/roles.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 
@@ -17,6 +18,10 @@ export type Operator = {
   readonly scopes: readonly Scope[];
   /** A key is always full; a session is partial until its second factor was shown. */
   readonly stage: SessionStage;
+  /** What a session lacks; null when it is full, and of a key. */
+  readonly need: LoginNeed | null;
+  /** When its person last showed credentials in this session; null of a key. */
+  readonly authenticatedAtMs: number | null;
   /** SHA-256 of the secret: finds the credential again. */
   readonly hash: Buffer;
 };

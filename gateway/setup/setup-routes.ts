@@ -31,6 +31,8 @@ export type SetupRoutesDeps = {
   readonly codes: SetupCodes;
   /** Attempts of an address; a right code or token takes none. */
   readonly attempts: RateBudget;
+  /** Told each wrong code or token, and where from. */
+  readonly onRefused: (address: string) => void;
   readonly version: string;
   /** Called when the answer of the last step is on its way. */
   readonly onFinished: () => void;
@@ -47,6 +49,7 @@ export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
       /^Bearer ([\w-]{1,128})$/.exec(request.headers.authorization ?? '') ?? [];
     if (codes.isToken(token)) return undefined;
     const blocked = await countAttempt(attempts, request, reply);
+    deps.onRefused(request.ip);
     const wrong = refuse('setup_code_invalid', 'The setup is open to who has shown its code.');
     return sendRefusal(reply, blocked ?? wrong);
   }
@@ -65,6 +68,7 @@ export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
         if (blocked !== null) return sendRefusal(reply, blocked);
         const token = codes.unlock(request.body.code);
         if (token === null) {
+          deps.onRefused(request.ip);
           return sendRefusal(reply, refuse('setup_code_invalid', 'This is not the setup code.'));
         }
         await attempts.reward(addressKey(request.ip));

@@ -65,6 +65,8 @@ export type ConsoleOptions = {
   /** Hashes passwords; one that costs nothing when absent. */
   readonly hasher?: PasswordHasher;
   readonly intervals?: Partial<Record<IntervalName, number>>;
+  /** False: second factors are asked as by default; else as in a quick start. */
+  readonly isEvaluation?: boolean;
   /** Puts something between the Console and its registry. */
   readonly registry?: (real: SensorRegistry) => SensorRegistry;
   /** Whose licenses are trusted; somebody new when absent. */
@@ -127,6 +129,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     metrics: context.use(system).metrics,
     limits: context.use(access).limits,
     revoke: (sensorId: string) => revokeSensor({ sensorId, reason: 'stolen', actor: 'test' }),
+    closeAccess: () => context.use(access).tellRefused(),
     batchesOf: (sensorId: string) => batches.filter((one) => one.sensorId === sensorId),
     audited: () => relational.audit.recent(100_000),
     /** Moves the wall clock, and tells the actors as the watch over it does. */
@@ -142,11 +145,15 @@ export async function startConsole(options: ConsoleOptions = {}) {
     },
     newToken: async () => (await tokens.create({ note: '', actor: 'test' })).secret,
     /** Makes an API key and tells its secret. */
-    async newKey(scopes: readonly string[], expiresAtMs: number | null = null): Promise<ApiKey> {
+    async newKey(
+      scopes: readonly string[],
+      expiresAtMs: number | null = null,
+      userId?: string,
+    ): Promise<ApiKey> {
       const secret = formatSecret('apiKey', randomBytes(SECRET_RANDOM_BYTES));
       const [keyId, hash] = [newId(), hashOfSecret(secret)];
       const name = scopes.join(' ');
-      await relational.apiKeys.create({ keyId, hash, name, scopes, nowMs: 0, expiresAtMs });
+      await relational.apiKeys.create({ keyId, hash, name, scopes, nowMs: 0, expiresAtMs, userId });
       return { keyId, secret };
     },
     /** Gives a new person of this role a session; the header that carries it. */
@@ -220,6 +227,7 @@ async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<Con
       {
         ...ports,
         ...(hasher === undefined ? {} : { hasher }),
+        ...(options.isEvaluation === false ? { settingDefaults: {} } : {}),
         openCounter: () => counter ?? null,
         requestBudgets: { address },
         providers: createProviderClient({ monotonicNow, allowsLoopback: true, ...providerWay }),

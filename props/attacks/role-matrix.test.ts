@@ -72,8 +72,12 @@ function expected({ guard, method }: Route, caller: Caller, isOwned: boolean): V
   const takesKeys = 'scope' in guard || ('keys' in guard && guard.keys === true);
   if (caller.is === 'key' && !takesKeys) return [403, 'session_required'];
   if (caller.is === 'cross-site' && !SAFE.has(method)) return [403, 'csrf_refused'];
-  if ('partial' in guard) return 'in';
-  if (caller.is === 'partial') return [403, 'second_factor_required'];
+  // Half a session gets what it lacks, a second factor, and no new password before it.
+  const isHalf = caller.is === 'partial';
+  if ('partial' in guard) {
+    return isHalf && guard.of === 'password' ? [403, 'second_factor_required'] : 'in';
+  }
+  if (isHalf) return [403, 'second_factor_required'];
   if ('self' in guard) return 'in';
   const held = MAY[caller.role].filter((scope) => caller.scopes.includes(scope));
   if (!held.includes(guard.scope)) return [403, 'role_required'];

@@ -56,9 +56,7 @@ describe('attack 27: a session', () => {
     await victim.login(email);
     expect(victim.cookie()).not.toBe(lent);
     attacker.plant(lent);
-    expect((await attacker.get('/auth/session')).body['user']).toMatchObject({
-      email: other.email,
-    });
+    expect((await attacker.get('/auth/session')).status).toBe(401);
   });
 
   it('should be carried by a cookie that no script and no other site can use', async () => {

@@ -92,8 +92,8 @@ export async function openSsoStage() {
   return {
     ...{ peer, other, newBrowser, call, setUp, comeBack, logIn, isAlive },
     /** A new Console, and providers that do what they should. */
-    async renew(): Promise<ConsoleUnderTest> {
-      console = await startConsole({ providerWay: { timeoutMs: 1_000 } });
+    async renew(isEvaluation = true): Promise<ConsoleUnderTest> {
+      console = await startConsole({ isEvaluation, providerWay: { timeoutMs: 1_000 } });
       admin = (await console.newKey(['admin'])).secret;
       for (const one of [peer, other]) {
         Object.assign(one.does, { token: null, signsWithOtherKey: false, answers: 'as it should' });

@@ -52,6 +52,25 @@ export async function addUser(
   return row;
 }
 
+/** Sets a password in place of the one in force, by a session of the person that goes on; null when it was refused. */
+export async function setPassword(
+  { users, sessions }: Pick<PeoplePorts, 'users' | 'sessions'>,
+  input: { readonly userId: string; readonly replaces: string | null; readonly to: string },
+) {
+  const { userId, replaces, to: passwordHash } = input;
+  const own = newSession(userId);
+  await sessions.create(own);
+  return users.setPassword({ ...DOING, userId, replaces, passwordHash, turn: turnOf(own.hash) });
+}
+
+/** How a session goes on. */
+export function turnOf(from: Buffer) {
+  return {
+    ...{ from, to: hashOf(hex(16)), sessionId: randomUUID(), stage: 'full' as const },
+    ...{ expiresAtMs: NOW_MS + 90_000, nowMs: NOW_MS + 10 },
+  };
+}
+
 /** The newest audit row of one action on a target. */
 export async function lastAudit(audit: AuditLog, action: string, target: string) {
   const query = { action, target, order: 'newest', after: null, limit: 1 } as const;

@@ -36,7 +36,11 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'b' })).toBe(true);
       expect(await users().acceptTotpStep({ userId, step: 9 })).toBe(false);
       expect(await confirm('a')).toBe(false);
+      const byEnded = { ...DOING, userId, sealedSecret: 'b', step: 7, recoveryHashes: codes() };
+      await sessions.end({ ...DOING, hash: gone.hash });
+      expect(await users().confirmTotp({ ...byEnded, keepSession: gone.hash })).toBe(false);
       expect(await confirm('b')).toBe(true);
+      expect(await users().removeTotp({ ...DOING, userId, keepSession: gone.hash })).toBe(false);
       expect(await users().get(userId)).toMatchObject({
         mfa: { state: 'on', sealedSecret: 'b', lastStep: 7, changedAtMs: NOW_MS },
       });
@@ -82,6 +86,8 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       const { userId, recoveryHashes } = await enrolled();
       const session = newSession(userId);
       await harness.port().sessions.create(session);
+      const judged = { ...DOING, userId, judgedRole: 'admin' as const };
+      expect(await users().removeTotp({ ...judged, keepSession: null })).toBe(false);
       expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(true);
       expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(false);
       expect(await users().get(userId)).toMatchObject({

@@ -1,17 +1,14 @@
 // The promises of the store of sessions. invariant: I11, I18
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { SESSIONS_PER_USER_MAX } from '../../machines/access-limits.ts';
 import type { Harness } from './away.ts';
-import { addUser, DOING, lastAudit, newSession, type PeoplePorts } from './people.ts';
-import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
+import { addUser, DOING, lastAudit, newSession, type PeoplePorts, turnOf } from './people.ts';
+import { HOSTILE, hashOf, NOW_MS } from './samples.ts';
 
 export function sessionsContract(harness: Harness<PeoplePorts>): void {
   const sessions = () => harness.port().sessions;
   const user = async () => (await addUser(harness.port().users)).userId;
-  const turn = (from: Buffer) => ({
-    ...{ from, to: hashOf(hex(16)), sessionId: randomUUID(), stage: 'full' as const },
-    ...{ expiresAtMs: NOW_MS + 90_000, nowMs: NOW_MS + 10 },
-  });
+  const turn = turnOf;
 
   describe('sessions', () => {
     it('should be found by their hash, and by nothing else', async () => {
@@ -64,15 +61,38 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
         const userId = await user();
         const old = newSession(userId);
         await sessions().create(old);
-        const password = { ...DOING, userId, passwordHash: `p${round}`, keepSession: null };
+        const own = newSession(userId);
+        await sessions().create(own);
         const judged = { passwordHash: '$argon2id$first' };
-        await Promise.all([
+        const [, , kept] = await Promise.all([
           sessions().rotate(turn(old.hash)),
           sessions().create(newSession(userId), judged),
-          users.setPassword(password),
+          users.setPassword({
+            ...{ ...DOING, userId, turn: turn(own.hash) },
+            ...{ replaces: judged.passwordHash, passwordHash: `p${round}` },
+          }),
         ]);
-        expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
+        expect(await sessions().listOf(userId, NOW_MS)).toEqual([kept]);
       }
+    });
+
+    it('should be bounded in number for a person: the oldest end', async () => {
+      const userId = await user();
+      const all = Array.from({ length: SESSIONS_PER_USER_MAX + 2 }, (_, at) => ({
+        ...newSession(userId, { createdAtMs: NOW_MS + at }),
+        expiresAtMs: NOW_MS + 90_000,
+      }));
+      for (const one of all) expect(await sessions().create(one)).toBe(true);
+      const live = (await sessions().listOf(userId, NOW_MS)).map((one) => one.sessionId);
+      expect(live).toEqual(
+        all
+          .slice(2)
+          .map((one) => one.sessionId)
+          .toReversed(),
+      );
+      expect(
+        (await sessions().findByHash(all[0]?.hash ?? hashOf('none')))?.endedAtMs,
+      ).not.toBeNull();
     });
 
     it('should remember the latest use, in batches', async () => {

@@ -24,6 +24,7 @@ export function ssoPortsOn({ db, audit }: Pick<Relational, 'db' | 'audit'>) {
           tags: '[]',
           password_hash: null,
           password_changed_at_ms: null,
+          must_change_password: false,
           created_at_ms: NOW_MS,
           last_login_at_ms: null,
           mfa_state: 'off',

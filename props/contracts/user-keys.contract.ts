@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
-import type { UserStore } from '../../storage/ports/access/users.ts';
-import type { ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
+import type { ApiKeys } from '../../storage/ports/relational.ts';
 import type { Harness } from './away.ts';
-import { addUser } from './people.ts';
+import { addUser, newSession, type PeoplePorts } from './people.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
 
-type Ports = { readonly apiKeys: ApiKeys; readonly users: UserStore; readonly audit: AuditLog };
+type Ports = PeoplePorts & { readonly apiKeys: ApiKeys };
 
 export function userKeysContract({ port }: Pick<Harness<Ports>, 'port'>): void {
   const doing = { nowMs: NOW_MS, actor: 'op' };
@@ -31,6 +30,8 @@ export function userKeysContract({ port }: Pick<Harness<Ports>, 'port'>): void {
       expect(await keys().revoke({ ...doing, keyId, userId: other })).toBeNull();
       expect(await keys().findByHash(key.hash)).toMatchObject({ userId: one, revokedAtMs: null });
       expect(await keys().revoke({ ...doing, keyId, userId: one })).toMatchObject({ keyId });
+      expect(await keys().get(keyId)).toMatchObject({ keyId, userId: one });
+      expect(await keys().get('none\0')).toBeNull();
       const [row] = await ofUser(one);
       expect(row?.revokedAtMs).toBe(NOW_MS);
       const told = await port().audit.search({
@@ -74,6 +75,35 @@ export function userKeysContract({ port }: Pick<Harness<Ports>, 'port'>): void {
       await keys().create(last);
       const kept = (await ofUser(userId)).map(({ keyId }) => keyId);
       expect(kept.filter((id) => id !== last.keyId)).toEqual(ids.slice(2).toReversed());
+    });
+
+    it('should be made by a session that lives, or not at all', async () => {
+      const [userId, other] = [await newUser(), await newUser()];
+      const { sessions } = port();
+      const [own, ended, foreign] = [newSession(userId), newSession(userId), newSession(other)];
+      for (const one of [own, ended, foreign]) await sessions.create(one);
+      await sessions.end({ ...doing, hash: ended.hash });
+      const make = (bySession: Buffer) => keys().create({ ...keyOf(userId), bySession });
+      expect(await make(ended.hash)).toBe('no_session');
+      expect(await make(foreign.hash)).toBe('no_session');
+      expect(await ofUser(userId)).toEqual([]);
+      expect(await make(own.hash)).toBe('created');
+    });
+
+    it('should end with a reset, unless they are kept', async () => {
+      for (const keepsKeys of [false, true]) {
+        const [userId, other] = [await newUser(), await newUser()];
+        const [own, foreign, linkHash] = [keyOf(userId), keyOf(other), hashOf(hex(16))];
+        for (const key of [own, foreign]) await keys().create(key);
+        await port().users.createLink({
+          ...{ ...doing, userId, hash: linkHash, expiresAtMs: NOW_MS + 1 },
+        });
+        const used = { ...doing, hash: linkHash, passwordHash: 'new', keepsKeys };
+        expect(await port().users.useLink(used)).toMatchObject({ userId });
+        const end = async (hash: Buffer) => (await keys().findByHash(hash))?.revokedAtMs;
+        expect(await end(own.hash)).toBe(keepsKeys ? null : NOW_MS);
+        expect(await end(foreign.hash)).toBeNull();
+      }
     });
 
     it('should be gone with their maker', async () => {

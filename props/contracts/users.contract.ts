@@ -1,7 +1,16 @@
 // The promises of the store of people: accounts, passwords and links. invariant: I2, I11, I18
 import { describe, expect, it } from 'vitest';
 import { expectAwayAndBack, type Harness } from './away.ts';
-import { addUser, DOING, lastAudit, newcomer, newSession, type PeoplePorts } from './people.ts';
+import {
+  addUser,
+  DOING,
+  lastAudit,
+  newcomer,
+  newSession,
+  type PeoplePorts,
+  setPassword,
+  turnOf,
+} from './people.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 
 const PARALLEL = 20;
@@ -25,6 +34,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         tags: [],
         passwordHash: '$argon2id$first',
         passwordChangedAtMs: NOW_MS,
+        mustChangePassword: false,
         createdAtMs: NOW_MS,
         lastLoginAtMs: null,
         mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },
@@ -119,14 +129,58 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       for (const one of [kept, gone]) await sessions().create(one);
       const hash = hashOf(hex(8));
       await users().createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 1 });
-      const input = { ...DOING, userId, passwordHash: 'second', keepSession: kept.hash };
-      expect(await users().setPassword(input)).toBe(true);
+      const turn = turnOf(kept.hash);
+      const [replaces, passwordHash] = ['$argon2id$first', 'second'];
+      const input = { ...DOING, userId, replaces, passwordHash, turn };
+      const turned = await users().setPassword(input);
+      expect(turned).toMatchObject({ userId, hash: turn.to, sessionId: turn.sessionId });
       expect(await users().get(userId)).toMatchObject({ passwordHash: 'second' });
-      expect((await sessions().listOf(userId, NOW_MS)).map((one) => one.sessionId)).toEqual([
-        kept.sessionId,
-      ]);
+      expect(await sessions().listOf(userId, NOW_MS)).toEqual([turned]);
       expect(await users().findLink(hash, NOW_MS)).toBeNull();
-      expect(await users().setPassword({ ...input, userId: 'none' })).toBe(false);
+      expect(await users().setPassword({ ...input, userId: 'none' })).toBeNull();
+    });
+
+    it('should be set in place of the one that was judged, by a session that lives, or not at all', async () => {
+      const { userId } = await addUser(users());
+      const other = await addUser(users());
+      const set = async (hash: Buffer, replaces: string | null = '$argon2id$first') =>
+        users().setPassword({
+          ...{ ...DOING, userId, replaces, passwordHash: 'stolen', turn: turnOf(hash) },
+        });
+      const [own, ended, foreign] = [
+        newSession(userId),
+        newSession(userId),
+        newSession(other.userId),
+      ];
+      const over = newSession(userId, { createdAtMs: NOW_MS - 60_000 });
+      for (const one of [own, ended, foreign, over]) await sessions().create(one);
+      await sessions().end({ ...DOING, hash: ended.hash });
+      for (const one of [ended, foreign, over]) expect(await set(one.hash)).toBeNull();
+      for (const wrong of ['other', null]) expect(await set(own.hash, wrong)).toBeNull();
+      expect(await users().get(userId)).toMatchObject({ passwordHash: '$argon2id$first' });
+      expect(await sessions().findByHash(own.hash)).toMatchObject({ endedAtMs: null });
+    });
+
+    it('should never be what a change says that a reset overtook', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const { userId } = await addUser(users());
+        const [own, hash] = [newSession(userId), hashOf(hex(8))];
+        await sessions().create(own);
+        await users().createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 60_000 });
+        const change = {
+          ...{ ...DOING, userId, replaces: '$argon2id$first', passwordHash: 'changed' },
+          turn: turnOf(own.hash),
+        };
+        const reset = () => users().useLink({ ...DOING, hash, passwordHash: 'reset' });
+        const [changed, used] = await Promise.all([users().setPassword(change), reset()]);
+        const inForce = (await users().get(userId))?.passwordHash;
+        // A change that came first takes the link with it; one that came later changes nothing.
+        expect([changed !== null, used !== null, inForce]).toEqual(
+          used === null ? [true, false, 'changed'] : [false, true, 'reset'],
+        );
+        const live = used === null ? 1 : 0;
+        expect((await sessions().listOf(userId, NOW_MS)).length).toBe(live);
+      }
     });
 
     it('should be hashed anew only while it is the same', async () => {
@@ -142,9 +196,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const create = (passwordHash: string) =>
         sessions().create(newSession(userId), { passwordHash });
       expect(await create('$argon2id$first')).toBe(true);
-      await users().setPassword({ ...DOING, userId, passwordHash: 'second', keepSession: null });
+      const change = { userId, replaces: '$argon2id$first', to: 'second' };
+      const kept = await setPassword(harness.port(), change);
       expect(await create('$argon2id$first')).toBe(false);
-      expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
+      expect(await sessions().listOf(userId, NOW_MS)).toEqual([kept]);
     });
 
     it('should note a login with its method', async () => {
@@ -180,6 +235,19 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       expect(await users().get(userId)).toMatchObject({ passwordHash: won[0]?.passwordHash });
       expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
       expect(await users().findLink(hash, NOW_MS)).toBeNull();
+    });
+
+    it('should be made, and people removed, only while the role is the one that was judged', async () => {
+      const { userId } = await addUser(users());
+      const [before, late] = [link(userId), hashOf(hex(16))];
+      await before.make();
+      await users().change({ ...DOING, userId, revision: 1, patch: { role: 'admin' } });
+      expect(await users().findLink(before.hash, NOW_MS)).toBeNull();
+      const judged = { ...DOING, userId, judgedRole: 'viewer' as const };
+      const expiresAtMs = NOW_MS + 60_000;
+      expect(await users().createLink({ ...judged, hash: late, expiresAtMs })).toBe(false);
+      expect(await users().remove(judged)).toBe('conflict');
+      expect(await users().get(userId)).toMatchObject({ role: 'admin' });
     });
 
     it('should end at their instant, with a newer one, and with their owner', async () => {

@@ -35,8 +35,16 @@ beforeAll(async () => {
     ...{ email: 'admin@localhost', password },
   });
   expect(login.status).toBe(200);
-  const [cookie = ''] = [login.headers['set-cookie'] ?? []].flat();
-  session = { ...own, cookie: cookie.split(';')[0] ?? '' };
+  const cookieOf = ({ headers }: typeof login) => {
+    const [cookie = ''] = [headers['set-cookie'] ?? []].flat();
+    return { ...own, cookie: cookie.split(';')[0] ?? '' };
+  };
+  // The password of the terminal is good for setting another.
+  const changed = await apiAs(home, cookieOf(login), 'POST', '/api/v2/auth/password', {
+    ...{ current_password: password, new_password: "a password of one's own" },
+  });
+  expect(changed).toMatchObject({ status: 200, body: { stage: 'full' } });
+  session = cookieOf(changed);
 }, TEST_MS);
 afterAll(async () => {
   if (skip) return;

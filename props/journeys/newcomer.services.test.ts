@@ -123,7 +123,7 @@ describe('a newcomer', () => {
     const person = [...jar, '-H', `origin: https://localhost:${home.port}`];
     const { email, password } = ADMIN;
     const login = () => curl(person, 'POST', '/api/v2/auth/login', { email, password });
-    expect((await login()).body).toMatchObject({ stage: 'full', needs: null });
+    expect((await login()).body).toMatchObject({ stage: 'partial', needs: 'totp_enrollment' });
     const enroll = await curl(person, 'POST', '/api/v2/auth/mfa/enroll', { password });
     expect(enroll.body['qr_svg']).toMatch(/^<svg /);
     const secret = new URL(String(enroll.body['otpauth_uri'])).searchParams.get('secret') ?? '';
@@ -181,7 +181,12 @@ describe('a newcomer', () => {
     ]);
     expect(provider.all).toContain(url('/api/v2/auth/sso/callback'));
     expect(await cli(['sso', 'test', provider.out])).toMatchObject({ code: 0 });
-    peer.logsIn('ann', { email: 'ann@example.org', email_verified: true, groups: ['ops'] });
+    const proof = { revision: 1, options: { required_amr: ['mfa'] } };
+    const asked = await curl(person, 'PATCH', `/api/v2/sso-providers/${provider.out}`, proof);
+    expect(asked.status).toBe(200);
+    const known = { email: 'ann@example.org', email_verified: true, groups: ['ops'] };
+    peer.logsIn('ann', known);
+    peer.does.token = (claims) => ({ ...claims, amr: ['pwd', 'mfa'] });
     writeFileSync(file('both.pem'), `${readFileSync(file('ca.pem'), 'utf8')}${peer.caPem}`);
     const colleague = ['--cacert', file('both.pem'), '-b', file('jar-2'), '-c', file('jar-2')];
     const start = `/api/v2/auth/sso/start?provider=${provider.out}`;

@@ -84,7 +84,8 @@ async function checkAdmin(at: Home, program: Program, isFirst: boolean): Promise
   const login = startProgram(
     'gateway/cli/service-console.js',
     ['login', '--url', url, '--email', email, '--ca-fingerprint', fingerprint],
-    { env, stdin: `${password}\n` },
+    // The password of the terminal is good for setting another.
+    { env, stdin: `${password}\na password of one's own\n` },
   );
   assert.equal(await login.exited, 0, login.output());
   const who = startProgram('gateway/cli/service-console.js', ['whoami'], { env });

@@ -200,7 +200,9 @@ describe('second factor: rules', () => {
           const need = needOfLogin({ ...login, method: 'password' });
           if (state === 'on') expect(need).toBe('totp');
           else expect(need).toBe(requiredRoles.includes(role) ? 'totp_enrollment' : null);
-          expect(needOfLogin({ ...login, method: 'sso:p' })).toBeNull();
+          expect(needOfLogin({ ...login, method: 'sso:p+mfa' })).toBeNull();
+          const through = needOfLogin({ ...login, method: 'sso:p' });
+          expect(through).toBe(login.requiredRoles.includes(login.role) ? need : null);
         },
       ),
     );

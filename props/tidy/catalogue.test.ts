@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as accessLimits from '../../machines/access-limits.ts';
 import * as loopLimits from '../../machines/console/runtime/loop-limits.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import * as specifiedLimits from '../../machines/limits.ts';
@@ -35,12 +36,14 @@ const fileOf = (name: string) => {
   if (Object.hasOwn(tetragonLimits, name)) return 'machines/sensor/tetragon-limits.ts';
   if (Object.hasOwn(ebpfLimits, name)) return 'machines/sensor/ebpf-limits.ts';
   if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
+  if (Object.hasOwn(accessLimits, name)) return 'machines/access-limits.ts';
   return Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
 };
 const limits = {
   ...specifiedLimits,
   ...pipelineLimits,
   ...loopLimits,
+  ...accessLimits,
   ...policyLimits,
   ...tetragonLimits,
   ...ebpfLimits,

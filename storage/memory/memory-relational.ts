@@ -38,8 +38,9 @@ export function createMemoryRelational(): MemoryRelational {
   const sections = createMemoryInventory();
   const licenses = createMemoryLicense(log);
   const people = createMemoryPeople(log.record);
-  const keys = createMemoryApiKeys(log.record, people.has);
+  const keys = createMemoryApiKeys(log.record, people);
   people.onRemoved(keys.dropUser);
+  people.onReset(keys.endOf);
   const owned = createMemoryTeams(labels, {
     record: log.record,
     hasUser: people.has,

@@ -33,7 +33,8 @@ export type ApiKeyPage = {
 export type ApiKeys = {
   /**
    * A person has a bounded number of keys that can still be used; of those that ended, the newest are kept. Rejects when
-   * the id or the hash exists already.
+   * the id or the hash exists already. With `bySession`, the session that asked must live while the key is made: else a
+   * key would outlast whatever ended the session. invariant: I18
    */
   create(input: {
     readonly keyId: string;
@@ -43,10 +44,12 @@ export type ApiKeys = {
     readonly nowMs: number;
     readonly expiresAtMs: number | null;
     readonly userId?: string | null | undefined;
+    readonly bySession?: Buffer | undefined;
     readonly actor?: string | undefined;
     readonly from?: string | undefined;
-  }): Promise<'created' | 'too_many' | 'no_user'>;
+  }): Promise<'created' | 'too_many' | 'no_user' | 'no_session'>;
   findByHash(hash: Buffer): Promise<ApiKeyRow | null>;
+  get(keyId: string): Promise<ApiKeyRow | null>;
   /** Newest first. */
   list(page: ApiKeyPage): Promise<readonly ApiKeyRow[]>;
   /** When keys were last used; written in batches. A later use stays. */

@@ -4,11 +4,13 @@
 import { X509Certificate } from 'node:crypto';
 import {
   mistakesOfProvider,
+  rolesGivenBy,
   SSO_PRESETS,
   type SsoMistake,
 } from '../../../machines/console/access/sso-provider.rules.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { SSO_PROVIDERS_MAX } from '../../../machines/limits.ts';
+import { type Reach, refusalOfReachAll } from '../../../machines/trust/reach.rules.ts';
 import type {
   SsoOptions,
   SsoProviderRow,
@@ -36,18 +38,23 @@ export type ProviderCheck = {
   readonly detail: string;
   readonly authorizationEndpoint: string | null;
 };
+/** Who changes a provider, and what its credential holds. */
+type By = Doing & { readonly by: Reach };
 export type ProviderDesk = {
   list(): Promise<readonly SsoProviderRow[]>;
   get(providerId: string): Promise<SsoProviderRow | null>;
-  create(input: Doing & ProviderInput): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
+  /** What the provider may give is judged against what the credential holds. */
+  create(input: By & ProviderInput): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
+  /** For a whole admin: the accounts that are tied to a provider may hold anything. */
   change(
-    input: Doing & {
+    input: By & {
       readonly providerId: string;
       readonly revision: number;
       readonly patch: ProviderPatch;
     },
   ): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
-  remove(input: Doing & { readonly providerId: string }): Promise<boolean>;
+  /** For a whole admin. */
+  remove(input: By & { readonly providerId: string }): Promise<{ ok: true } | Refusal>;
   /** Asks the provider itself, past what is remembered. Null: there is none. */
   check(providerId: string): Promise<ProviderCheck | null>;
 };
@@ -67,7 +74,7 @@ export function createProviderDesk(deps: ProviderDeskDeps): ProviderDesk {
     get: (providerId) => sso.getProvider(providerId),
     create: (input) => create(deps, input),
     change: (input) => change(deps, input),
-    remove: (input) => sso.removeProvider(input),
+    remove: (input) => remove(deps, input),
     async check(providerId) {
       const provider = await sso.getProvider(providerId);
       if (provider === null) return null;
@@ -85,7 +92,7 @@ async function create(
   deps: ProviderDeskDeps,
   input: Parameters<ProviderDesk['create']>[0],
 ): ReturnType<ProviderDesk['create']> {
-  const { actor, from, nowMs, kind, name, issuer, clientId, clientSecret, enabled } = input;
+  const { actor, from, nowMs, kind, name, issuer, clientId, clientSecret, enabled, by } = input;
   const preset = SSO_PRESETS[kind];
   const options: SsoOptions = {
     groupsClaim: preset.groupsClaim,
@@ -98,7 +105,8 @@ async function create(
     caPem: null,
     ...input.options,
   };
-  const refusal = refusalOf(deps, { kind, issuer, options });
+  const refusal =
+    refusalOfReachAll(by, rolesGivenBy(options)) ?? refusalOf(deps, { kind, issuer, options });
   if (refusal !== null) return refusal;
   if ((await deps.sso.listProviders()).length >= SSO_PROVIDERS_MAX) {
     return refuse('sso_provider_refused', `There are ${SSO_PROVIDERS_MAX} providers already.`);
@@ -117,9 +125,11 @@ async function change(
   input: Parameters<ProviderDesk['change']>[0],
 ): ReturnType<ProviderDesk['change']> {
   const { providerId, revision, actor, from, nowMs } = input;
+  const beyond = refusalOfReachAll(input.by, ['admin']);
+  if (beyond !== null) return beyond;
   const { clientSecret, options: wanted, ...plain } = input.patch;
   const before = await deps.sso.getProvider(providerId);
-  if (before === null) return refuse('not_found', 'There is no such identity provider.');
+  if (before === null) return unknown();
   const options = { ...before.options, ...wanted };
   const refusal = refusalOf(deps, { ...before, options });
   if (refusal !== null) return refusal;
@@ -131,11 +141,24 @@ async function change(
   const changed = await deps.sso.changeProvider({
     ...{ actor, from, nowMs, providerId, revision, patch },
   });
-  if (changed === 'not_found') return refuse('not_found', 'There is no such identity provider.');
+  if (changed === 'not_found') return unknown();
   if (changed === 'conflict') {
     return refuse('sso_provider_conflict', `Its revision is not ${revision} any more.`);
   }
   return { ok: true, provider: changed };
+}
+
+async function remove(
+  { sso }: ProviderDeskDeps,
+  { by, ...input }: Parameters<ProviderDesk['remove']>[0],
+): ReturnType<ProviderDesk['remove']> {
+  const beyond = refusalOfReachAll(by, ['admin']);
+  if (beyond !== null) return beyond;
+  return (await sso.removeProvider(input)) ? { ok: true } : unknown();
+}
+
+function unknown(): Refusal {
+  return refuse('not_found', 'There is no such identity provider.');
 }
 
 function refusalOf(

@@ -14,12 +14,17 @@ import type {
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
 import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
+import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { NeedOf } from '../login-need.ts';
 import type { SessionDesk } from '../sessions.ts';
 
 export type AccountDeps = {
   readonly sso: Pick<SsoStore, 'findIdentity' | 'link'>;
   readonly users: Pick<UserStore, 'get' | 'findByEmail' | 'create' | 'change' | 'noteLogin'>;
   readonly sessions: Pick<SessionDesk, 'begin' | 'end'>;
+  /** What a session still lacks. */
+  readonly needOf: NeedOf;
+  readonly audit: Pick<AuditLog, 'append'>;
 };
 
 /** Looks up every account that matters for the verdict. Rejects with StoreUnavailable. */
@@ -43,6 +48,8 @@ export async function admitPerson(
   input: {
     readonly doing: Doing;
     readonly providerId: string;
+    /** How the session will tell what the provider proved. */
+    readonly method: string;
     readonly person: SsoPerson;
     readonly verdict: SsoAdmissible;
     readonly userAgent: string;
@@ -52,7 +59,7 @@ export async function admitPerson(
     readonly replaces: Buffer | null;
   },
 ): Promise<SsoAdmitted> {
-  const { doing, providerId, userAgent } = input;
+  const { doing, method, userAgent } = input;
   const userId = await accountOf(deps, input);
   if (userId === null) return { ok: 'changed' };
   const user = await withRole(deps, doing, userId, input.verdict.role);
@@ -61,15 +68,21 @@ export async function admitPerson(
     const reason = 'the role of the last admin cannot be taken away';
     return { ok: false, code: 'sso_account_refused', reason };
   }
-  const method = `sso:${providerId}`;
   const address = doing.from ?? '';
-  const begun = await deps.sessions.begin({ userId, stage: 'full', method, address, userAgent });
+  const need = deps.needOf(user, { method, stage: 'partial' });
+  const stage = need === null ? 'full' : 'partial';
+  const begun = await deps.sessions.begin({ userId, stage, method, address, userAgent });
   // Disabled or removed since it was looked up.
   if (begun === null) return { ok: 'changed' };
   input.onBegun(begun.secret);
   const { nowMs, ...own } = { ...doing, actor: `user:${user.email}` };
   if (input.replaces !== null) await deps.sessions.end({ ...own, hash: input.replaces });
-  await deps.users.noteLogin({ ...own, nowMs, userId, method });
+  if (need === null) await deps.users.noteLogin({ ...own, nowMs, userId, method });
+  else {
+    const detail = { email: user.email, method };
+    const what = { action: 'user.login', target: userId, result: 'second_factor_needed', detail };
+    await deps.audit.append([{ atMs: nowMs, ...own, ...what }]);
+  }
   return { ok: true, userId };
 }
 

@@ -5,7 +5,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SsoExchanged } from '../../../machines/console/access/sso-login.machine.ts';
 import {
   type Claims,
+  evidenceIn,
   localPathOf,
+  methodOfSso,
   personOf,
 } from '../../../machines/console/access/sso-login.rules.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
@@ -132,7 +134,7 @@ async function finish(deps: SsoDeskDeps, input: SsoReturn): ReturnType<SsoDesk['
   if (flow === null || provider === null || !provider.enabled) {
     return refuse('sso_login_refused', 'No such login is under way.');
   }
-  const begun: { secret: string | null } = { secret: null };
+  const begun: Returned['begun'] = { secret: null, method: '' };
   const end = await runSsoLogin(
     deps,
     { policy: provider.options, expiresAtMs: flow.expiresAtMs },
@@ -157,7 +159,7 @@ type Returned = {
   readonly state: string;
   readonly input: SsoReturn;
   readonly nowMs: number;
-  readonly begun: { secret: string | null };
+  readonly begun: { secret: string | null; method: string };
 };
 
 function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
@@ -176,7 +178,14 @@ function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof run
       const returnedTo = `${deps.callbackUrl()}?${input.query}`;
       const answer = { flow, state, clientSecret, returnedTo };
       const exchanged = await deps.client.exchange(provider, answer);
-      return exchanged.ok ? personIn(provider, exchanged.claims) : failedExchange(exchanged);
+      if (!exchanged.ok) return failedExchange(exchanged);
+      const evidence = evidenceIn(exchanged.claims, provider.options, nowMs);
+      if (evidence === null) {
+        const reason = 'the login at the provider is too long ago, or it does not say when it was';
+        return { ok: false, code: 'sso_answer_refused', reason };
+      }
+      begun.method = methodOfSso(providerId, evidence);
+      return personIn(provider, exchanged.claims);
     },
     find: (person) =>
       orAway(async () => ({
@@ -192,6 +201,7 @@ function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof run
         };
         return admitPerson(deps, {
           ...{ doing, providerId, person, verdict, userAgent, replaces, onBegun },
+          method: begun.method,
         });
       }),
   };

@@ -4,10 +4,13 @@ import { createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
 import { createPasswords, type Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
 import type { RateLimits } from '../../../actors/access/rate-limits.actor.ts';
+import {
+  createRefusedCredentials,
+  type RefusedCredentials,
+} from '../../../actors/access/refused-credentials.ts';
 import { accessSweepLoop } from '../../../actors/access/sweep.ts';
 import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
 import { secondFactorMachine } from '../../../machines/console/access/second-factor.machine.ts';
-import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
 import { sessionMachine } from '../../../machines/console/access/session.machine.ts';
 import { ssoLoginMachine } from '../../../machines/console/access/sso-login.machine.ts';
 import { type Admitter, createAdmitter } from '../../access/admitter.ts';
@@ -27,6 +30,7 @@ import { createStoreView } from '../../operator-plane/system/store-view.ts';
 import { settings } from '../settings/settings.ts';
 import { openPeople } from './people.ts';
 import { measureRateLimits, openRateLimits } from './rate-limits.ts';
+import { measureRefusals } from './refusals.ts';
 import { openSecondFactor } from './second-factor.ts';
 import { openSso } from './sso.ts';
 
@@ -36,6 +40,8 @@ export type Access = AccessDeps & {
   readonly addressBudget: RateBudget;
   /** Whether budgets are shared, where a counter is configured. */
   readonly limits: RateLimits | null;
+  /** Tells the audit log what was refused and is not told yet. */
+  readonly tellRefused: () => Promise<void>;
 };
 
 export const access: Capability<Access> = {
@@ -46,7 +52,14 @@ export const access: Capability<Access> = {
     const counter = context.openCounter();
     const rates = openRateLimits({ counter, clock, time, logger, requestBudgets });
     const people = await peopleOf(context);
-    const { admitter, close: closeAdmission } = admissionOf(context, rates.budgets);
+    const refused = createRefusedCredentials({
+      ...{ audit: relational.audit, timers: time, now: time.now, logger },
+    });
+    const { admitter, close: closeAdmission } = admissionOf(
+      context,
+      { people: people.people, refused },
+      rates.budgets,
+    );
     const { users, sessions } = relational;
     const deps = { access: people, cursors, now: time.now };
     return {
@@ -55,11 +68,13 @@ export const access: Capability<Access> = {
         admitter,
         addressBudget: rates.budgets.address,
         limits: rates.limits,
+        tellRefused: refused.close,
       },
       guard: {
         admitter,
         owns: (userId, sensorId) => relational.teams.owns(userId, sensorId),
         judgeOrigin: createOriginJudge(() => config.baseUrl),
+        now: time.now,
       },
       operatorRoutes: () => [
         apiKeyRoutes(deps),
@@ -73,8 +88,13 @@ export const access: Capability<Access> = {
       machines: [secondFactorMachine, sessionMachine, ssoLoginMachine, rateLimitsMachine],
       loops: () => [accessSweepLoop({ users, sessions, now: time.now })],
       ...sharedLimits(rates.limits, time.now),
+      measure(registry) {
+        measureRefusals(registry, refused);
+        if (rates.limits !== null) measureRateLimits(registry, rates.limits);
+      },
       async close() {
         await closeAdmission();
+        await refused.close();
         await rates.close();
       },
     };
@@ -102,10 +122,10 @@ async function peopleOf(context: ConsoleContext): Promise<AccessDeps & { passwor
 
 function admissionOf(
   context: ConsoleContext,
+  { people, refused }: { readonly people: People; readonly refused: RefusedCredentials },
   budgets: Parameters<typeof createAdmitter>[0]['budgets'],
 ) {
   const { relational, time, logger, intervals } = context;
-  const { get } = context.use(settings);
   const common = { timers: time, logger, intervalMs: intervals.SEEN_WRITE_INTERVAL_MS };
   const { apiKeys, sessions, users } = relational;
   const seen = {
@@ -118,10 +138,8 @@ function admissionOf(
     users,
     budgets,
     seen,
-    lacksSecondFactor: ({ role, mfa: { state } }, { method }) => {
-      const { mfaRequiredRoles: requiredRoles } = get();
-      return needOfLogin({ method, state, role, requiredRoles }) === 'totp_enrollment';
-    },
+    needOf: people.needOf,
+    onRefused: refused.note,
     sessionIdleMs: () => context.intervals.SESSION_IDLE_MS,
     now: time.now,
   });
@@ -143,6 +161,5 @@ function sharedLimits(limits: RateLimits | null, now: () => number): Contributio
   return {
     directories: [view],
     probes: [{ name: 'redis', isOptional: true, ping }],
-    measure: (registry) => measureRateLimits(registry, limits),
   };
 }

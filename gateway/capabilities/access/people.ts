@@ -9,15 +9,16 @@ import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
 import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { UserStore } from '../../../storage/ports/access/users.ts';
+import type { ApiKeys, AuditLog } from '../../../storage/ports/relational.ts';
 import { addressKey } from '../../access/rate-budget.ts';
 
 export type PeopleInput = {
   readonly stores: {
     readonly users: UserStore;
     readonly sessions: SessionStore;
-    readonly audit: Pick<AuditLog, 'append'>;
+    readonly apiKeys: Pick<ApiKeys, 'list'>;
+    readonly audit: Pick<AuditLog, 'append' | 'search'>;
   };
   readonly passwords: Passwords;
   readonly settings: Pick<SettingsDesk, 'get' | 'intervals'>;
@@ -28,15 +29,17 @@ export type PeopleInput = {
 /** Builds the desks; nothing runs before they are asked. */
 export function openPeople(input: PeopleInput): People {
   const { stores, passwords, settings, now, chance } = input;
-  const { users, audit } = stores;
+  const { users, audit, apiKeys } = stores;
   const sessions = createSessionDesk({
     ...{ sessions: stores.sessions, now, chance },
     idleMs: () => settings.intervals.SESSION_IDLE_MS,
     lifetimeMs: () => settings.intervals.SESSION_ABSOLUTE_MS,
   });
-  const needOf = ({ role, mfa: { state } }: UserRow) => {
+  const needOf: People['needOf'] = (user, { method, stage }) => {
     const { mfaRequiredRoles: requiredRoles } = settings.get();
-    return needOfLogin({ method: 'password', state, role, requiredRoles });
+    const { role, mustChangePassword, mfa } = user;
+    const { state } = mfa;
+    return needOfLogin({ method, stage, state, role, requiredRoles, mustChangePassword });
   };
   const login = createLoginDesk({
     ...{ users, sessions, passwords, audit, needOf, siteOf: addressKey, now },
@@ -46,7 +49,9 @@ export function openPeople(input: PeopleInput): People {
     desk: createUserDesk({ users, now, chance }),
     sessions,
     login,
-    passwords: createPasswordDesk({ users, sessions, login, passwords, audit, now }),
+    passwords: createPasswordDesk({
+      ...{ needOf, users, apiKeys, sessions, login, passwords, audit, now },
+    }),
     needOf,
   };
 }

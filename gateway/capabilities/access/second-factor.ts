@@ -9,6 +9,7 @@ import type { Chance } from '../../../actors/trust/chance.ts';
 import type { UserStore } from '../../../storage/ports/access/users.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
+import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 
 /** Builds the desk; nothing runs before it is asked. */
@@ -16,7 +17,10 @@ export function openSecondFactor(
   input: {
     readonly config: Pick<ConsoleConfig, 'baseUrl'>;
     readonly settings: Pick<SettingsDesk, 'get'>;
-    readonly stores: { readonly users: UserStore };
+    readonly stores: {
+      readonly users: UserStore;
+      readonly audit: Pick<AuditLog, 'append' | 'search'>;
+    };
     readonly sealer: Sealer;
     readonly time: Pick<Time, 'now'>;
     readonly logger: Logger;
@@ -26,7 +30,8 @@ export function openSecondFactor(
 ): SecondFactorDesk {
   const { config, settings, sealer, time, logger, chance } = input;
   return createSecondFactorDesk({
-    ...{ users: input.stores.users, sessions, login, sealer, logger, now: time.now, chance },
+    ...{ users: input.stores.users, audit: input.stores.audit },
+    ...{ sessions, login, sealer, logger, now: time.now, chance },
     requiredRoles: () => settings.get().mfaRequiredRoles,
     // What the app shows above the code: people know their Console by its name.
     issuer: () => new URL(config.baseUrl).hostname,

@@ -39,7 +39,7 @@ export function openSso(
     readonly logger: Logger;
     readonly providers: ProviderClient;
   },
-  { sessions }: Pick<People, 'sessions'>,
+  { sessions, needOf }: Pick<People, 'sessions' | 'needOf'>,
 ): Sso {
   const { config, sealer, clock, logger, time, chance, providers: client } = input;
   const { sso, users, audit } = input.stores;
@@ -47,7 +47,7 @@ export function openSso(
   const callbackUrl = () => `${config.baseUrl}${CALLBACK_PATH}`;
   return {
     desk: createSsoDesk({
-      ...{ sso, users, sessions, audit, client, sealer, clock, logger },
+      ...{ sso, users, sessions, needOf, audit, client, sealer, clock, logger },
       ...{ now: time.now, callbackUrl, chance },
     }),
     providers: createProviderDesk({ sso, sealer, client, allowsLoopback, chance }),

@@ -1,6 +1,8 @@
 // The fleet: an actor for every enrolled sensor, who they are, what is known of them, and how operators sort them.
 // decision: D4, D10, D43
+
 import { Gauge, type Registry } from '@prometheus-io/client';
+import type { UserDesk } from '../../../actors/access/users.ts';
 import type { FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
 import { fleetSweepLoop } from '../../../actors/fleet/fleet-sweep.ts';
 import { followRenewalWindow } from '../../../actors/fleet/renewal-window.ts';
@@ -10,6 +12,7 @@ import { groupRoutes, teamRoutes } from '../../operator-plane/fleet/labels.ts';
 import { sensorChangeRoutes } from '../../operator-plane/fleet/sensor-changes.ts';
 import { sensorHistoryRoutes } from '../../operator-plane/fleet/sensor-history.ts';
 import { sensorRoutes } from '../../operator-plane/fleet/sensors.ts';
+import { access } from '../access/access.ts';
 import { settings } from '../settings/settings.ts';
 import { type Fleet, openFleet } from './open-fleet.ts';
 
@@ -26,7 +29,10 @@ export const fleet: Capability<Fleet> = {
       now: time.now,
     });
     const { picture, directory: sensorActors, feed } = opened;
-    const deps = { registry, teams, events, cursors, chance, now: time.now };
+    // Asked when a request comes, which is after both have opened.
+    const judgeReach: UserDesk['judge'] = (by, userIds) =>
+      context.use(access).people.desk.judge(by, userIds);
+    const deps = { registry, teams, judgeReach, events, cursors, chance, now: time.now };
     const routes = { ...deps, fleet: picture, sensorActors, feed };
     return {
       service: opened,

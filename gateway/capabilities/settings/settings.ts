@@ -7,17 +7,18 @@ import { settingsRoutes } from '../../operator-plane/settings/settings.ts';
 export const settings: Capability<SettingsDesk> = {
   name: 'settings',
   opensAt: 'relational_database',
-  async open({ relational, config, logger, time }) {
+  async open({ relational, config, logger, time, settingDefaults: defaults }) {
     const desk = await openSettingsDesk({
       store: relational.settings,
       base: config.intervals,
       logger,
       now: time.now,
+      defaults,
     });
     return {
       service: desk,
       intervals: desk.intervals,
-      operatorRoutes: () => [settingsRoutes({ settings: desk })],
+      operatorRoutes: () => [settingsRoutes({ settings: desk, now: time.now })],
       machines: [setupMachine],
       loops: () => [desk.loop],
       close: () => desk.close(),

@@ -12,7 +12,7 @@ import { type Connection, currentContext, resolveConnection } from '../plumbing/
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { trustedCa } from '../plumbing/first-trust.ts';
 import { plain } from '../plumbing/terminal.ts';
-import { secret, withSession } from './person-session.ts';
+import { newPassword, secret, withSession } from './person-session.ts';
 import { setUpSecondFactor } from './second-factor.ts';
 
 type Options = Pick<SharedOptions, 'timeout'> & { readonly email?: string };
@@ -76,14 +76,6 @@ async function reset(io: CommandIo, options: ResetOptions): Promise<void> {
   });
   io.terminal.talk(`The password of ${plain(email)} is set. Log in: service-console login`);
   io.terminal.out(plain(email));
-}
-
-async function newPassword(io: CommandIo): Promise<string> {
-  const password = await secret(io, 'New password: ');
-  // A pipe says what it means; fingers slip.
-  if (!io.terminal.isInteractive) return password;
-  if ((await secret(io, 'The new password again: ')) === password) return password;
-  throw new CommandFailure(EXIT.usage, 'the two passwords differ');
 }
 
 function at(io: CommandIo, options: Options): { connection: Connection; timeoutMs: number } {

@@ -22,7 +22,7 @@ export type PersonSession = {
 type Send = PersonSession['send'];
 type Standing = {
   readonly stage: 'partial' | 'full';
-  readonly needs: 'totp' | 'totp_enrollment' | null;
+  readonly needs: 'totp' | 'password_change' | 'totp_enrollment' | null;
 };
 
 /** Logs in, runs, and logs out whatever happens. */
@@ -64,18 +64,36 @@ async function logIn(
 ): Promise<Omit<PersonSession, 'send'>> {
   const email = asked ?? (await askFor(io, 'E-mail: ', '--email'));
   const password = await secret(io, 'Password: ');
-  const standing = await send<Standing>('POST', '/auth/login', { email, password });
-  const session = { password, hasSecondFactor: false, wasSetUp: false };
+  let standing = await send<Standing>('POST', '/auth/login', { email, password });
+  let session = { password, hasSecondFactor: false, wasSetUp: false };
+  if (standing.needs === 'totp') {
+    const code = await secret(io, 'Code of the authenticator app, or a recovery code: ');
+    standing = await send<Standing>('POST', '/auth/mfa/verify', { code });
+    session = { ...session, hasSecondFactor: true };
+  }
+  if (standing.needs === 'password_change') {
+    io.terminal.talk('This password was given to you; set one of your own before anything else.');
+    const own = await newPassword(io);
+    const change = { current_password: password, new_password: own };
+    standing = await send<Standing>('POST', '/auth/password', change);
+    session = { ...session, password: own };
+  }
   if (standing.needs === 'totp_enrollment') {
     io.terminal.talk('This account must set up a second factor before it can do more.');
-    const codes = await setUpSecondFactor(io, send, password);
+    const codes = await setUpSecondFactor(io, send, session.password);
     for (const code of codes) io.terminal.talk(`  ${plain(code)}`);
-    return { ...session, hasSecondFactor: true, wasSetUp: true };
+    session = { ...session, hasSecondFactor: true, wasSetUp: true };
   }
-  if (standing.needs === null) return session;
-  const code = await secret(io, 'Code of the authenticator app, or a recovery code: ');
-  await send('POST', '/auth/mfa/verify', { code });
-  return { ...session, hasSecondFactor: true };
+  return session;
+}
+
+/** Asks for a password to be, twice where fingers slip. */
+export async function newPassword(io: CommandIo): Promise<string> {
+  const password = await secret(io, 'New password: ');
+  // A pipe says what it means.
+  if (!io.terminal.isInteractive) return password;
+  if ((await secret(io, 'The new password again: ')) === password) return password;
+  throw new CommandFailure(EXIT.usage, 'the two passwords differ');
 }
 
 /** Asks for what is no secret; without a terminal it must come with the command. */

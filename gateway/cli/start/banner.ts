@@ -33,6 +33,10 @@ export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
     ...adminRows(facts, row),
     row('Data', facts.dataDir),
     row(
+      'Evaluation',
+      'no second factor is asked; `serve` asks one of everybody who may change something',
+    ),
+    row(
       'Sensor',
       facts.sensor === null ? 'none (--no-sensor)' : `this machine, ${facts.sensor.stateDir}`,
     ),
@@ -63,5 +67,9 @@ function adminRows(
   if (admin === null) return [];
   const { email, password } = admin;
   if (password === null) return [row('Admin', email)];
-  return [row('Admin', email), row('Password', `${password} (shown this once)`)];
+  return [
+    row('Admin', email),
+    row('Password', `${password} (shown this once)`),
+    row('', 'to be changed at the first login'),
+  ];
 }

@@ -47,8 +47,8 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   await noteConfigured(config);
   const { console: running } = started;
   const stopped = onStopSignal(logger);
-  await provideContext(running, config, env);
   const admin = await ownerOf(running).provideFirstAdmin();
+  await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
   const sensor =
     options.sensor === false ? null : await openSensor({ running, env, isRoot, logger });
   tellReady({ running, config, env, sensor, admin });
@@ -92,7 +92,11 @@ export function onStopSignal(logger: Logger): Promise<void> {
 }
 
 // The key of the context is kept as long as it works; a context of another Console is left alone under its own name.
-async function provideContext(running: Console, config: ConsoleConfig, env: Env): Promise<void> {
+async function provideContext(
+  running: Console,
+  of: { readonly config: ConsoleConfig; readonly env: Env; readonly ownerId: string | null },
+): Promise<void> {
+  const { config, env, ownerId } = of;
   const url = localUrl(running);
   const path = contextFilePath(env);
   const known = existsSync(path)
@@ -105,7 +109,10 @@ async function provideContext(running: Console, config: ConsoleConfig, env: Env)
   const isGood = isOurs && (await ownerOf(running).isGoodKey(before.token ?? ''));
   const token = isGood
     ? (before.token ?? '')
-    : await ownerOf(running).createAdminKey(`quick-start ${config.dataDir}`);
+    : await ownerOf(running).createAdminKey(`quick-start ${config.dataDir}`, {
+        ownerId,
+        replaces: isOurs ? (before.token ?? null) : null,
+      });
   saveContext(env, CONTEXT_NAME, { url, token, ca_pem: running.caPem });
 }
 

@@ -4,6 +4,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPasswords } from '../../../actors/access/passwords.ts';
+import { createRefusedCredentials } from '../../../actors/access/refused-credentials.ts';
 import { openEnvelope } from '../../../actors/license/envelope-signature.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
@@ -13,7 +14,7 @@ import {
   SETUP_RESTART_DELAY_MS,
 } from '../../../machines/limits.ts';
 import { createArgon2Hasher } from '../../../storage/keys/argon2-hasher.ts';
-import { createMemoryBudget } from '../../access/rate-budget.ts';
+import { addressKey, createMemoryBudget } from '../../access/rate-budget.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
 import { colonHex } from '../../fingerprint-text.ts';
 import { handleExchange } from '../../listener/handle-exchange.ts';
@@ -118,6 +119,16 @@ async function buildApp(
     actor.stop();
     clock.stop();
   });
+  // There is no database yet: the trace of wrong codes is the log.
+  const refused = createRefusedCredentials({
+    audit: {
+      append: async (entries) => {
+        for (const entry of entries) logger.warn(entry, 'setup codes were refused');
+      },
+    },
+    ...{ timers: processTime, now: processTime.now, logger },
+  });
+  closers.push(() => refused.close());
   const desk = createSetupDesk(
     {
       actor,
@@ -139,6 +150,7 @@ async function buildApp(
     acceptCode: actor.acceptCode,
     codes: createSetupCodes(tellCode),
     attempts: createMemoryBudget(SETUP_CODE_ATTEMPTS_PER_MINUTE),
+    onRefused: (address) => refused.note('setup_code', addressKey(address)),
     // The answer must be on its way before the listener goes.
     onFinished: () => void processTime.setTimeout(onWritten, SETUP_RESTART_DELAY_MS),
   });

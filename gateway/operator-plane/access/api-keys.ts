@@ -9,7 +9,7 @@ import { KEY_SCOPES } from '../../../machines/trust/api-key.rules.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { ApiKeyPage, ApiKeyRow } from '../../../storage/ports/relational.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
-import { operatorOf, personOf } from '../plumbing/guard.ts';
+import { operatorOf, personOf, refusalOfStale } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
@@ -55,11 +55,11 @@ function keyView(row: ApiKeyRow, nowMs: number): ApiKeyView {
 }
 
 export function apiKeyRoutes(deps: {
-  readonly access: Pick<AccessDeps, 'apiKeys'>;
+  readonly access: Pick<AccessDeps, 'apiKeys' | 'people'>;
   readonly cursors: CursorSigner;
   readonly now: () => number;
 }): FastifyPluginAsyncTypebox {
-  const { apiKeys } = deps.access;
+  const { apiKeys, people } = deps.access;
   const view = (row: ApiKeyRow) => keyView(row, deps.now());
 
   async function page(
@@ -94,12 +94,15 @@ export function apiKeyRoutes(deps: {
         response: { 201: IssuedKey, ...refusals(401, 403, 409, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const { userId, role, actor } = personOf(request);
+        const { userId, role, actor, hash: session } = personOf(request);
+        const isEndless = request.body.expires_at === null;
+        const stale = isEndless ? refusalOfStale(personOf(request), deps.now()) : null;
+        if (stale !== null) return sendRefusal(reply, stale);
         const { name, scopes, expires_at: expires } = request.body;
         const expiresAtMs = typeof expires === 'string' ? Date.parse(expires) : expires;
         const made = await apiKeys.create(
           { name, scopes, expiresAtMs },
-          { userId, role, actor, from: request.ip },
+          { userId, role, actor, session, from: request.ip },
         );
         if (!made.ok) return sendRefusal(reply, made);
         reply.code(201);
@@ -168,8 +171,12 @@ export function apiKeyRoutes(deps: {
         response: { 200: ApiKey, ...refusals(401, 403, 404, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const { actor } = operatorOf(request);
+        const operator = operatorOf(request);
+        const { actor } = operator;
         const { id: keyId } = request.params;
+        const known = await apiKeys.get(keyId);
+        const refusal = known === null ? null : await people.desk.judge(operator, [known.userId]);
+        if (refusal !== null) return sendRefusal(reply, refusal);
         const row = await apiKeys.revoke({ keyId }, { actor, from: request.ip });
         return row === null ? sendRefusal(reply, NO_KEY) : view(row);
       },

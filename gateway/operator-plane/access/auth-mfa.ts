@@ -17,6 +17,7 @@ import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeTextOrNull } from '../plumbing/time-range.ts';
 import type { AccessDeps } from './access-deps.ts';
+import { Needs, SinceLastLogin, sinceLastLogin } from './user-view.ts';
 
 const Password = Type.String({ maxLength: PASSWORD_MAX_CHARS });
 const Code = Type.String({
@@ -32,24 +33,24 @@ const Factor = Type.Object({
   recovery_codes_left: Type.Integer(),
   required: Type.Boolean({ description: 'The role of the account needs a second factor' }),
 });
-const Stage = Type.Enum(['partial', 'full'], {
-  description: 'partial: the session may set up a second factor and nothing else',
-});
+const Next = {
+  stage: Type.Enum(['partial', 'full'], {
+    description: 'partial: the session may do what it needs and nothing else',
+  }),
+  needs: Nullable(Needs),
+};
 const tags = ['auth'];
+type Access = Pick<AccessDeps, 'secondFactor' | 'people'>;
 type App = Parameters<FastifyPluginAsyncTypebox>[0];
 
 /** The routes; `{self}` and `{partial}` are people with a session, never keys. */
-export function authMfaRoutes({
-  access,
-}: {
-  readonly access: Pick<AccessDeps, 'secondFactor'>;
-}): FastifyPluginAsyncTypebox {
+export function authMfaRoutes({ access }: { readonly access: Access }): FastifyPluginAsyncTypebox {
   const desk = access.secondFactor;
   return async (app) => {
     lookingRoutes(app, desk);
-    enrollmentRoutes(app, desk);
-    codeRoutes(app, desk);
-    endingRoutes(app, desk);
+    enrollmentRoutes(app, access);
+    codeRoutes(app, access);
+    endingRoutes(app, access);
   };
 }
 
@@ -73,9 +74,10 @@ function lookingRoutes(app: App, desk: SecondFactorDesk): void {
   });
 }
 
-function enrollmentRoutes(app: App, desk: SecondFactorDesk): void {
+function enrollmentRoutes(app: App, access: Access): void {
+  const desk = access.secondFactor;
   app.post('/auth/mfa/enroll', {
-    config: { guard: { partial: true } },
+    config: { guard: { partial: true, of: 'factor' } },
     schema: {
       operationId: 'beginSecondFactor',
       summary: 'Show a new TOTP secret; the first code of it turns the second factor on',
@@ -98,27 +100,36 @@ function enrollmentRoutes(app: App, desk: SecondFactorDesk): void {
   });
 
   app.post('/auth/mfa/confirm', {
-    config: { guard: { partial: true } },
+    config: { guard: { partial: true, of: 'factor' } },
     schema: {
       operationId: 'confirmSecondFactor',
       summary: 'Turn the second factor on with the first code; other sessions end',
       ...{ tags, body: Strict({ code: Code }) },
       response: {
-        200: Type.Object({ recovery_codes: RecoveryCodes, stage: Stage }),
+        200: Type.Object({
+          recovery_codes: RecoveryCodes,
+          ...Next,
+          since_last_login: Nullable(SinceLastLogin),
+        }),
         ...refusals(401, 403, 409, 422, 429, 503),
       },
     },
     handler: async (request, reply) => {
       const on = await desk.confirm(askingOf(request), request.body.code);
       if (!on.ok) return sendRefusal(reply, on);
-      return { recovery_codes: [...on.recoveryCodes], stage: turned(reply, on.issued) };
+      return {
+        recovery_codes: [...on.recoveryCodes],
+        ...(await turned(access, reply, on.issued)),
+        since_last_login: on.evidence === null ? null : sinceLastLogin(on.evidence),
+      };
     },
   });
 }
 
-function codeRoutes(app: App, desk: SecondFactorDesk): void {
+function codeRoutes(app: App, access: Access): void {
+  const desk = access.secondFactor;
   app.post('/auth/mfa/verify', {
-    config: { guard: { partial: true } },
+    config: { guard: { partial: true, of: 'factor' } },
     schema: {
       operationId: 'verifySecondFactor',
       summary: 'Finish a login with a code',
@@ -127,7 +138,8 @@ function codeRoutes(app: App, desk: SecondFactorDesk): void {
         200: Type.Object({
           method: Type.Enum(['totp', 'recovery']),
           recovery_codes_left: Type.Integer(),
-          stage: Stage,
+          ...Next,
+          since_last_login: SinceLastLogin,
         }),
         ...refusals(401, 403, 409, 422, 429, 503),
       },
@@ -135,8 +147,11 @@ function codeRoutes(app: App, desk: SecondFactorDesk): void {
     handler: async (request, reply) => {
       const shown = await desk.verify(askingOf(request), request.body.code);
       if (!shown.ok) return sendRefusal(reply, shown);
-      const stage = turned(reply, shown.issued);
-      return { method: shown.by, recovery_codes_left: shown.codesLeft, stage };
+      const next = await turned(access, reply, shown.issued);
+      return {
+        ...{ method: shown.by, recovery_codes_left: shown.codesLeft, ...next },
+        since_last_login: sinceLastLogin(shown.evidence),
+      };
     },
   });
 
@@ -158,7 +173,22 @@ function codeRoutes(app: App, desk: SecondFactorDesk): void {
   });
 }
 
-function endingRoutes(app: App, desk: SecondFactorDesk): void {
+function endingRoutes(app: App, access: Access): void {
+  const desk = access.secondFactor;
+  app.post('/auth/reauthenticate', {
+    config: { guard: { self: true } },
+    schema: {
+      operationId: 'reauthenticate',
+      summary: 'Show password and code again, for what asks for a fresh login',
+      ...{ tags, body: Strict({ code: Type.Optional(Code), password: Type.Optional(Password) }) },
+      response: { 200: Type.Object(Next), ...refusals(401, 403, 409, 422, 429, 503) },
+    },
+    handler: async (request, reply) => {
+      const again = await desk.renew(askingOf(request), request.body);
+      return again.ok ? turned(access, reply, again.issued) : sendRefusal(reply, again);
+    },
+  });
+
   app.post('/auth/mfa/disable', {
     config: { guard: { self: true } },
     schema: {
@@ -166,18 +196,18 @@ function endingRoutes(app: App, desk: SecondFactorDesk): void {
       summary: 'Turn the second factor off, with password and code; other sessions end',
       ...{ tags, body: Strict({ code: Code, password: Type.Optional(Password) }) },
       response: {
-        200: Type.Object({ stage: Stage }),
+        200: Type.Object(Next),
         ...refusals(401, 403, 409, 422, 429, 503),
       },
     },
     handler: async (request, reply) => {
       const off = await desk.disable(askingOf(request), request.body);
-      return off.ok ? { stage: turned(reply, off.issued) } : sendRefusal(reply, off);
+      return off.ok ? turned(access, reply, off.issued) : sendRefusal(reply, off);
     },
   });
 
   app.delete('/users/:id/mfa', {
-    config: { guard: { scope: 'users:write' } },
+    config: { guard: { scope: 'users:write', fresh: true } },
     schema: {
       operationId: 'resetSecondFactor',
       summary: 'Take the second factor from somebody who lost it; their sessions end',
@@ -185,9 +215,9 @@ function endingRoutes(app: App, desk: SecondFactorDesk): void {
       response: { 204: Type.Null(), ...refusals(401, 403, 404, 409, 422, 429, 503) },
     },
     handler: async (request, reply) => {
-      const { actor, userId: byUserId } = operatorOf(request);
+      const by = operatorOf(request);
       const userId = request.params.id.toLowerCase();
-      const gone = await desk.reset({ actor, from: request.ip, userId, byUserId });
+      const gone = await desk.reset({ actor: by.actor, from: request.ip, userId, by });
       return gone.ok ? reply.code(204).send(null) : sendRefusal(reply, gone);
     },
   });
@@ -198,8 +228,14 @@ function askingOf(request: FastifyRequest): FactorAsking {
   return { userId, session: { hash, stage }, actor, from: request.ip };
 }
 
-/** Hands the new secret to the browser; the old one is dead. */
-function turned(reply: FastifyReply, { secret, session }: IssuedSession) {
+/** Hands the new secret to the browser, the old one is dead; what the session is now, and lacks. */
+async function turned(
+  { people }: Access,
+  reply: FastifyReply,
+  { secret, session }: IssuedSession,
+): Promise<Type.Static<Type.TObject<typeof Next>>> {
   reply.header('set-cookie', sessionCookie(secret));
-  return session.stage;
+  const user = await people.users.get(session.userId);
+  const needs = user === null ? null : people.needOf(user, session);
+  return { stage: needs === null ? session.stage : 'partial', needs };
 }

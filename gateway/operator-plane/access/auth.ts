@@ -3,17 +3,28 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { hashOfSession } from '../../../actors/access/sessions.ts';
 import { refuse } from '../../../machines/errors.ts';
 import { SECRET_TEXT_MAX_CHARS, USER_AGENT_MAX_CHARS } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import { endedSessionCookie, sessionCookie } from '../../access/cookies.ts';
+import { sessionCookieOf } from '../../access/session-cookie.ts';
 import { operatorOf, personOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText } from '../plumbing/time-range.ts';
 import type { AccessDeps } from './access-deps.ts';
-import { Email, SessionList, sessionView, User, userView } from './user-view.ts';
+import {
+  Email,
+  Needs,
+  SessionList,
+  SinceLastLogin,
+  sessionView,
+  sinceLastLogin,
+  User,
+  userView,
+} from './user-view.ts';
 
 type AuthDeps = { readonly access: Pick<AccessDeps, 'people'> };
 
@@ -21,12 +32,21 @@ type AuthDeps = { readonly access: Pick<AccessDeps, 'people'> };
 const Secret = Type.String({ minLength: 1, maxLength: SECRET_TEXT_MAX_CHARS });
 const Standing = {
   stage: Type.Enum(['partial', 'full']),
-  needs: Nullable(Type.Enum(['totp', 'totp_enrollment'])),
+  needs: Nullable(Needs),
   session_id: Uuid,
   expires_at: Time,
   user: User,
 };
-const LoggedIn = Type.Object(Standing);
+type StandingView = Type.Static<Type.TObject<typeof Standing>>;
+const LoggedIn = Type.Object({
+  ...Standing,
+  since_last_login: Nullable(SinceLastLogin),
+});
+const KeyLeft = Type.Object({
+  key_id: Type.String(),
+  name: Type.String(),
+  status: Type.Enum(['usable', 'revoked']),
+});
 const Ended = Type.Object({ ended: Type.Integer({ description: 'how many sessions' }) });
 
 export function authRoutes(deps: AuthDeps): FastifyPluginAsyncTypebox {
@@ -53,11 +73,16 @@ function loginRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTypebo
       handler: async (request, reply) => {
         const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX_CHARS);
         const { ip: address, body } = request;
-        const answer = await people.login.login({ ...body, address, userAgent });
+        const before = sessionCookieOf(request.headers.cookie);
+        const replaces = before === null ? null : hashOfSession(before);
+        const answer = await people.login.login({ ...body, address, userAgent, replaces });
         if (!answer.ok) return sendRefusal(reply, answer);
-        const { session, user, need } = answer;
+        const { session, user, need, evidence } = answer;
         reply.header('set-cookie', sessionCookie(answer.secret));
-        return standingOf({ session, user, need });
+        return {
+          ...standingOf({ session, user, need }),
+          since_last_login: evidence === null ? null : sinceLastLogin(evidence),
+        };
       },
     });
 
@@ -89,10 +114,9 @@ function loginRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTypebo
         },
       },
       handler: async (request, reply) => {
-        const { userId, hash, scopes, stage } = personOf(request);
+        const { userId, hash, scopes, stage, need } = personOf(request);
         const [user, session] = [await people.users.get(userId), await people.sessions.find(hash)];
         if (user === null || session === null) return sendRefusal(reply, noSession());
-        const need = stage === 'partial' ? people.needOf(user) : null;
         return {
           ...standingOf({ session: { ...session, stage }, user, need }),
           scopes: [...scopes],
@@ -158,14 +182,20 @@ function ownSessionRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncT
 function passwordRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/auth/password', {
-      config: { guard: { self: true } },
+      config: { guard: { partial: true, of: 'password' } },
       schema: {
         operationId: 'changePassword',
         summary: 'Set a new password; the session gets a new id and every other one ends',
         tags: ['auth'],
         body: Strict({ current_password: Secret, new_password: Secret }),
         response: {
-          200: Type.Object({ session_id: Uuid, expires_at: Time }),
+          200: Type.Object({
+            session_id: Uuid,
+            expires_at: Time,
+            stage: Standing.stage,
+            needs: Standing.needs,
+            since_last_login: Nullable(SinceLastLogin),
+          }),
           ...refusals(401, 403, 422, 429, 503),
         },
       },
@@ -176,7 +206,12 @@ function passwordRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTyp
           ...{ userId, session: { hash, stage }, current, next, from: request.ip },
         });
         if (!changed.ok) return sendRefusal(reply, changed);
-        return renewed(reply, changed);
+        const { need, evidence, session } = changed;
+        return {
+          ...renewed(reply, changed),
+          ...{ stage: session.stage, needs: need },
+          since_last_login: evidence === null ? null : sinceLastLogin(evidence),
+        };
       },
     });
 
@@ -184,17 +219,29 @@ function passwordRoutes({ access: { people } }: AuthDeps): FastifyPluginAsyncTyp
       config: { guard: { public: true } },
       schema: {
         operationId: 'resetPassword',
-        summary: 'Set a password with a one-time link; every session of the account ends',
+        summary:
+          'Set a password with a one-time link; every session and API key of the account ends',
         tags: ['auth'],
-        body: Strict({ secret: Secret, password: Secret }),
+        body: Strict({
+          secret: Secret,
+          password: Secret,
+          keep_api_keys: Type.Optional(
+            Type.Boolean({ description: 'keys go on working; else they are revoked' }),
+          ),
+        }),
         response: {
-          200: Type.Object({ email: Type.String() }),
+          200: Type.Object({ email: Type.String(), api_keys: Type.Array(KeyLeft) }),
           ...refusals(410, 422, 429, 503),
         },
       },
       handler: async (request, reply) => {
-        const answer = await people.passwords.reset({ ...request.body, from: request.ip });
-        return answer.ok ? { email: answer.user.email } : sendRefusal(reply, answer);
+        const { secret, password, keep_api_keys: keepsKeys = false } = request.body;
+        const from = request.ip;
+        const answer = await people.passwords.reset({ secret, password, keepsKeys, from });
+        if (!answer.ok) return sendRefusal(reply, answer);
+        const status = keepsKeys ? ('usable' as const) : ('revoked' as const);
+        const api_keys = answer.keys.map(({ keyId, name }) => ({ key_id: keyId, name, status }));
+        return { email: answer.user.email, api_keys };
       },
     });
   };
@@ -214,8 +261,8 @@ function renewed(reply: FastifyReply, { secret, session }: Issued) {
 function standingOf(at: {
   readonly session: Issued['session'] & { readonly stage: 'partial' | 'full' };
   readonly user: UserRow;
-  readonly need: Type.Static<typeof LoggedIn>['needs'];
-}): Type.Static<typeof LoggedIn> {
+  readonly need: StandingView['needs'];
+}): StandingView {
   const { session, user, need } = at;
   return {
     stage: session.stage,

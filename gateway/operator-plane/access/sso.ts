@@ -1,6 +1,7 @@
 // The resource `sso-providers`: how admins set up logins through identity providers. The client secret goes in and never
 // comes out again. decision: D40; invariant: I11
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ProviderDesk, ProviderPatch } from '../../../actors/access/sso/provider-desk.ts';
 import { SSO_KINDS } from '../../../machines/console/access/sso-provider.rules.ts';
@@ -38,6 +39,18 @@ const OPTIONS = {
   link_domains: Domains,
   scopes: Type.Array(Text, { minItems: 1, maxItems: SSO_SCOPES_MAX }),
   ca_pem: Nullable(Type.String({ maxLength: SSO_CA_MAX_CHARS })),
+  required_acr: Type.Array(Text, {
+    maxItems: SSO_SCOPES_MAX,
+    description: 'any of these as `acr` proves a second factor',
+  }),
+  required_amr: Type.Array(Text, {
+    maxItems: SSO_SCOPES_MAX,
+    description:
+      'all of these in `amr` prove a second factor; without proof the local one is asked',
+  }),
+  max_age_seconds: Nullable(
+    Type.Integer({ minimum: 0, description: 'how long ago the login at the provider may be' }),
+  ),
 } as const;
 const Options = Type.Partial(Strict(OPTIONS), { additionalProperties: false });
 
@@ -85,6 +98,10 @@ export function ssoRoutes(deps: {
 }): FastifyPluginAsyncTypebox {
   const { providers, callbackUrl } = deps.access.sso;
   const view = (row: SsoProviderRow) => viewOf(row, callbackUrl());
+  const doingOf = (request: FastifyRequest) => {
+    const by = operatorOf(request);
+    return { actor: by.actor, from: request.ip, nowMs: deps.now(), by };
+  };
   return async (app) => {
     app.get('/sso-providers', {
       config: { guard: { scope: 'sso:read' } },
@@ -116,7 +133,7 @@ export function ssoRoutes(deps: {
     });
 
     app.post('/sso-providers', {
-      config: { guard: { scope: 'sso:write' } },
+      config: { guard: { scope: 'sso:write', fresh: true } },
       schema: {
         operationId: 'createSsoProvider',
         summary: 'Set up an identity provider; what is left out comes from its kind',
@@ -133,7 +150,7 @@ export function ssoRoutes(deps: {
           client_secret: clientSecret,
         } = request.body;
         const made = await providers.create({
-          ...{ actor: operatorOf(request).actor, from: request.ip, nowMs: deps.now() },
+          ...doingOf(request),
           ...{ kind, name, issuer, clientId, clientSecret },
           enabled: request.body.is_enabled ?? true,
           options: optionsIn(request.body.options),
@@ -145,7 +162,7 @@ export function ssoRoutes(deps: {
     });
 
     app.patch('/sso-providers/:id', {
-      config: { guard: { scope: 'sso:write' } },
+      config: { guard: { scope: 'sso:write', fresh: true } },
       schema: {
         operationId: 'changeSsoProvider',
         summary: 'Change an identity provider; kind and issuer stay',
@@ -156,7 +173,7 @@ export function ssoRoutes(deps: {
       },
       handler: async (request, reply) => {
         const changed = await providers.change({
-          ...{ actor: operatorOf(request).actor, from: request.ip, nowMs: deps.now() },
+          ...doingOf(request),
           providerId: request.params.id,
           revision: request.body.revision,
           patch: patchIn(request.body),
@@ -166,7 +183,7 @@ export function ssoRoutes(deps: {
     });
 
     app.delete('/sso-providers/:id', {
-      config: { guard: { scope: 'sso:write' } },
+      config: { guard: { scope: 'sso:write', fresh: true } },
       schema: {
         operationId: 'removeSsoProvider',
         summary: 'Remove an identity provider, and who came through it with it; accounts stay',
@@ -175,11 +192,11 @@ export function ssoRoutes(deps: {
         response: { 204: Type.Null(), ...refusals(401, 403, 404, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const isRemoved = await providers.remove({
-          ...{ actor: operatorOf(request).actor, from: request.ip, nowMs: deps.now() },
+        const removed = await providers.remove({
+          ...doingOf(request),
           providerId: request.params.id,
         });
-        return isRemoved ? reply.code(204).send(null) : sendRefusal(reply, unknown());
+        return removed.ok ? reply.code(204).send(null) : sendRefusal(reply, removed);
       },
     });
 
@@ -228,6 +245,9 @@ function viewOf(row: SsoProviderRow, redirectUri: string): Type.Static<typeof Pr
       link_domains: [...options.linkDomains],
       scopes: [...options.scopes],
       ca_pem: options.caPem,
+      required_acr: [...(options.requiredAcr ?? [])],
+      required_amr: [...(options.requiredAmr ?? [])],
+      max_age_seconds: options.maxAgeSeconds ?? null,
     },
     created_at: timeText(row.createdAtMs),
     changed_at: timeText(row.changedAtMs),
@@ -245,6 +265,9 @@ function optionsIn(given: Type.Static<typeof Options> | undefined): Partial<SsoO
     linkDomains: given?.link_domains,
     scopes: given?.scopes,
     caPem: given?.ca_pem,
+    requiredAcr: given?.required_acr,
+    requiredAmr: given?.required_amr,
+    maxAgeSeconds: given?.max_age_seconds,
   };
   const told = Object.entries(named).filter(([, value]) => value !== undefined);
   return Object.fromEntries(told) as Partial<SsoOptions>;

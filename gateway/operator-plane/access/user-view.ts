@@ -1,5 +1,6 @@
 // People and sessions as the operator API shows them; never a hash, a secret or a cookie. invariant: I11
 import Type from 'typebox';
+import type { LoginEvidence } from '../../../actors/access/login-evidence.ts';
 import type { UserAsking } from '../../../actors/access/users.ts';
 import {
   DISPLAY_NAME_MAX_CHARS,
@@ -30,6 +31,7 @@ export const User = Type.Object({
   status: Type.Enum(['active', 'disabled']),
   tags: Type.Array(Type.String()),
   can_log_in_with_password: Type.Boolean(),
+  must_change_password: Type.Boolean(),
   mfa_state: Type.Enum(['off', 'pending', 'on']),
   created_at: Time,
   password_changed_at: Nullable(Time),
@@ -49,6 +51,48 @@ export const Session = Type.Object({
 });
 export const SessionList = Type.Object({ items: Type.Array(Session) });
 
+/** What a session lacks, in the order in which it is asked. */
+export const Needs = Type.Enum(['totp', 'password_change', 'totp_enrollment'], {
+  description:
+    'totp: POST /auth/mfa/verify; password_change: POST /auth/password; totp_enrollment: POST /auth/mfa/enroll, then confirm',
+});
+export const SinceLastLogin = Type.Object(
+  {
+    last_login: Nullable(Type.Object({ at: Time, from: Nullable(Type.String()) })),
+    failures: Type.Integer({ description: 'refused passwords and codes since then' }),
+    changes: Type.Array(
+      Type.Object({
+        action: Type.String({
+          description: 'of the audit log, as `user.password` or `mfa.disable`',
+        }),
+        at: Time,
+        by: Type.String(),
+        from: Nullable(Type.String()),
+      }),
+      { description: 'of password, second factor and keys since then, newest first' },
+    ),
+  },
+  { description: 'What happened to the account since the login before' },
+);
+
+/** What a login tells about the time before it. */
+export function sinceLastLogin({
+  before,
+  failures,
+  changes,
+}: LoginEvidence): Type.Static<typeof SinceLastLogin> {
+  return {
+    last_login: before === null ? null : { at: timeText(before.atMs), from: before.from },
+    failures,
+    changes: changes.map(({ action, atMs, by, from }) => ({
+      action,
+      at: timeText(atMs),
+      by,
+      from,
+    })),
+  };
+}
+
 /** A person as shown. */
 export function userView(row: UserRow): Type.Static<typeof User> {
   return {
@@ -59,6 +103,7 @@ export function userView(row: UserRow): Type.Static<typeof User> {
     status: row.status,
     tags: [...row.tags],
     can_log_in_with_password: row.passwordHash !== null,
+    must_change_password: row.mustChangePassword,
     mfa_state: row.mfa.state,
     created_at: timeText(row.createdAtMs),
     password_changed_at: timeTextOrNull(row.passwordChangedAtMs),

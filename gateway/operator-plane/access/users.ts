@@ -6,7 +6,7 @@ import { refuse } from '../../../machines/errors.ts';
 import { PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
-import { operatorOf } from '../plumbing/guard.ts';
+import { operatorOf, refusalOfStale } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
@@ -26,6 +26,7 @@ import {
 
 type UserDeps = {
   readonly cursors: CursorSigner;
+  readonly now: () => number;
   readonly access: Pick<AccessDeps, 'people'>;
 };
 
@@ -90,7 +91,7 @@ function readingRoutes({ access: { people }, cursors }: UserDeps): FastifyPlugin
   };
 }
 
-function changingRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTypebox {
+function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/users', {
       config: { guard: { scope: 'users:write' } },
@@ -103,6 +104,8 @@ function changingRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTyp
       },
       handler: async (request, reply) => {
         const { email, display_name: displayName = '', role } = request.body;
+        const stale = role === 'admin' ? refusalOfStale(operatorOf(request), now()) : null;
+        if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
         const made = await people.desk.create(asking, { email, displayName, role });
         if (!made.ok) return sendRefusal(reply, made);
@@ -135,6 +138,8 @@ function changingRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTyp
           ...(status === undefined ? {} : { status }),
           ...(tags === undefined ? {} : { tags }),
         };
+        const stale = role === 'admin' ? refusalOfStale(operatorOf(request), now()) : null;
+        if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
         const input = { userId: request.params.id, revision, patch };
         const changed = await people.desk.change(asking, input);
@@ -163,7 +168,7 @@ function changingRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTyp
 function accessRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/users/:id/reset-link', {
-      config: { guard: { scope: 'users:write' } },
+      config: { guard: { scope: 'users:write', fresh: true } },
       schema: {
         operationId: 'createResetLink',
         summary: 'Make a one-time secret with which the person sets a password',
@@ -213,7 +218,7 @@ function accessRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTypeb
         const user = await people.users.get(request.params.id);
         if (user === null) return sendRefusal(reply, NO_USER);
         const operator = operatorOf(request);
-        const refusal = people.desk.judge(askingOf(operator, request.ip), user.role);
+        const refusal = await people.desk.judge(operator, [user.userId]);
         if (refusal !== null) return sendRefusal(reply, refusal);
         const { actor } = operator;
         const asked = { userId: user.userId, actor, from: request.ip, keep: null };

@@ -222,6 +222,9 @@ function labelRoutes(
         const { id } = request.params;
         const body = request.body as MembersBody;
         const { add_users = [], remove_users = [], add_sensors = [], remove_sensors = [] } = body;
+        const touched = [...add_users, ...remove_users];
+        const refusal = await deps.judgeReach(operatorOf(request), touched);
+        if (refusal !== null) return sendRefusal(reply, refusal);
         const changed = await store.changeMembers({
           ...{ ...doing(request), id, addUsers: add_users, removeUsers: remove_users },
           ...{ addSensors: add_sensors, removeSensors: remove_sensors },

@@ -43,7 +43,7 @@ const FULL = refuse('bound_reached', 'A sensor, a group or a list has no room fo
 type Change = Type.Static<typeof SensorChange>;
 
 export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
-  const { teams } = deps;
+  const { teams, judgeReach } = deps;
   return async (app) => {
     app.patch('/sensors/:id', {
       config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
@@ -98,8 +98,10 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
       },
       handler: async (request, reply) => {
         const { id: userId } = request.params;
-        const { actor } = operatorOf(request);
-        const doing = { actor, from: request.ip, nowMs: deps.now() };
+        const operator = operatorOf(request);
+        const refusal = await judgeReach(operator, [userId]);
+        if (refusal !== null) return sendRefusal(reply, refusal);
+        const doing = { actor: operator.actor, from: request.ip, nowMs: deps.now() };
         const sensorIds = request.body.sensor_ids;
         const answer = await teams.setUserSensors({ ...doing, userId, sensorIds });
         if (answer === 'not_found') return sendRefusal(reply, NO_USER);

@@ -1,6 +1,7 @@
 // Every route says who may call it, and it is judged here on every request, before anything of the request is read. A
 // route without a guard stops the start, so an open door cannot be an oversight. decision: D36; invariant: I14, I18
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { FRESH_LOGIN_MS } from '../../../machines/access-limits.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { actsOnOwnedOnly, type Scope } from '../../../machines/trust/roles.rules.ts';
 import { type Admitter, limited } from '../../access/admitter.ts';
@@ -9,16 +10,23 @@ import { budgetHeaders } from '../../access/rate-budget.ts';
 import { sendRefusal } from './problem-reply.ts';
 
 export type Guard =
-  /** Who holds the scope. `owned`: `params.id` is a sensor, and who acts on owned ones only must own it. */
-  | { readonly scope: Scope; readonly owned?: 'sensor' }
+  /**
+   * Who holds the scope. `owned`: `params.id` is a sensor, and who acts on owned ones only must own it. `fresh`: a person
+   * has shown its credentials within ten minutes; keys have none to show.
+   */
+  | { readonly scope: Scope; readonly owned?: 'sensor'; readonly fresh?: true }
   /** Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. */
   | { readonly self: true; readonly keys?: true }
-  /** Any person whose password was right, before the second factor too. Keys are refused. */
-  | { readonly partial: true }
+  /**
+   * Any person whose password was right, before the second factor too. Keys are refused. `of`: what the route gives to a
+   * session that is not whole yet, the factor or the password; what it lacks must be that.
+   */
+  | { readonly partial: true; readonly of?: 'factor' | 'password' }
   /** For everybody; `unmetered` for probes, which must not fail by somebody else's guesses. */
   | { readonly public: true; readonly unmetered?: boolean };
 
 export type GuardDeps = {
+  readonly now: () => number;
   readonly admitter: Admitter;
   /** Whether a user owns a sensor, itself or by a team. Rejects with StoreUnavailable. */
   readonly owns: (userId: string, sensorId: string) => Promise<boolean>;
@@ -82,16 +90,40 @@ async function judge(
   } else if (!('scope' in guard || ('keys' in guard && guard.keys === true))) {
     return refuse('session_required', 'This is for people who are logged in, not for API keys.');
   }
-  if ('partial' in guard) return null;
-  if (operator.stage !== 'full') {
-    return refuse('second_factor_required', 'This session waits for its second factor.');
-  }
+  if ('partial' in guard) return isNext(guard.of, operator) ? null : lacking(operator);
+  if (operator.stage !== 'full') return lacking(operator);
   if ('self' in guard) return null;
   if (!hasScope(operator, guard.scope)) {
     return refuse('role_required', `This needs the scope ${guard.scope}.`);
   }
+  if (guard.fresh === true) {
+    const refusal = refusalOfStale(operator, deps.now());
+    if (refusal !== null) return refusal;
+  }
   if (guard.owned === undefined || !actsOnOwnedOnly(operator.role)) return null;
   return (await isOwner(deps, request, operator)) ? null : notOwner();
+}
+
+/** Whether a route that makes a session whole is what this one lacks; a whole one may always come again. */
+function isNext(of: 'factor' | 'password' | undefined, { stage, need }: Operator): boolean {
+  if (of === undefined || stage === 'full') return true;
+  return (need === 'password_change') === (of === 'password');
+}
+
+function lacking({ need }: Operator): Refusal {
+  if (need !== 'password_change') {
+    return refuse('second_factor_required', 'This session waits for its second factor.');
+  }
+  return refuse('password_change_required', 'This password was given; set one of your own first.');
+}
+
+/** Why a session may not do what asks for credentials shown lately; null when it may, and for keys. decision: D63 */
+export function refusalOfStale(
+  { authenticatedAtMs }: Pick<Operator, 'authenticatedAtMs'>,
+  nowMs: number,
+): Refusal | null {
+  if (authenticatedAtMs === null || nowMs - authenticatedAtMs < FRESH_LOGIN_MS) return null;
+  return refuse('fresh_login_required', 'This asks for password and second factor again.');
 }
 
 async function isOwner(

@@ -197,8 +197,8 @@ function eventsOver(memory: EventStore, state: State, { events }: FixtureOptions
 function userRow(userId: string, role: Role): UserRow {
   return {
     ...{ userId, email: `${userId}@example.org`, displayName: role, role, status: 'active' },
-    ...{ tags: [], passwordHash: null, passwordChangedAtMs: null, createdAtMs: NOW_MS },
-    ...{ lastLoginAtMs: null, revision: 1 },
+    ...{ tags: [], passwordHash: null, passwordChangedAtMs: null, mustChangePassword: false },
+    ...{ createdAtMs: NOW_MS, lastLoginAtMs: null, revision: 1 },
     mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },
   };
 }

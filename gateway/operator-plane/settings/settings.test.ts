@@ -1,5 +1,6 @@
 // The resource `settings` by example: who may see and change, and how a change is refused.
 import { afterEach, describe, expect, it } from 'vitest';
+import { ROLES } from '../../../machines/trust/roles.rules.ts';
 import { createFixture, type Fixture } from '../plumbing/operator-plane.fixture.ts';
 
 let fixture: Fixture;
@@ -38,7 +39,7 @@ describe('the settings', () => {
   it('should be changed by whoever may, and by nobody else', async () => {
     const ask = await callerWith(['settings:read', 'settings:write']);
     const change = {
-      values: { analytics_retention_days: 30, mfa_required_roles: ['admin'] },
+      values: { analytics_retention_days: 30, mfa_required_roles: [...ROLES] },
       revisions: { analytics_retention_days: 0, mfa_required_roles: 0 },
     };
     const { status, body } = await ask(change);
@@ -46,7 +47,7 @@ describe('the settings', () => {
     expect(find(body, 'analytics_retention_days')).toMatchObject({
       ...{ value: 30, default: 90, revision: 1, changed_by: 'api-key:key-1' },
     });
-    expect(fixture.settings.get().mfaRequiredRoles).toEqual(['admin']);
+    expect(fixture.settings.get().mfaRequiredRoles).toEqual(ROLES);
     expect(await ask(change)).toMatchObject({ status: 409, body: { code: 'settings_conflict' } });
     await fixture.close();
     const reader = await callerWith(['settings:read']);

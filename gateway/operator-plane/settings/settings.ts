@@ -4,10 +4,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { SettingsDesk, SettingView } from '../../../actors/settings/settings-desk.ts';
 import {
+  SECURITY_SETTINGS,
   SETTING_NAMES,
   schemaOfSetting,
 } from '../../../machines/console/settings/settings.rules.ts';
-import { operatorOf } from '../plumbing/guard.ts';
+import { operatorOf, refusalOfStale } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeTextOrNull } from '../plumbing/time-range.ts';
@@ -40,7 +41,9 @@ const SettingsChange = Strict({
 /** The routes; `settings:read` sees, `settings:write` changes. */
 export function settingsRoutes({
   settings,
+  now,
 }: {
+  readonly now: () => number;
   readonly settings: Pick<SettingsDesk, 'view' | 'change'>;
 }): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -66,10 +69,13 @@ export function settingsRoutes({
       },
       handler: async (request, reply) => {
         const { values, revisions } = request.body;
+        const by = operatorOf(request);
+        const isSecurity = Object.keys(values).some((name) => SECURITY_SETTINGS.has(name));
+        const stale = isSecurity ? refusalOfStale(by, now()) : null;
+        if (stale !== null) return sendRefusal(reply, stale);
         const changed = await settings.change({
-          actor: operatorOf(request).actor,
-          from: request.ip,
-          ...{ values, revisions },
+          ...{ actor: by.actor, from: request.ip },
+          ...{ values, revisions, by },
         });
         return changed.ok ? answerOf(settings) : sendRefusal(reply, changed);
       },

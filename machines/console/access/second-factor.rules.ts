@@ -17,8 +17,8 @@ export type FactorState = 'off' | 'pending' | 'on';
 export type Tries = { readonly failures: number; readonly lastAtMs: number };
 export const NO_TRIES: Tries = { failures: 0, lastAtMs: 0 };
 
-/** What a login still lacks: the second factor itself, or to have one at all. */
-export type FactorNeed = 'totp' | 'totp_enrollment';
+/** What a login still lacks: the second factor, a password that only its owner knows, or to have a factor at all. */
+export type LoginNeed = 'totp' | 'password_change' | 'totp_enrollment';
 
 /** How long to wait before another code is looked at; 0 when one may be tried now. */
 export function waitOfTries({ failures, lastAtMs }: Tries, nowMs: number): number {
@@ -47,16 +47,38 @@ export function isStepAcceptable(
   return Math.abs(step - stepAt(nowMs)) <= TOTP_WINDOW_STEPS && step > lastStep;
 }
 
-/** What a login lacks. Whoever came through a provider has shown there what the provider asks for. */
+/**
+ * What a login lacks, one after the other: `stage` is `full` once the second factor was shown. A provider that proved a
+ * second factor (`+mfa`) leaves nothing to ask; without that proof the local one is asked where the role needs one, and
+ * of everybody where the provider had to prove it (`+local`). decision: D63
+ */
 export function needOfLogin(login: {
   readonly method: string;
   readonly state: FactorState;
   readonly role: Role;
   readonly requiredRoles: readonly Role[];
-}): FactorNeed | null {
-  if (login.method.startsWith('sso:')) return null;
-  if (login.state === 'on') return 'totp';
+  readonly mustChangePassword?: boolean;
+  readonly stage?: 'partial' | 'full';
+}): LoginNeed | null {
+  if (login.method.startsWith('sso:')) return needOfSso(login);
+  if (login.state === 'on' && login.stage !== 'full') return 'totp';
+  if (login.mustChangePassword === true) return 'password_change';
+  if (login.state === 'on') return null;
   return login.requiredRoles.includes(login.role) ? 'totp_enrollment' : null;
+}
+
+function needOfSso(login: {
+  readonly method: string;
+  readonly state: FactorState;
+  readonly role: Role;
+  readonly requiredRoles: readonly Role[];
+  readonly stage?: 'partial' | 'full';
+}): LoginNeed | null {
+  if (login.method.endsWith('+mfa')) return null;
+  const isAsked = login.method.endsWith('+local') || login.requiredRoles.includes(login.role);
+  if (!isAsked) return null;
+  if (login.state !== 'on') return 'totp_enrollment';
+  return login.stage === 'full' ? null : 'totp';
 }
 
 export type PresentedCode = {

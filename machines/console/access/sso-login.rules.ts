@@ -6,6 +6,9 @@ import { ROLE_LEVELS, ROLES, type Role } from '../../trust/roles.rules.ts';
 import { isEmail } from './account.rules.ts';
 import type { SSO_KINDS } from './sso-provider.rules.ts';
 
+// Clocks of providers and of Consoles differ.
+const AUTH_TIME_SKEW_MS = 60_000;
+
 export type Claims = Readonly<Record<string, unknown>>;
 
 export type SsoPerson = {
@@ -66,6 +69,41 @@ export function personOf(
     groups: groupsClaim === null ? null : groupsIn(claims, groupsClaim),
     hasMoreGroups: groupsClaim !== null && isCutShort(claims, groupsClaim),
   };
+}
+
+/** What a provider has to prove; nothing configured proves nothing. */
+export type EvidencePolicy = {
+  readonly requiredAcr?: readonly string[];
+  readonly requiredAmr?: readonly string[];
+  readonly maxAgeSeconds?: number | null;
+};
+
+/**
+ * How the credentials were shown at the provider, by its ID token: with a second factor as configured, without one
+ * although configured, or nobody asked. Null: too long ago, or it does not say when. decision: D63
+ */
+export function evidenceIn(
+  claims: Claims,
+  policy: EvidencePolicy,
+  nowMs: number,
+): 'mfa' | 'local' | 'unasked' | null {
+  const { requiredAcr = [], requiredAmr = [], maxAgeSeconds = null } = policy;
+  if (maxAgeSeconds !== null) {
+    const atSeconds = claims['auth_time'];
+    if (typeof atSeconds !== 'number') return null;
+    if (nowMs - atSeconds * 1_000 > maxAgeSeconds * 1_000 + AUTH_TIME_SKEW_MS) return null;
+  }
+  if (requiredAcr.length === 0 && requiredAmr.length === 0) return 'unasked';
+  const acr = claims['acr'];
+  const amr: readonly unknown[] = Array.isArray(claims['amr']) ? claims['amr'] : [];
+  const isAcr = typeof acr === 'string' && requiredAcr.includes(acr);
+  const isAmr = requiredAmr.length > 0 && requiredAmr.every((one) => amr.includes(one));
+  return isAcr || isAmr ? 'mfa' : 'local';
+}
+
+/** How a session tells through which provider it began, and what that proved. */
+export function methodOfSso(providerId: string, evidence: 'mfa' | 'local' | 'unasked'): string {
+  return `sso:${providerId}${evidence === 'unasked' ? '' : `+${evidence}`}`;
 }
 
 /** Whether the claims lack what is asked of the user-info endpoint. */

@@ -23,7 +23,7 @@ import {
   TOKEN_TTL_MIN_MS,
   WEBHOOK_ALLOW_LIST_MAX,
 } from '../../limits.ts';
-import { ROLES } from '../../trust/roles.rules.ts';
+import { ROLES, type Role } from '../../trust/roles.rules.ts';
 import { isAllowListEntry } from '../access/allow-list.rules.ts';
 
 const SECOND_MS = 1_000;
@@ -94,7 +94,7 @@ export const SETTING_DEFAULTS: SettingValues = {
   federation_region: '',
   federation_region_label: '',
   webhook_allow_list: [],
-  mfa_required_roles: [],
+  mfa_required_roles: ['sensor_owner', 'operator', 'admin'],
   session_idle_minutes: SESSION_IDLE_MS / MINUTE_MS,
   session_lifetime_hours: SESSION_ABSOLUTE_MS / HOUR_MS,
 };
@@ -113,7 +113,9 @@ export const SETTINGS: Readonly<Record<SettingName, Definition>> = {
   federation_region: atStart('The identifier of this region.'),
   federation_region_label: atStart('The region as people read it.'),
   webhook_allow_list: live('Private host names, addresses and networks that webhooks may reach.'),
-  mfa_required_roles: live('The roles that need a second factor.'),
+  mfa_required_roles: live(
+    'The roles that need a second factor; a quick start, which is an evaluation, asks none unless this is set.',
+  ),
   session_idle_minutes: live('A session ends after this time without a request.'),
   session_lifetime_hours: live('A session ends after this time in any case.'),
 };
@@ -215,6 +217,27 @@ function crossMistakes(values: SettingValues): readonly SettingMistake[] {
     rule(name, isFederated && values[name] === '', 'is needed by every role but standalone');
   }
   return found;
+}
+
+/** What a quick start asks less while nobody set it; `serve` on the same data asks it. */
+export const EVALUATION_SETTINGS: Partial<SettingValues> = { mfa_required_roles: [] };
+
+/** The settings that protect accounts: whoever changes one has shown its credentials lately. decision: D63 */
+export const SECURITY_SETTINGS: ReadonlySet<string> = new Set<SettingName>([
+  ...(['mfa_required_roles', 'session_idle_minutes', 'session_lifetime_hours'] as const),
+]);
+
+/** Whose sessions or second factors a change protects less than before; who makes it must reach them. decision: D62 */
+export function rolesWeakenedBy(
+  before: SettingValues,
+  change: Readonly<Record<string, unknown>>,
+): readonly Role[] {
+  const after = withChange(before, change);
+  const isLonger = (['session_idle_minutes', 'session_lifetime_hours'] as const).some(
+    (name) => after[name] > before[name],
+  );
+  if (isLonger) return ROLES;
+  return before.mfa_required_roles.filter((role) => !after.mfa_required_roles.includes(role));
 }
 
 /**

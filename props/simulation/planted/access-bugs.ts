@@ -122,14 +122,23 @@ export const ACCESS_BUGS: readonly PlantedBug[] = [
     foundBy: 'ended-session',
     options: BUSY,
     pinnedSeed: '1',
-    console: withSessions((sessions) => ({
-      async rotate({ from, to, sessionId, stage, expiresAtMs, nowMs }) {
-        const old = await sessions.findByHash(from);
-        if (old === null) return null;
-        const row = { ...old, hash: to, sessionId, stage, expiresAtMs, createdAtMs: nowMs };
-        return (await sessions.create(row)) ? { ...row, lastSeenAtMs: nowMs } : null;
-      },
-    })),
+    console: () => ({
+      relational: (ports) => ({
+        ...ports,
+        users: {
+          ...ports.users,
+          async setPassword({ userId, replaces, passwordHash, turn }) {
+            const old = await ports.sessions.findByHash(turn.from);
+            if (old === null || replaces === null) return null;
+            await ports.users.rehash({ userId, replaces, passwordHash });
+            const { to: hash, sessionId, stage, expiresAtMs, nowMs: createdAtMs } = turn;
+            const row = { ...old, hash, sessionId, stage, expiresAtMs, createdAtMs };
+            const isBegun = await ports.sessions.create(row, { passwordHash });
+            return isBegun ? { ...row, lastSeenAtMs: createdAtMs } : null;
+          },
+        },
+      }),
+    }),
   },
   {
     name: 'logged-out-here-only',

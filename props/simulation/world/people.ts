@@ -178,11 +178,17 @@ async function makeKey(parts: Parts, person: Person, shown: Shown): Promise<void
   const { random, world } = parts;
   const endsMs = WORLD_BEGINS_MS + world.scheduler.now() + random.between(1_000, KEY_TTL_MAX_MS);
   const scopes = random.pick([['sensors:read'], ['sensors:read', 'events:read']] as const);
-  const heard = await doAs(parts, person, shown, async ({ keys }, { userId, role, actor }) => {
-    if (userId === null) return null;
-    const request = { name: 'of the world', scopes, expiresAtMs: endsMs };
-    return keys.create(request, { userId, role, actor, from: addressOf(person) });
-  });
+  const heard = await doAs(
+    parts,
+    person,
+    shown,
+    async ({ keys }, { userId, role, actor, hash }) => {
+      if (userId === null) return null;
+      const request = { name: 'of the world', scopes, expiresAtMs: endsMs };
+      const maker = { userId, role, actor, session: hash, from: addressOf(person) };
+      return keys.create(request, maker);
+    },
+  );
   if (heard.isSilent || heard.value === 'refused' || heard.value?.ok !== true) return;
   const { secret, row } = heard.value;
   person.keys = [...person.keys, { kind: 'api_key', secret, id: row.keyId }];

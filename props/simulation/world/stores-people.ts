@@ -1,6 +1,6 @@
 // People, their sessions and their keys with a word to the checkers at every commit that changed who is let in. What is
 // told is read from the state before and after, never from what the caller is answered: an answer can be lost.
-import { apiKeyCalls } from '../../../storage/memory/access/api-keys.ts';
+import { apiKeyCalls, endKeysOf } from '../../../storage/memory/access/api-keys.ts';
 import type { RecordEntry } from '../../../storage/memory/access/people-state.ts';
 import { ssoCalls } from '../../../storage/memory/access/sso-store.ts';
 import { peopleCalls } from '../../../storage/memory/access/users.ts';
@@ -31,9 +31,14 @@ export function observedAccess(
 ): AccessCalls {
   const people = peopleCalls(record);
   const rows = new Map<string, ApiKeyRow>();
-  const keys = apiKeyCalls(record, people.has, rows);
+  const keys = apiKeyCalls(record, people.has, rows, people.isLive);
   people.onRemoved((userId) => {
     for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
+  });
+  people.onReset((userId, nowMs) => {
+    const ended = endKeysOf(rows, { userId, nowMs });
+    for (const key of ended) observe({ kind: 'key.ended', key });
+    return ended.length;
   });
   const everybody = () => people.users.list({ limit: PEOPLE_MAX, after: null });
 

@@ -8,27 +8,44 @@ import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 
 type RecordEntry = (entry: AuditEntry) => void;
 type HasUser = (userId: string) => boolean;
+type IsLive = (of: { userId: string; hash: Buffer; nowMs: number }) => boolean;
 export type MemoryApiKeys = {
   readonly apiKeys: ApiKeys;
   /** Takes the keys of somebody who was removed away. */
   dropUser(userId: string): void;
   /** What it holds, by the hash of the secret. */
   readonly rows: Map<string, ApiKeyRow>;
+  /** Ends the keys of somebody whose password was reset; how many. */
+  endOf(userId: string, nowMs: number): number;
   setAway(away: boolean): void;
 };
 
 /** Makes an empty store on a switch. */
-export function createMemoryApiKeys(record?: RecordEntry, hasUser?: HasUser): MemoryApiKeys {
+export function createMemoryApiKeys(
+  record?: RecordEntry,
+  people: { readonly has?: HasUser; readonly isLive?: IsLive } = {},
+): MemoryApiKeys {
   const { ask, setAway } = createAwaySwitch();
   const rows = new Map<string, ApiKeyRow>();
   return {
     setAway,
     rows,
-    apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record, hasUser, rows), ask),
+    apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record, people.has, rows, people.isLive), ask),
+    endOf: (userId, nowMs) => endKeysOf(rows, { userId, nowMs }).length,
     dropUser(userId) {
       for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
     },
   };
+}
+
+/** Ends the keys of a person that are not revoked yet; which. */
+export function endKeysOf(
+  byHash: Map<string, ApiKeyRow>,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
+): readonly string[] {
+  const open = [...byHash].filter(([, row]) => row.userId === userId && row.revokedAtMs === null);
+  for (const [hash, row] of open) byHash.set(hash, { ...row, revokedAtMs: nowMs });
+  return open.map(([, row]) => row.keyId);
 }
 
 /** The calls on a store whose rows stand by the hash of their secret. */
@@ -36,6 +53,7 @@ export function apiKeyCalls(
   record: RecordEntry = () => undefined,
   hasUser: HasUser = () => false,
   byHash = new Map<string, ApiKeyRow>(),
+  isLive: IsLive = () => true,
 ): Calls<ApiKeys> {
   const newestFirst = () => [...byHash.values()].sort((a, b) => (a.keyId < b.keyId ? 1 : -1));
 
@@ -53,7 +71,9 @@ export function apiKeyCalls(
 
   function create(input: Parameters<ApiKeys['create']>[0]) {
     const hash = input.hash.toString('hex');
-    const { keyId, nowMs, expiresAtMs, userId = null } = input;
+    const { keyId, nowMs, expiresAtMs, userId = null, bySession: by } = input;
+    const isOver = by !== undefined && userId !== null && !isLive({ userId, hash: by, nowMs });
+    if (isOver) return 'no_session';
     const refused = userId === null ? null : refuseMore(userId, nowMs);
     if (refused !== null) return refused;
     const isTaken = byHash.has(hash) || [...byHash.values()].some((one) => one.keyId === keyId);
@@ -86,6 +106,7 @@ export function apiKeyCalls(
   return {
     create,
     findByHash: (hash) => byHash.get(hash.toString('hex')) ?? null,
+    get: (keyId) => [...byHash.values()].find((row) => row.keyId === keyId) ?? null,
     touch(seen) {
       for (const { hash, atMs } of seen) {
         const row = byHash.get(hash.toString('hex'));

@@ -1,7 +1,8 @@
 // What the reference stores of people and sessions share, as the real ones share a database: accounts, links, recovery
 // codes, counted failures and sessions. Calls run to their end at once, which is what a transaction promises.
 
-import type { SessionRow } from '../../ports/access/sessions.ts';
+import type { Role } from '../../../machines/trust/roles.rules.ts';
+import type { SessionRow, SessionTurn } from '../../ports/access/sessions.ts';
 import type { LoginFailures, UserRow } from '../../ports/access/users.ts';
 import type { AuditEntry } from '../../ports/relational.ts';
 
@@ -11,6 +12,8 @@ export type MemoryLink = { readonly userId: string; readonly expiresAtMs: number
 export type RecordEntry = (entry: AuditEntry) => void;
 
 export type PeopleState = {
+  /** Each ends the keys of a person and says how many, as one transaction reaches every table. */
+  readonly keyEnders: ((userId: string, nowMs: number) => number)[];
   readonly users: Map<string, UserRow>;
   /** By the hash of the secret, as hex; a used one is gone. */
   readonly links: Map<string, MemoryLink>;
@@ -24,6 +27,7 @@ export type PeopleState = {
 /** Nobody yet. */
 export function createPeopleState(): PeopleState {
   return {
+    keyEnders: [],
     users: new Map(),
     links: new Map(),
     codes: new Map(),
@@ -43,6 +47,39 @@ export function endSessionsOf(
   );
   for (const [hash, row] of ending) sessions.set(hash, { ...row, endedAtMs: input.nowMs });
   return ending.length;
+}
+
+/** Whether a session of the person lives, as far as the clock and its end say. */
+export function isLiveSession(
+  { sessions }: PeopleState,
+  {
+    userId,
+    hash,
+    nowMs,
+  }: { readonly userId: string; readonly hash: Buffer; readonly nowMs: number },
+): boolean {
+  const row = sessions.get(hash.toString('hex'));
+  return row?.userId === userId && row.endedAtMs === null && row.expiresAtMs > nowMs;
+}
+
+/** Begins what follows an older session; the older one is left to the caller. */
+export function addTurned(
+  { sessions }: PeopleState,
+  old: SessionRow,
+  { to, sessionId, stage, expiresAtMs, nowMs }: SessionTurn,
+): SessionRow {
+  const isTaken = [...sessions.values()].some((one) => one.sessionId === sessionId);
+  const hash = to.toString('hex');
+  if (isTaken || sessions.has(hash)) throw new Error('a session with this id or hash exists');
+  const times = { createdAtMs: nowMs, lastSeenAtMs: nowMs, expiresAtMs, endedAtMs: null };
+  const row = { ...old, hash: to, sessionId, stage, ...times };
+  sessions.set(hash, row);
+  return row;
+}
+
+/** Whether a person still has the role that was judged; also when none was. */
+export function isOfRole({ role }: UserRow, judged: Role | undefined): boolean {
+  return judged === undefined || judged === role;
 }
 
 /** Forgets every link of a person. */

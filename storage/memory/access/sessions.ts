@@ -1,9 +1,10 @@
 // The reference store of sessions. invariant: I11, I18
+import { SESSIONS_PER_USER_MAX } from '../../../machines/access-limits.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
 import type { SessionRow, SessionStore } from '../../ports/access/sessions.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
-import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
+import { addTurned, endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
 
 /** The calls on a state. */
 export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<SessionStore> {
@@ -23,6 +24,11 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
     record(auditOfSessionEnd(input, row));
     return true;
   };
+  const listOf = (userId: string, nowMs: number) =>
+    [...sessions.values()]
+      .filter((row) => row.userId === userId)
+      .filter((row) => row.endedAtMs === null && row.expiresAtMs > nowMs)
+      .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.sessionId < b.sessionId ? 1 : -1));
   return {
     create(row, judged) {
       const user = users.get(row.userId);
@@ -36,16 +42,18 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
         lastSeenAtMs: row.createdAtMs,
         endedAtMs: null,
       });
+      for (const old of listOf(row.userId, row.createdAtMs).slice(SESSIONS_PER_USER_MAX)) {
+        sessions.set(old.hash.toString('hex'), { ...old, endedAtMs: row.createdAtMs });
+      }
       return true;
     },
     findByHash: (hash) => sessions.get(hash.toString('hex')) ?? null,
-    rotate({ from, to, sessionId, stage, expiresAtMs, nowMs }) {
+    rotate(turn) {
+      const { from, nowMs } = turn;
       const old = sessions.get(from.toString('hex'));
       if (old?.endedAtMs !== null || old.expiresAtMs <= nowMs) return null;
       if (users.get(old.userId)?.status !== 'active') return null;
-      const times = { createdAtMs: nowMs, lastSeenAtMs: nowMs, expiresAtMs };
-      const row = { ...old, hash: to, sessionId, stage, ...times };
-      add(row);
+      const row = addTurned(state, old, turn);
       sessions.set(from.toString('hex'), { ...old, endedAtMs: nowMs });
       return row;
     },
@@ -56,11 +64,7 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
         sessions.set(hash.toString('hex'), { ...row, lastSeenAtMs: atMs });
       }
     },
-    listOf: (userId, nowMs) =>
-      [...sessions.values()]
-        .filter((row) => row.userId === userId)
-        .filter((row) => row.endedAtMs === null && row.expiresAtMs > nowMs)
-        .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.sessionId < b.sessionId ? 1 : -1)),
+    listOf,
     end: (input) => end(input, sessions.get(input.hash.toString('hex'))),
     endOf: (input) =>
       end(

@@ -2,7 +2,15 @@
 import { auditOfUser } from '../../ports/access/user-audit.ts';
 import type { UserRow, UserStore } from '../../ports/access/users.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
-import { dropLinksOf, endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
+import {
+  addTurned,
+  dropLinksOf,
+  endSessionsOf,
+  isLiveSession,
+  isOfRole,
+  type PeopleState,
+  type RecordEntry,
+} from './people-state.ts';
 
 type Passwords = Pick<
   Calls<UserStore>,
@@ -20,15 +28,23 @@ export function passwordCalls(state: PeopleState, record: RecordEntry): Password
   };
   return {
     setPassword(input) {
-      const user = users.get(input.userId);
-      if (user === undefined) return false;
-      const { passwordHash, nowMs: passwordChangedAtMs } = input;
-      users.set(user.userId, { ...user, passwordHash, passwordChangedAtMs });
-      dropLinksOf(state, user.userId);
-      const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
+      const { userId, turn, passwordHash, nowMs } = input;
+      const user = users.get(userId);
+      const old = state.sessions.get(turn.from.toString('hex'));
+      if (user === undefined || old === undefined || user.passwordHash !== input.replaces) {
+        return null;
+      }
+      if (!isLiveSession(state, { userId, hash: turn.from, nowMs })) return null;
+      users.set(userId, {
+        ...{ ...user, passwordHash, passwordChangedAtMs: nowMs },
+        mustChangePassword: false,
+      });
+      dropLinksOf(state, userId);
+      const ended = endSessionsOf(state, { userId, nowMs });
+      const row = addTurned(state, old, turn);
       const detail = { sessions_ended: ended };
       record(auditOfUser(input, { action: 'user.password', user, detail }));
-      return true;
+      return row;
     },
     rehash({ userId, replaces, passwordHash }) {
       const user = users.get(userId);
@@ -43,7 +59,7 @@ export function passwordCalls(state: PeopleState, record: RecordEntry): Password
     },
     createLink(input) {
       const user = users.get(input.userId);
-      if (user === undefined) return false;
+      if (user === undefined || !isOfRole(user, input.judgedRole)) return false;
       dropLinksOf(state, user.userId);
       const { userId, expiresAtMs } = input;
       links.set(input.hash.toString('hex'), { userId, expiresAtMs });
@@ -55,11 +71,13 @@ export function passwordCalls(state: PeopleState, record: RecordEntry): Password
       const owner = ownerOf(input.hash, input.nowMs);
       if (owner === null) return null;
       const { passwordHash, nowMs: passwordChangedAtMs } = input;
-      const user = { ...owner, passwordHash, passwordChangedAtMs };
+      const user = { ...owner, passwordHash, passwordChangedAtMs, mustChangePassword: false };
       users.set(user.userId, user);
       dropLinksOf(state, user.userId);
       const ended = endSessionsOf(state, { userId: user.userId, nowMs: input.nowMs });
-      const detail = { sessions_ended: ended };
+      const enders = input.keepsKeys === true ? [] : state.keyEnders;
+      const keys = enders.reduce((sum, end) => sum + end(user.userId, input.nowMs), 0);
+      const detail = { sessions_ended: ended, api_keys_revoked: keys };
       record(auditOfUser(input, { action: 'user.reset', user, detail }));
       return user;
     },

@@ -2,7 +2,13 @@
 import { auditOfUser } from '../../ports/access/user-audit.ts';
 import type { UserRow, UserStore } from '../../ports/access/users.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
-import { endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
+import {
+  endSessionsOf,
+  isLiveSession,
+  isOfRole,
+  type PeopleState,
+  type RecordEntry,
+} from './people-state.ts';
 
 type Totp = Pick<
   Calls<UserStore>,
@@ -15,6 +21,8 @@ type Totp = Pick<
   | 'removeTotp'
 >;
 
+type Kept = { readonly keepSession: Buffer | null };
+
 /** The calls on a state. */
 export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
   const { users, codes } = state;
@@ -23,6 +31,8 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
     [...(codes.get(userId)?.values() ?? [])].filter((isUsed) => !isUsed).length;
   const replaceCodes = (userId: string, hashes: readonly Buffer[]) =>
     codes.set(userId, new Map(hashes.map((hash) => [hash.toString('hex'), false])));
+  const goesOn = (input: { readonly userId: string; readonly nowMs: number } & Kept) =>
+    input.keepSession === null || isLiveSession(state, { ...input, hash: input.keepSession });
   return {
     beginTotp(input) {
       const user = users.get(input.userId);
@@ -38,6 +48,7 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
       if (user?.mfa.state !== 'pending' || user.mfa.sealedSecret !== input.sealedSecret) {
         return false;
       }
+      if (!goesOn(input)) return false;
       const { sealedSecret, step: lastStep, nowMs: changedAtMs } = input;
       set(user, { state: 'on', sealedSecret, lastStep, changedAtMs });
       replaceCodes(user.userId, input.recoveryHashes);
@@ -48,7 +59,8 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
     },
     removeTotp(input) {
       const user = users.get(input.userId);
-      if (user === undefined || user.mfa.state === 'off') return false;
+      if (user === undefined || user.mfa.state === 'off' || !goesOn(input)) return false;
+      if (!isOfRole(user, input.judgedRole)) return false;
       set(user, { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: input.nowMs });
       replaceCodes(user.userId, []);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });

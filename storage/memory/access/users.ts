@@ -18,8 +18,11 @@ import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 import { failureCalls } from './login-failures.ts';
 import {
   createPeopleState,
+  dropLinksOf,
   dropUser,
   endSessionsOf,
+  isLiveSession,
+  isOfRole,
   type PeopleState,
   type RecordEntry,
 } from './people-state.ts';
@@ -32,13 +35,20 @@ export type MemoryPeople = {
   readonly sessions: SessionStore;
   /** Whether a person exists, for the fakes whose rows point at one. */
   has(userId: string): boolean;
+  /** Whether a session of a person lives. */
+  isLive(of: { readonly userId: string; readonly hash: Buffer; readonly nowMs: number }): boolean;
   /** Called with the id of whoever was removed, as a database removes the rows that point at it. */
   onRemoved(drop: (userId: string) => void): void;
+  /** Called for whoever uses a link: ends its keys and says how many. */
+  onReset(endKeys: (userId: string, nowMs: number) => number): void;
   /** What they hold. */
   readonly state: PeopleState;
   setAway(away: boolean): void;
 };
-export type PeopleCalls = Pick<MemoryPeople, 'has' | 'onRemoved' | 'state'> & {
+export type PeopleCalls = Pick<
+  MemoryPeople,
+  'has' | 'isLive' | 'onRemoved' | 'onReset' | 'state'
+> & {
   readonly users: Calls<UserStore>;
   readonly sessions: Calls<SessionStore>;
 };
@@ -46,13 +56,15 @@ export type PeopleCalls = Pick<MemoryPeople, 'has' | 'onRemoved' | 'state'> & {
 /** Makes both stores, empty, on one switch. */
 export function createMemoryPeople(record?: RecordEntry): MemoryPeople {
   const { ask, setAway } = createAwaySwitch();
-  const { users, sessions, has, onRemoved, state } = peopleCalls(record);
+  const { users, sessions, has, isLive, onRemoved, onReset, state } = peopleCalls(record);
   return {
     users: portOf<UserStore>('users', users, ask),
     sessions: portOf<SessionStore>('sessions', sessions, ask),
     has,
+    isLive,
     onRemoved,
     state,
+    onReset,
     setAway,
   };
 }
@@ -73,8 +85,10 @@ export function peopleCalls(record: RecordEntry = () => undefined): PeopleCalls 
     },
     sessions: sessionCalls(state, record),
     has: (userId) => state.users.has(userId),
+    isLive: (of) => isLiveSession(state, of),
     onRemoved: (drop) => drops.push(drop),
     state,
+    onReset: (endKeys) => state.keyEnders.push(endKeys),
   };
 }
 
@@ -123,14 +137,19 @@ function accountCalls(
         revision: before.revision + 1,
       };
       users.set(after.userId, after);
-      if (endsSessions(before, after)) endSessionsOf(state, input);
+      if (endsSessions(before, after)) {
+        endSessionsOf(state, input);
+        dropLinksOf(state, input.userId);
+      }
       record(auditOfUserChange(input, before, after));
       return after;
     },
     remove(input) {
       const before = users.get(input.userId);
       const isLast = before !== undefined && isLastAdmin(state, before);
-      const result = before === undefined ? 'not_found' : isLast ? 'last_admin' : 'ok';
+      const isOther = before !== undefined && !isOfRole(before, input.judgedRole);
+      const refused = isOther ? 'conflict' : isLast ? 'last_admin' : 'ok';
+      const result = before === undefined ? 'not_found' : refused;
       record(auditOfUserRemove(input, before ?? null, result));
       if (result !== 'ok') return result;
       dropUser(state, input.userId);
@@ -165,6 +184,7 @@ function newUser(input: Parameters<UserStore['create']>[0]): UserRow {
     tags: [],
     passwordHash: input.passwordHash,
     passwordChangedAtMs: input.passwordHash === null ? null : input.nowMs,
+    mustChangePassword: input.mustChangePassword ?? false,
     createdAtMs: input.nowMs,
     lastLoginAtMs: null,
     mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },

@@ -10,7 +10,7 @@ export type SessionRow = {
   readonly sessionId: string;
   readonly userId: string;
   readonly stage: SessionStage;
-  /** `password` or `sso:<provider_id>`. */
+  /** `password` or `sso:<provider_id>`; with `+mfa` where the provider proved a second factor, `+local` where it had to and did not. */
   readonly method: string;
   readonly address: string;
   readonly userAgent: string;
@@ -20,9 +20,19 @@ export type SessionRow = {
   readonly endedAtMs: number | null;
 };
 
+/** How a session goes on under a new secret. */
+export type SessionTurn = {
+  readonly from: Buffer;
+  readonly to: Buffer;
+  readonly sessionId: string;
+  readonly stage: SessionStage;
+  readonly expiresAtMs: number;
+  readonly nowMs: number;
+};
+
 export type SessionStore = {
   /**
-   * Begins a session. False when the person is gone or disabled, or the password that was judged is no longer the one in
+   * Begins a session; of more than SESSIONS_PER_USER_MAX live ones the oldest end. False when the person is gone or disabled, or the password that was judged is no longer the one in
    * force, so that a login that was under way does not outlive a new password.
    */
   create(
@@ -34,14 +44,7 @@ export type SessionStore = {
    * Ends one session and begins another for the same person in one transaction: after a login, a second factor, a change
    * of role. Null when the old one has ended already. invariant: I18
    */
-  rotate(input: {
-    readonly from: Buffer;
-    readonly to: Buffer;
-    readonly sessionId: string;
-    readonly stage: SessionStage;
-    readonly expiresAtMs: number;
-    readonly nowMs: number;
-  }): Promise<SessionRow | null>;
+  rotate(input: SessionTurn): Promise<SessionRow | null>;
   /** When sessions were last used; written in batches. */
   touch(seen: readonly { readonly hash: Buffer; readonly atMs: number }[]): Promise<void>;
   /** Live ones of a user, newest first. */

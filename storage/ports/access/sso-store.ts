@@ -21,6 +21,11 @@ export type SsoOptions = {
   readonly scopes: readonly string[];
   /** PEM of a private CA that the provider's certificate chains to; null: the public ones. */
   readonly caPem: string | null;
+  /** Any of these as `acr`, or all of these in `amr`, prove a second factor; none configured: nothing proves one. */
+  readonly requiredAcr?: readonly string[];
+  readonly requiredAmr?: readonly string[];
+  /** How long ago the person may have shown its credentials to the provider; absent or null: any time. */
+  readonly maxAgeSeconds?: number | null;
 };
 
 export type SsoProviderRow = {

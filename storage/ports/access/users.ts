@@ -2,6 +2,7 @@
 // is audited in its own transaction. Every method rejects with StoreUnavailable. invariant: I11, I18
 import type { Role } from '../../../machines/trust/roles.rules.ts';
 import type { Doing } from '../plumbing/doing.ts';
+import type { SessionRow, SessionTurn } from './sessions.ts';
 
 export type UserStatus = 'active' | 'disabled';
 export type MfaState = 'off' | 'pending' | 'on';
@@ -16,6 +17,8 @@ export type UserRow = {
   /** argon2id in PHC form; null for whoever logs in through a provider only, or has not set one yet. */
   readonly passwordHash: string | null;
   readonly passwordChangedAtMs: number | null;
+  /** Somebody else knows the password: it is good for setting another, and for nothing more. */
+  readonly mustChangePassword: boolean;
   readonly createdAtMs: number;
   readonly lastLoginAtMs: number | null;
   readonly mfa: {
@@ -52,6 +55,7 @@ export type UserStore = {
       readonly displayName: string;
       readonly role: Role;
       readonly passwordHash: string | null;
+      readonly mustChangePassword?: boolean;
     },
   ): Promise<'created' | 'email_taken'>;
   get(userId: string): Promise<UserRow | null>;
@@ -62,8 +66,8 @@ export type UserStore = {
     readonly after: string | null;
   }): Promise<readonly UserRow[]>;
   /**
-   * Changes what is given. A change of role and a disabling end the user's sessions with it; the last active admin can
-   * be neither disabled, lowered nor removed.
+   * Changes what is given. A change of role and a disabling end the user's sessions and links with it; the last active
+   * admin can be neither disabled, lowered nor removed.
    */
   change(
     input: Doing & {
@@ -72,15 +76,23 @@ export type UserStore = {
       readonly patch: UserPatch;
     },
   ): Promise<UserRow | 'not_found' | 'conflict' | 'last_admin'>;
-  remove(input: Doing & { readonly userId: string }): Promise<'ok' | 'not_found' | 'last_admin'>;
-  /** Sets the password and ends every session of the user but the one kept. */
+  /** `conflict`: the role is not the one that was judged any more. */
+  remove(
+    input: Doing & { readonly userId: string; readonly judgedRole?: Role },
+  ): Promise<'ok' | 'not_found' | 'last_admin' | 'conflict'>;
+  /**
+   * Sets the password in place of the one that was judged, ends every session and link of the user, and begins the
+   * session that goes on. All at once or, when another hash is in force or the session has ended meanwhile, null and
+   * nothing: a reset that came between is not undone. invariant: I18
+   */
   setPassword(
     input: Doing & {
       readonly userId: string;
+      readonly replaces: string | null;
       readonly passwordHash: string;
-      readonly keepSession: Buffer | null;
+      readonly turn: SessionTurn;
     },
-  ): Promise<boolean>;
+  ): Promise<SessionRow | null>;
   /** A better hash of the same password in place of the one it was made from; not audited, ends nothing. */
   rehash(input: {
     readonly userId: string;
@@ -89,16 +101,25 @@ export type UserStore = {
   }): Promise<void>;
   noteLogin(input: Doing & { readonly userId: string; readonly method: string }): Promise<void>;
 
-  /** Makes a one-time link; older ones of the user end. */
+  /** Makes a one-time link; older ones of the user end. False when the role is not the one that was judged any more. */
   createLink(
-    input: Doing & { readonly userId: string; readonly hash: Buffer; readonly expiresAtMs: number },
+    input: Doing & {
+      readonly userId: string;
+      readonly judgedRole?: Role;
+      readonly hash: Buffer;
+      readonly expiresAtMs: number;
+    },
   ): Promise<boolean>;
   /**
-   * Uses a link once: sets the password and ends every session and every other link. Null when it is unknown, used or
-   * expired, or its user disabled.
+   * Uses a link once: sets the password and ends every session, every other link and, unless they are kept, every API key
+   * of the user. Null when it is unknown, used or expired, or its user disabled.
    */
   useLink(
-    input: Doing & { readonly hash: Buffer; readonly passwordHash: string },
+    input: Doing & {
+      readonly hash: Buffer;
+      readonly passwordHash: string;
+      readonly keepsKeys?: boolean | undefined;
+    },
   ): Promise<UserRow | null>;
   /** Whose link it is, when it is good. */
   findLink(hash: Buffer, nowMs: number): Promise<UserRow | null>;
@@ -107,7 +128,10 @@ export type UserStore = {
   beginTotp(
     input: Doing & { readonly userId: string; readonly sealedSecret: string },
   ): Promise<boolean>;
-  /** Turns the pending secret on with its first step and its recovery codes; ends the user's other sessions. */
+  /**
+   * Turns the pending secret on with its first step and its recovery codes; ends the user's other sessions. False when
+   * the session that is kept has ended meanwhile.
+   */
   confirmTotp(
     input: Doing & {
       readonly userId: string;
@@ -127,9 +151,16 @@ export type UserStore = {
   replaceRecoveryCodes(
     input: Doing & { readonly userId: string; readonly hashes: readonly Buffer[] },
   ): Promise<boolean>;
-  /** Turns the second factor off and forgets its codes; ends the user's other sessions. */
+  /**
+   * Turns the second factor off and forgets its codes; ends the user's other sessions. False when the session that is
+   * kept has ended meanwhile, or the role is not the one that was judged any more.
+   */
   removeTotp(
-    input: Doing & { readonly userId: string; readonly keepSession: Buffer | null },
+    input: Doing & {
+      readonly userId: string;
+      readonly judgedRole?: Role;
+      readonly keepSession: Buffer | null;
+    },
   ): Promise<boolean>;
 
   /**

@@ -15,6 +15,7 @@ export type UsersTable = {
   tags: Json<readonly string[]>;
   password_hash: string | null;
   password_changed_at_ms: number | null;
+  must_change_password: boolean;
   created_at_ms: number;
   last_login_at_ms: number | null;
   mfa_state: MfaState;

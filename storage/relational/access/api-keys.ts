@@ -7,6 +7,7 @@ import type { ApiKeyRow, ApiKeys } from '../../ports/relational.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { ApiKeysTable, Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import { liveSession } from './user-rows.ts';
 
 /** Makes the key store. */
 export function createApiKeys(db: Kysely<Database>): ApiKeys {
@@ -15,6 +16,16 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
     async findByHash(hash) {
       const row = await orUnavailable(() =>
         db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst(),
+      );
+      return row === undefined ? null : keyOf(row);
+    },
+    async get(keyId) {
+      const row = await orUnavailable(() =>
+        db
+          .selectFrom('api_keys')
+          .selectAll()
+          .where('key_id', '=', storableText(keyId))
+          .executeTakeFirst(),
       );
       return row === undefined ? null : keyOf(row);
     },
@@ -34,7 +45,7 @@ async function create(
   input: Parameters<ApiKeys['create']>[0],
 ): ReturnType<ApiKeys['create']> {
   const userId = input.userId === undefined || input.userId === null ? null : input.userId;
-  const refused = userId === null ? null : await refuseMore(trx, storableText(userId), input.nowMs);
+  const refused = userId === null ? null : await refuseMore(trx, storableText(userId), input);
   if (refused !== null) return refused;
   await trx
     .insertInto('api_keys')
@@ -57,8 +68,8 @@ async function create(
 async function refuseMore(
   trx: Transaction<Database>,
   userId: string,
-  nowMs: number,
-): Promise<'too_many' | 'no_user' | null> {
+  { nowMs, bySession: hash }: Pick<Parameters<ApiKeys['create']>[0], 'nowMs' | 'bySession'>,
+): Promise<'too_many' | 'no_user' | 'no_session' | null> {
   const user = await trx
     .selectFrom('users')
     .select('user_id')
@@ -66,6 +77,8 @@ async function refuseMore(
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (user === undefined) return 'no_user';
+  const isOpen = hash === undefined || (await liveSession(trx, { userId, hash, nowMs }));
+  if (isOpen === undefined) return 'no_session';
   const isOver = sql<boolean>`(revoked_at_ms IS NOT NULL OR expires_at_ms <= ${nowMs})`;
   const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM api_keys
     WHERE user_id = ${userId} AND NOT coalesce(${isOver}, false)`.execute(trx);

@@ -1,15 +1,14 @@
 // Sessions in PostgreSQL, found by the SHA-256 of the cookie's value. Whoever begins a session holds its person's row, so
 // that a new password or a new role, which hold it too, miss none. invariant: I11, I18
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { SESSIONS_PER_USER_MAX } from '../../../machines/access-limits.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
-import type { SessionRow, SessionStore } from '../../ports/access/sessions.ts';
+import type { SessionStore } from '../../ports/access/sessions.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { endSessionsOf, lockUser } from './user-rows.ts';
-
-type Row = Selectable<Database['sessions']>;
+import { addTurned, endSessionsOf, lockUser, sessionOf } from './user-rows.ts';
 
 /** Makes the store. */
 export function createSessions(db: Kysely<Database>): SessionStore {
@@ -108,6 +107,11 @@ async function create(
       ended_at_ms: null,
     })
     .execute();
+  await sql`UPDATE sessions SET ended_at_ms = ${row.createdAtMs} WHERE hash IN (
+    SELECT hash FROM sessions
+    WHERE user_id = ${user.user_id} AND ended_at_ms IS NULL AND expires_at_ms > ${row.createdAtMs}
+    ORDER BY created_at_ms DESC, session_id DESC OFFSET ${SESSIONS_PER_USER_MAX}
+    FOR UPDATE)`.execute(trx);
   return true;
 }
 
@@ -115,7 +119,7 @@ async function rotate(
   trx: Transaction<Database>,
   input: Parameters<SessionStore['rotate']>[0],
 ): ReturnType<SessionStore['rotate']> {
-  const { from, to, nowMs } = input;
+  const { from, nowMs } = input;
   const known = await trx
     .selectFrom('sessions')
     .select('user_id')
@@ -132,21 +136,7 @@ async function rotate(
     .returningAll()
     .executeTakeFirst();
   if (old === undefined) return null;
-  const row = await trx
-    .insertInto('sessions')
-    .values({
-      ...old,
-      hash: to,
-      session_id: input.sessionId,
-      stage: input.stage,
-      created_at_ms: nowMs,
-      last_seen_at_ms: nowMs,
-      expires_at_ms: input.expiresAtMs,
-      ended_at_ms: null,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return sessionOf(row);
+  return addTurned(trx, old, input);
 }
 
 /** Holds a person's row as it is, together with others who begin sessions. */
@@ -184,20 +174,4 @@ function end(
       return true;
     }),
   );
-}
-
-function sessionOf(row: Row): SessionRow {
-  return {
-    hash: row.hash,
-    sessionId: row.session_id,
-    userId: row.user_id,
-    stage: row.stage,
-    method: row.method,
-    address: row.address,
-    userAgent: row.user_agent,
-    createdAtMs: row.created_at_ms,
-    lastSeenAtMs: row.last_seen_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    endedAtMs: row.ended_at_ms,
-  };
 }

@@ -5,7 +5,7 @@ import type { UserStore } from '../../ports/access/users.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { endSessionsOf, lockUser, userOf } from './user-rows.ts';
+import { dropLinksOf, endSessionsOf, isOfRole, lockUser, userOf } from './user-rows.ts';
 
 type Links = Pick<UserStore, 'createLink' | 'useLink' | 'findLink'>;
 
@@ -16,8 +16,8 @@ export function createUserLinks(db: Kysely<Database>): Links {
       orUnavailable(() =>
         db.transaction().execute(async (trx) => {
           const row = await lockUser(trx, input.userId);
-          if (row === undefined) return false;
-          await trx.deleteFrom('user_links').where('user_id', '=', row.user_id).execute();
+          if (row === undefined || !isOfRole(row, input.judgedRole)) return false;
+          await dropLinksOf(trx, row.user_id);
           await trx
             .insertInto('user_links')
             .values({
@@ -81,13 +81,32 @@ async function use(
   if (used === undefined) return null;
   const row = await trx
     .updateTable('users')
-    .set({ password_hash: input.passwordHash, password_changed_at_ms: nowMs })
+    .set({
+      password_hash: input.passwordHash,
+      password_changed_at_ms: nowMs,
+      must_change_password: false,
+    })
     .where('user_id', '=', owner.user_id)
     .returningAll()
     .executeTakeFirstOrThrow();
   const user = userOf(row);
   const ended = await endSessionsOf(trx, { userId: user.userId, nowMs });
-  const detail = { sessions_ended: ended };
+  const keys = input.keepsKeys === true ? 0 : await endKeysOf(trx, { userId: user.userId, nowMs });
+  const detail = { sessions_ended: ended, api_keys_revoked: keys };
   await appendAudit(trx, [auditOfUser(input, { action: 'user.reset', user, detail })]);
   return user;
+}
+
+/** Ends the keys of a locked person that are not revoked yet; how many. */
+async function endKeysOf(
+  trx: Transaction<Database>,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
+): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('api_keys')
+    .set({ revoked_at_ms: nowMs })
+    .where('user_id', '=', userId)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }

@@ -6,7 +6,14 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { endSessionsOf, lockUser, userOf } from './user-rows.ts';
+import {
+  addTurned,
+  dropLinksOf,
+  endSessionsOf,
+  liveSession,
+  lockUser,
+  userOf,
+} from './user-rows.ts';
 
 type Passwords = Pick<UserStore, 'setPassword' | 'rehash' | 'noteLogin'>;
 
@@ -16,20 +23,28 @@ export function createUserPasswords(db: Kysely<Database>): Passwords {
     setPassword: (input) =>
       orUnavailable(() =>
         db.transaction().execute(async (trx) => {
-          const { userId, nowMs, keepSession: keep } = input;
+          const { userId, nowMs, turn } = input;
           const row = await lockUser(trx, userId);
-          if (row === undefined) return false;
+          // Judged under the lock, so that a reset that came first is neither missed nor undone.
+          if (row === undefined || row.password_hash !== input.replaces) return null;
+          const old = await liveSession(trx, { userId, hash: turn.from, nowMs });
+          if (old === undefined) return null;
           await trx
             .updateTable('users')
-            .set({ password_hash: input.passwordHash, password_changed_at_ms: nowMs })
+            .set({
+              password_hash: input.passwordHash,
+              password_changed_at_ms: nowMs,
+              must_change_password: false,
+            })
             .where('user_id', '=', row.user_id)
             .execute();
-          await trx.deleteFrom('user_links').where('user_id', '=', row.user_id).execute();
-          const ended = await endSessionsOf(trx, { userId, nowMs, keep });
+          await dropLinksOf(trx, row.user_id);
+          const ended = await endSessionsOf(trx, { userId, nowMs });
+          const turned = await addTurned(trx, old, turn);
           const detail = { sessions_ended: ended };
           const user = userOf(row);
           await appendAudit(trx, [auditOfUser(input, { action: 'user.password', user, detail })]);
-          return true;
+          return turned;
         }),
       ),
     async rehash({ userId, replaces, passwordHash }) {

@@ -3,6 +3,8 @@
 // only point at the person.
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { emailKeyOf } from '../../../machines/console/access/account.rules.ts';
+import type { Role } from '../../../machines/trust/roles.rules.ts';
+import type { SessionRow, SessionTurn } from '../../ports/access/sessions.ts';
 import type { UserRow } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -21,6 +23,7 @@ export function userOf(row: Selectable<UsersTable>): UserRow {
     tags: row.tags,
     passwordHash: row.password_hash,
     passwordChangedAtMs: row.password_changed_at_ms,
+    mustChangePassword: row.must_change_password,
     createdAtMs: row.created_at_ms,
     lastLoginAtMs: row.last_login_at_ms,
     mfa: {
@@ -68,6 +71,76 @@ export async function lockWithAdmins(trx: Transaction<Database>, userId: string)
     user.status === 'active' &&
     !rows.some((row) => row !== user && row.role === 'admin' && row.status === 'active');
   return { user, isLastAdmin };
+}
+
+/** The session of a locked person, when it lives as far as the clock and its end say. */
+export async function liveSession(
+  trx: Transaction<Database>,
+  {
+    userId,
+    hash,
+    nowMs,
+  }: { readonly userId: string; readonly hash: Buffer; readonly nowMs: number },
+): Promise<Selectable<Database['sessions']> | undefined> {
+  return trx
+    .selectFrom('sessions')
+    .selectAll()
+    .where('hash', '=', hash)
+    .where('user_id', '=', storableText(userId))
+    .where('ended_at_ms', 'is', null)
+    .where('expires_at_ms', '>', nowMs)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Begins what follows an older session; the older one is left to the caller. */
+export async function addTurned(
+  trx: Transaction<Database>,
+  old: Selectable<Database['sessions']>,
+  turn: SessionTurn,
+): Promise<SessionRow> {
+  const row = await trx
+    .insertInto('sessions')
+    .values({
+      ...old,
+      hash: turn.to,
+      session_id: turn.sessionId,
+      stage: turn.stage,
+      created_at_ms: turn.nowMs,
+      last_seen_at_ms: turn.nowMs,
+      expires_at_ms: turn.expiresAtMs,
+      ended_at_ms: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return sessionOf(row);
+}
+
+/** A session as the port tells it. */
+export function sessionOf(row: Selectable<Database['sessions']>): SessionRow {
+  return {
+    hash: row.hash,
+    sessionId: row.session_id,
+    userId: row.user_id,
+    stage: row.stage,
+    method: row.method,
+    address: row.address,
+    userAgent: row.user_agent,
+    createdAtMs: row.created_at_ms,
+    lastSeenAtMs: row.last_seen_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    endedAtMs: row.ended_at_ms,
+  };
+}
+
+/** Ends every link of a locked person. */
+export async function dropLinksOf(trx: Transaction<Database>, userId: string): Promise<void> {
+  await trx.deleteFrom('user_links').where('user_id', '=', storableText(userId)).execute();
+}
+
+/** Whether a locked person still has the role that was judged; also when none was. */
+export function isOfRole({ role }: Pick<UserRow, 'role'>, judged: Role | undefined): boolean {
+  return judged === undefined || judged === role;
 }
 
 /** Ends the live sessions of a person but one; how many. */

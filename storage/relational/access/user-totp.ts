@@ -7,7 +7,7 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { endSessionsOf, lockUser, userOf } from './user-rows.ts';
+import { endSessionsOf, isOfRole, liveSession, lockUser, userOf } from './user-rows.ts';
 
 type Totp = Pick<
   UserStore,
@@ -85,6 +85,7 @@ async function confirm(
 ): Promise<boolean> {
   const { userId, mfa } = user;
   if (mfa.state !== 'pending' || mfa.sealedSecret !== input.sealedSecret) return false;
+  if (!(await goesOn(trx, input))) return false;
   const { nowMs, keepSession: keep } = input;
   await setTotp(trx, userId, {
     ...{ mfa_state: 'on', mfa_last_step: input.step, mfa_changed_at_ms: nowMs },
@@ -106,7 +107,8 @@ async function remove(
   input: Parameters<UserStore['removeTotp']>[0],
 ): Promise<boolean> {
   const { userId, mfa } = user;
-  if (mfa.state === 'off') return false;
+  if (mfa.state === 'off' || !(await goesOn(trx, input))) return false;
+  if (!isOfRole(user, input.judgedRole)) return false;
   const { nowMs, keepSession: keep } = input;
   await setTotp(trx, userId, {
     ...{ mfa_state: 'off', mfa_secret_sealed: null, mfa_last_step: 0, mfa_changed_at_ms: nowMs },
@@ -140,6 +142,14 @@ async function useCode(
   const action = 'mfa.recovery_code_used';
   await appendAudit(trx, [auditOfUser(input, { action, user, before, after })]);
   return true;
+}
+
+async function goesOn(
+  trx: Transaction<Database>,
+  input: Doable & { readonly nowMs: number; readonly keepSession: Buffer | null },
+): Promise<boolean> {
+  const { userId, nowMs, keepSession: hash } = input;
+  return hash === null || (await liveSession(trx, { userId, hash, nowMs })) !== undefined;
 }
 
 type TotpColumns = Partial<

@@ -16,7 +16,14 @@ import { orUnavailable } from '../plumbing/unavailable.ts';
 import { createLoginFailures } from './login-failures.ts';
 import { createUserLinks } from './user-links.ts';
 import { createUserPasswords } from './user-passwords.ts';
-import { endSessionsOf, lockWithAdmins, storedEmailKey, userOf } from './user-rows.ts';
+import {
+  dropLinksOf,
+  endSessionsOf,
+  isOfRole,
+  lockWithAdmins,
+  storedEmailKey,
+  userOf,
+} from './user-rows.ts';
 import { createUserTotp } from './user-totp.ts';
 
 type Accounts = Pick<UserStore, 'create' | 'get' | 'findByEmail' | 'list' | 'change' | 'remove'>;
@@ -74,6 +81,7 @@ function create(
           tags: '[]',
           password_hash: input.passwordHash,
           password_changed_at_ms: input.passwordHash === null ? null : input.nowMs,
+          must_change_password: input.mustChangePassword ?? false,
           created_at_ms: input.nowMs,
           last_login_at_ms: null,
           mfa_state: 'off',
@@ -126,7 +134,10 @@ async function change(
     .returningAll()
     .executeTakeFirstOrThrow();
   const after = userOf(row);
-  if (endsSessions(before, after)) await endSessionsOf(trx, { userId, nowMs: input.nowMs });
+  if (endsSessions(before, after)) {
+    await endSessionsOf(trx, { userId, nowMs: input.nowMs });
+    await dropLinksOf(trx, userId);
+  }
   await appendAudit(trx, [auditOfUserChange(input, before, after)]);
   return after;
 }
@@ -136,7 +147,9 @@ async function remove(
   input: Parameters<UserStore['remove']>[0],
 ): ReturnType<UserStore['remove']> {
   const { user, isLastAdmin } = await lockWithAdmins(trx, input.userId);
-  const result = user === undefined ? 'not_found' : isLastAdmin ? 'last_admin' : 'ok';
+  const isOther = user !== undefined && !isOfRole(user, input.judgedRole);
+  const refused = isOther ? 'conflict' : isLastAdmin ? 'last_admin' : 'ok';
+  const result = user === undefined ? 'not_found' : refused;
   const before = user === undefined ? null : userOf(user);
   await appendAudit(trx, [auditOfUserRemove(input, before, result)]);
   if (result === 'ok') {

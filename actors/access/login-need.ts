@@ -1,0 +1,10 @@
+// What a session still lacks, as the desks ask it. decision: D63
+import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
+import type { SessionRow } from '../../storage/ports/access/sessions.ts';
+import type { UserRow } from '../../storage/ports/access/users.ts';
+
+/** By what is known of its person now; null when the session is, or may be, full. */
+export type NeedOf = (
+  user: UserRow,
+  session: Pick<SessionRow, 'method' | 'stage'>,
+) => LoginNeed | null;
