@@ -70,6 +70,7 @@ beforeAll(async () => {
       { number: 4 },
       { number: 5 },
       { number: 6 },
+      { number: 7 },
       { number: 1 },
       { number: 2 },
       { number: 3 },
