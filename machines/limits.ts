@@ -1,18 +1,25 @@
 // Every number with a meaning, its unit last in its name. The first part is the specification's Limits table; the
 // second part bounds what the specification leaves open. The relations at the end are asserted when the module loads,
 // so a wrong edit cannot start. Names listed in INTERVALS can be shortened by configuration. decision: D20
+
+import {
+  SEEN_WRITE_INTERVAL_MS,
+  SESSION_ABSOLUTE_MS,
+  SESSION_IDLE_MS,
+} from './console/access/limits.ts';
 import {
   BASELINE_SAVE_INTERVAL_MS,
   BASELINE_TELL_INTERVAL_MS,
   BASELINE_WARM_UP_MS,
 } from './pipeline-limits.ts';
+import { DAY_MS, HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from './units.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const KIB = 1_024;
-const MIB = 1_024 * KIB;
+// One line for each capability that declares numbers of its own.
+export * from './console/access/limits.ts';
+export * from './console/audit/limits.ts';
+export * from './console/fleet/limits.ts';
+export * from './console/license/limits.ts';
+export * from './console/settings/limits.ts';
 
 // The specification's table, row by row.
 export const HEARTBEAT_INTERVAL_MS = 15 * SECOND_MS;
@@ -153,15 +160,6 @@ export const STORE_FIRST_STARTS_MAX = 3;
 export const STORE_RESTART_WINDOW_MS = 5 * MINUTE_MS;
 export const STARTUP_STEP_TIMEOUT_MS = 120 * SECOND_MS;
 
-// The audit trail.
-export const AUDIT_SEAL_INTERVAL_MS = 2 * SECOND_MS;
-export const AUDIT_SEAL_BATCH_ROWS = 1_000;
-export const AUDIT_SEAL_TIMEOUT_MS = 30 * SECOND_MS;
-export const AUDIT_CHECKPOINT_INTERVAL_MS = MINUTE_MS;
-export const AUDIT_CHECKPOINT_ROWS = 1_000;
-export const AUDIT_TEXT_MAX_CHARS = 512;
-export const AUDIT_FAULTS_TOLD_MAX = 100;
-
 // Sensor program.
 export const HEARTBEAT_TIMEOUT_MS = 10 * SECOND_MS;
 export const HEARTBEAT_EVENTS_MAX = 1_000;
@@ -210,121 +208,6 @@ export const REPORTED_FLOWS_MAX = 1_000;
 export const COLLECTOR_READS_PER_TICK_MAX = 40;
 export const TROUBLE_SAVE_INTERVAL_MS = MINUTE_MS;
 export const DISK_FREE_MIN_BYTES = 256 * MIB;
-
-// Licenses.
-export const LICENSE_BODY_MAX_BYTES = 16 * KIB;
-export const LICENSE_TEXT_MAX_CHARS = 256;
-export const LICENSE_NODES_MAX = 10_000_000;
-export const LICENSE_NOTICE_DAYS = 14;
-export const LICENSE_EVALUATION_NODES = 10_000;
-export const LICENSE_EVALUATION_DAYS = 90;
-export const LICENSE_CHECK_MAX_MS = MINUTE_MS;
-export const LICENSE_LOOK_INTERVAL_MS = MINUTE_MS;
-export const LICENSE_SECRET_MIN_CHARS = 32;
-export const LICENSE_SECRET_BYTES = 32;
-export const LICENSE_SERVICE_CONNECTIONS_MAX = 64;
-
-// Teams, groups, tags and API keys.
-export const LABEL_NAME_MAX_CHARS = 64;
-export const LABEL_DESCRIPTION_MAX_CHARS = 512;
-export const TAG_MAX_CHARS = 64;
-export const TAGS_PER_SENSOR_MAX = 32;
-export const GROUPS_PER_SENSOR_MAX = 32;
-export const TEAMS_MAX = 1_000;
-export const GROUPS_MAX = 1_000;
-export const TEAM_USERS_MAX = 1_000;
-export const TEAM_SENSORS_MAX = 10_000;
-export const GROUP_SENSORS_MAX = 20_000;
-export const USER_SENSORS_MAX = 10_000;
-export const MEMBERSHIP_CHANGES_MAX = 1_000;
-export const API_KEY_TTL_DEFAULT_MS = 90 * DAY_MS;
-export const API_KEY_TTL_MAX_MS = 365 * DAY_MS;
-export const API_KEYS_PER_USER_MAX = 20;
-export const API_KEYS_ENDED_KEPT_MAX = 100;
-
-// Sessions of people and the uses of credentials.
-export const SESSION_IDLE_MS = HOUR_MS;
-export const SESSION_ABSOLUTE_MS = 12 * HOUR_MS;
-export const SEEN_WRITE_INTERVAL_MS = MINUTE_MS;
-export const SEEN_BATCH_MAX = 10_000;
-
-// Request budgets that Consoles share.
-export const SHARED_LIMITS_COMMAND_TIMEOUT_MS = 100;
-export const SHARED_LIMITS_LAST_READ_MS = 1;
-export const SHARED_LIMITS_LOOK_TIMEOUT_MS = 200;
-export const SHARED_LIMITS_CHECK_INTERVAL_MS = 250;
-export const SHARED_LIMITS_RETRY_MS = 500;
-export const SHARED_LIMITS_GOOD_LOOKS = 2;
-
-// Settings and the first run.
-export const RETENTION_DAYS_MAX = 3_650;
-export const TOKEN_TTL_MIN_MS = MINUTE_MS;
-export const SESSION_LIFETIME_HOURS_MAX = 720;
-export const SETTING_TEXT_MAX_CHARS = 128;
-export const WEBHOOK_ALLOW_LIST_MAX = 100;
-export const SETTINGS_LOOK_INTERVAL_MS = 2 * SECOND_MS;
-export const RETENTION_CHECK_MS = 10 * MINUTE_MS;
-export const SETUP_CODE_ATTEMPTS_PER_MINUTE = 10;
-export const SETUP_CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
-export const SETUP_RESTART_DELAY_MS = 500;
-export const PROVISIONING_FILE_MAX_BYTES = 256 * KIB;
-export const POSTGRESQL_VERSION_MIN = 14;
-
-// Logins through identity providers.
-export const SSO_FLOW_TTL_MS = 10 * MINUTE_MS;
-export const SSO_FLOWS_MAX = 10_000;
-export const SSO_REQUEST_TIMEOUT_MS = 5 * SECOND_MS;
-export const SSO_EXCHANGE_TIMEOUT_MS = 15 * SECOND_MS;
-export const SSO_ACCOUNT_TIMEOUT_MS = 10 * SECOND_MS;
-export const SSO_ANSWER_MAX_BYTES = 256 * KIB;
-export const SSO_METADATA_TTL_MS = 10 * MINUTE_MS;
-export const SSO_RETRY_AFTER_MS = 5 * SECOND_MS;
-export const SSO_PROVIDERS_MAX = 32;
-export const SSO_RANDOM_BYTES = 32;
-export const SSO_ISSUER_MAX_CHARS = 512;
-export const SSO_TEXT_MAX_CHARS = 256;
-export const SSO_SECRET_MAX_CHARS = 2_048;
-export const SSO_CA_MAX_CHARS = 65_536;
-export const SSO_SCOPES_MAX = 16;
-export const SSO_DOMAINS_MAX = 64;
-export const SSO_GROUPS_MAX = 256;
-export const SSO_CLAIMED_GROUPS_MAX = 2_000;
-
-// Second factors.
-export const TOTP_SECRET_BYTES = 20;
-export const TOTP_STEP_MS = 30 * SECOND_MS;
-export const TOTP_DIGITS = 6;
-export const TOTP_WINDOW_STEPS = 1;
-export const MFA_TRIES_MAX = 5;
-export const MFA_TRIES_WINDOW_MS = 15 * MINUTE_MS;
-export const MFA_CODE_MAX_CHARS = 64;
-export const RECOVERY_CODES_COUNT = 10;
-export const RECOVERY_CODE_BYTES = 10;
-
-// People: accounts, passwords, sessions and throttled logins.
-export const EMAIL_MAX_CHARS = 254;
-export const DISPLAY_NAME_MAX_CHARS = 128;
-export const USER_TAGS_MAX = 32;
-export const PASSWORD_MIN_CHARS = 8;
-export const PASSWORD_MAX_CHARS = 128;
-export const PASSWORD_MEMORY_KIB = 19_456;
-export const PASSWORD_PASSES = 2;
-export const PASSWORD_LANES = 1;
-export const PASSWORD_HASHES_RUNNING_MAX = 2;
-export const PASSWORD_HASHES_WAITING_MAX = 64;
-export const PASSWORD_BUSY_RETRY_MS = 1 * SECOND_MS;
-export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
-export const LOGIN_ACCOUNT_TRIES_FREE = 5;
-export const LOGIN_ADDRESS_TRIES_FREE = 20;
-export const LOGIN_DELAY_MIN_MS = 5 * SECOND_MS;
-export const LOGIN_DELAY_MAX_MS = 5 * MINUTE_MS;
-export const SESSION_PARTIAL_MS = 10 * MINUTE_MS;
-export const SESSION_RANDOM_BYTES = 32;
-export const USER_AGENT_MAX_CHARS = 256;
-export const SECRET_TEXT_MAX_CHARS = 1_024;
-export const RESET_LINK_TTL_MS = HOUR_MS;
-export const ACCESS_SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
-export const ENDED_SESSIONS_KEPT_MS = 7 * DAY_MS;
 
 // Operator plane, live channel and the command line.
 export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;

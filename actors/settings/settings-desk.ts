@@ -256,12 +256,14 @@ function viewOf(
   name: SettingName,
 ): SettingView {
   const row = rows.get(name);
+  const { applies, about } = SETTINGS[name];
   return {
     name,
     value: values[name],
     default: defaults[name] ?? SETTING_DEFAULTS[name],
     revision: row?.revision ?? 0,
-    ...SETTINGS[name],
+    applies,
+    about,
     changedAtMs: row?.changedAtMs ?? null,
     changedBy: row?.changedBy ?? null,
   };

@@ -1,7 +1,18 @@
 // What the five roles of operators may do. A role is a set of scopes; every route names the one scope it needs, and an
 // API key holds the part of its maker's role that its own scopes leave over. decision: D36; invariant: I18
-export const ROLES = ['viewer', 'analyst', 'sensor_owner', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+import { ACCESS_SCOPES } from '../console/access/scopes.ts';
+import { AUDIT_SCOPES } from '../console/audit/scopes.ts';
+import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
+import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
+import { LICENSE_SCOPES } from '../console/license/scopes.ts';
+import { POLICY_SCOPES } from '../console/policy/scopes.ts';
+import { SETTINGS_SCOPES } from '../console/settings/scopes.ts';
+import { SYSTEM_SCOPES } from '../console/system/scopes.ts';
+import { TELEMETRY_SCOPES } from '../console/telemetry/scopes.ts';
+import { TRUST_SCOPES } from '../console/trust/scopes.ts';
+import { ROLES, type Role } from './scope.ts';
+
+export { ROLES, type Role };
 
 export const ROLE_LEVELS: Readonly<Record<Role, number>> = {
   viewer: 1,
@@ -11,72 +22,32 @@ export const ROLE_LEVELS: Readonly<Record<Role, number>> = {
   admin: 4,
 };
 
-/** Everything a route may ask for. Those of resources that are still to come are reserved, so that keys may hold them. */
-export const SCOPES = [
-  'sensors:read',
-  'sensors:write',
-  'tokens:read',
-  'tokens:write',
-  'events:read',
-  'system:read',
-  'system:write',
-  'metrics:read',
-  'audit:read',
-  'license:read',
-  'license:write',
-  'users:read',
-  'users:write',
-  'teams:read',
-  'teams:write',
-  'groups:read',
-  'groups:write',
-  'settings:read',
-  'settings:write',
-  'sso:read',
-  'sso:write',
-  'policies:read',
-  'policies:write',
-  'exercises:read',
-  'exercises:write',
-  'alerts:read',
-  'alerts:write',
-  'investigations:read',
-  'investigations:write',
-] as const;
-export type Scope = (typeof SCOPES)[number];
+/** Everything a route may ask for, and who holds it: one line for each capability that declares scopes. */
+const HOLDERS = {
+  ...FLEET_SCOPES,
+  ...TRUST_SCOPES,
+  ...TELEMETRY_SCOPES,
+  ...SYSTEM_SCOPES,
+  ...AUDIT_SCOPES,
+  ...LICENSE_SCOPES,
+  ...ACCESS_SCOPES,
+  ...SETTINGS_SCOPES,
+  ...POLICY_SCOPES,
+  ...DETECTION_SCOPES,
+};
+export type Scope = keyof typeof HOLDERS;
+export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];
 
-const VIEWER: readonly Scope[] = [
-  'sensors:read',
-  'events:read',
-  'system:read',
-  'metrics:read',
-  'license:read',
-  'teams:read',
-  'groups:read',
-  'policies:read',
-  'exercises:read',
-  'alerts:read',
-  'investigations:read',
-];
-const ANALYST: readonly Scope[] = [...VIEWER, 'alerts:write', 'investigations:write'];
+const heldBy = (role: Role): readonly Scope[] =>
+  SCOPES.filter((scope) => HOLDERS[scope].includes(role));
 
 /** The scopes of each role. A sensor owner's `sensors:write` reaches the sensors of its teams and its own list only. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
-  viewer: VIEWER,
-  analyst: ANALYST,
-  sensor_owner: [...ANALYST, 'sensors:write'],
-  operator: [
-    ...ANALYST,
-    'sensors:write',
-    'tokens:read',
-    'tokens:write',
-    'groups:write',
-    'policies:write',
-    'exercises:write',
-    'audit:read',
-    'settings:read',
-  ],
-  admin: SCOPES,
+  viewer: heldBy('viewer'),
+  analyst: heldBy('analyst'),
+  sensor_owner: heldBy('sensor_owner'),
+  operator: heldBy('operator'),
+  admin: heldBy('admin'),
 };
 
 /** What a key of this role may do: the role's scopes, cut by the key's own; `admin` cuts nothing. */

@@ -2,7 +2,7 @@
 // making itself whole and no further. decision: D63; invariant: I18
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIRST_ADMIN_EMAIL, provideFirstAdmin } from '../../actors/access/first-admin.ts';
-import { FRESH_LOGIN_MS } from '../../machines/access-limits.ts';
+import { FRESH_LOGIN_MS } from '../../machines/console/access/limits.ts';
 import { needOfLogin } from '../../machines/console/access/second-factor.rules.ts';
 import { ROLES } from '../../machines/trust/roles.rules.ts';
 import { createCheapHasher } from '../../storage/memory/access/password-hasher.ts';

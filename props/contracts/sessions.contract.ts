@@ -1,6 +1,6 @@
 // The promises of the store of sessions. invariant: I11, I18
 import { describe, expect, it } from 'vitest';
-import { SESSIONS_PER_USER_MAX } from '../../machines/access-limits.ts';
+import { SESSIONS_PER_USER_MAX } from '../../machines/console/access/limits.ts';
 import type { Harness } from './away.ts';
 import { addUser, DOING, lastAudit, newSession, type PeoplePorts, turnOf } from './people.ts';
 import { HOSTILE, hashOf, NOW_MS } from './samples.ts';

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAllowListEntry } from '../../machines/console/access/allow-list.rules.ts';
+import { FEDERATION_ROLES } from '../../machines/console/federation/settings.ts';
 import {
-  FEDERATION_ROLES,
   intervalsWith,
   mistakesOfChange,
   SETTING_DEFAULTS,

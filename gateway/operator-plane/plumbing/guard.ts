@@ -1,7 +1,7 @@
 // Every route says who may call it, and it is judged here on every request, before anything of the request is read. A
 // route without a guard stops the start, so an open door cannot be an oversight. decision: D36; invariant: I14, I18
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { FRESH_LOGIN_MS } from '../../../machines/access-limits.ts';
+import { FRESH_LOGIN_MS } from '../../../machines/console/access/limits.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { actsOnOwnedOnly, type Scope } from '../../../machines/trust/roles.rules.ts';
 import { type Admitter, limited } from '../../access/admitter.ts';

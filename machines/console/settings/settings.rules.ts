@@ -2,75 +2,34 @@
 // and the rules that join several. What is stored wins over the default; what does not fit any more counts as not stored.
 // A certificate must outlive the window in which renewal is recommended, and that window the one in which it is due.
 // decision: D38
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type IntervalsResult, resolveIntervals } from '../../intervals.ts';
-import {
-  ANALYTICS_RETENTION_DAYS,
-  CLIENT_CERTIFICATE_TTL_MS,
-  ENROLLMENT_TOKEN_TTL_MS,
-  type Intervals,
-  LICENSE_GRACE_DAYS,
-  LICENSE_GRACE_DAYS_MAX,
-  RENEWAL_DUE_MS,
-  RENEWAL_RECOMMENDED_MS,
-  RETENTION_DAYS_MAX,
-  SESSION_ABSOLUTE_MS,
-  SESSION_IDLE_MS,
-  SESSION_LIFETIME_HOURS_MAX,
-  SETTING_TEXT_MAX_CHARS,
-  TOKEN_TTL_MAX_MS,
-  TOKEN_TTL_MIN_MS,
-  WEBHOOK_ALLOW_LIST_MAX,
-} from '../../limits.ts';
+import { type Intervals, RENEWAL_RECOMMENDED_MS } from '../../limits.ts';
 import { ROLES, type Role } from '../../trust/roles.rules.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../units.ts';
 import { isAllowListEntry } from '../access/allow-list.rules.ts';
+import { ACCESS_SETTINGS } from '../access/settings.ts';
+import { DELIVERY_SETTINGS } from '../delivery/settings.ts';
+import { FEDERATION_SETTINGS } from '../federation/settings.ts';
+import { LICENSE_SETTINGS } from '../license/settings.ts';
+import { TELEMETRY_SETTINGS } from '../telemetry/settings.ts';
+import { TRUST_SETTINGS } from '../trust/settings.ts';
+import type { SettingDefinition } from './setting.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const CERTIFICATE_TTL_HOURS_MAX = 17_520;
-const RENEWAL_THRESHOLD_SECONDS_MIN = 3_600;
-// When a session was last used is written once a minute: a shorter idle time could not be told from that.
-const SESSION_IDLE_MINUTES_MIN = 5;
+/** Every setting there is: one line for each capability that declares some. */
+export const SETTINGS = {
+  ...TELEMETRY_SETTINGS,
+  ...TRUST_SETTINGS,
+  ...LICENSE_SETTINGS,
+  ...FEDERATION_SETTINGS,
+  ...DELIVERY_SETTINGS,
+  ...ACCESS_SETTINGS,
+};
 
-export const FEDERATION_ROLES = ['standalone', 'regional', 'central'] as const;
-
-const SCHEMAS = {
-  analytics_retention_days: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
-  enrollment_token_ttl_seconds: Type.Integer({
-    minimum: TOKEN_TTL_MIN_MS / SECOND_MS,
-    maximum: TOKEN_TTL_MAX_MS / SECOND_MS,
-  }),
-  client_certificate_ttl_hours: Type.Integer({
-    minimum: RENEWAL_RECOMMENDED_MS / HOUR_MS + 1,
-    maximum: CERTIFICATE_TTL_HOURS_MAX,
-  }),
-  renewal_threshold_seconds: Type.Integer({
-    minimum: RENEWAL_THRESHOLD_SECONDS_MIN,
-    maximum: RENEWAL_RECOMMENDED_MS / SECOND_MS - 1,
-  }),
-  license_grace_days: Type.Integer({ minimum: 0, maximum: LICENSE_GRACE_DAYS_MAX }),
-  federation_role: Type.Enum([...FEDERATION_ROLES]),
-  federation_region: Type.String({ pattern: '^([a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)?$' }),
-  federation_region_label: Type.String({ maxLength: SETTING_TEXT_MAX_CHARS }),
-  webhook_allow_list: Type.Array(Type.String({ maxLength: 255 }), {
-    maxItems: WEBHOOK_ALLOW_LIST_MAX,
-  }),
-  mfa_required_roles: Type.Array(Type.Enum([...ROLES]), {
-    uniqueItems: true,
-    maxItems: ROLES.length,
-  }),
-  session_idle_minutes: Type.Integer({
-    minimum: SESSION_IDLE_MINUTES_MIN,
-    maximum: SESSION_LIFETIME_HOURS_MAX * (HOUR_MS / MINUTE_MS),
-  }),
-  session_lifetime_hours: Type.Integer({ minimum: 1, maximum: SESSION_LIFETIME_HOURS_MAX }),
-} as const satisfies Record<string, TSchema>;
-
-export type SettingName = keyof typeof SCHEMAS;
+export type SettingName = keyof typeof SETTINGS;
 export type SettingValues = {
-  readonly [Name in SettingName]: Readonly<Static<(typeof SCHEMAS)[Name]>>;
+  readonly [Name in SettingName]: Readonly<Static<(typeof SETTINGS)[Name]['schema']>>;
 };
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -80,46 +39,11 @@ export type Settings = {
   readonly [Name in SettingName as Camel<Name>]: SettingValues[Name];
 };
 
-/** `live`: a change counts at once, everywhere; `next_start`: when the Console starts again. */
-export type Applies = 'live' | 'next_start';
-type Definition = { readonly applies: Applies; readonly about: string };
+const eachOf = <Value>(pick: (one: SettingDefinition) => Value) =>
+  Object.fromEntries(Object.entries(SETTINGS).map(([name, one]) => [name, pick(one)]));
 
-export const SETTING_DEFAULTS: SettingValues = {
-  analytics_retention_days: ANALYTICS_RETENTION_DAYS,
-  enrollment_token_ttl_seconds: ENROLLMENT_TOKEN_TTL_MS / SECOND_MS,
-  client_certificate_ttl_hours: CLIENT_CERTIFICATE_TTL_MS / HOUR_MS,
-  renewal_threshold_seconds: RENEWAL_DUE_MS / SECOND_MS,
-  license_grace_days: LICENSE_GRACE_DAYS,
-  federation_role: 'standalone',
-  federation_region: '',
-  federation_region_label: '',
-  webhook_allow_list: [],
-  mfa_required_roles: ['sensor_owner', 'operator', 'admin'],
-  session_idle_minutes: SESSION_IDLE_MS / MINUTE_MS,
-  session_lifetime_hours: SESSION_ABSOLUTE_MS / HOUR_MS,
-};
-
-const live = (about: string): Definition => ({ applies: 'live', about });
-const atStart = (about: string): Definition => ({ applies: 'next_start', about });
-export const SETTINGS: Readonly<Record<SettingName, Definition>> = {
-  analytics_retention_days: live('How long runtime events are kept.'),
-  enrollment_token_ttl_seconds: live('How long a new enrollment token can be used.'),
-  client_certificate_ttl_hours: live('How long the next certificates of sensors are valid.'),
-  renewal_threshold_seconds: live('How long before its end the renewal of a certificate is due.'),
-  license_grace_days: live(
-    'The grace of a license that is signed here without one; a signed license keeps its own.',
-  ),
-  federation_role: atStart('How this Console takes part in a federation.'),
-  federation_region: atStart('The identifier of this region.'),
-  federation_region_label: atStart('The region as people read it.'),
-  webhook_allow_list: live('Private host names, addresses and networks that webhooks may reach.'),
-  mfa_required_roles: live(
-    'The roles that need a second factor; a quick start, which is an evaluation, asks none unless this is set.',
-  ),
-  session_idle_minutes: live('A session ends after this time without a request.'),
-  session_lifetime_hours: live('A session ends after this time in any case.'),
-};
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+export const SETTING_DEFAULTS = eachOf((one) => one.default) as SettingValues;
 
 export type SettingMistake = {
   readonly name: string;
@@ -127,17 +51,17 @@ export type SettingMistake = {
   readonly detail: string;
 };
 
-const CHECKS = Object.fromEntries(
-  SETTING_NAMES.map((name) => [name, Compile(SCHEMAS[name])]),
-) as Readonly<Record<SettingName, ReturnType<typeof Compile>>>;
+const CHECKS = eachOf((one) => Compile(one.schema)) as Readonly<
+  Record<SettingName, ReturnType<typeof Compile>>
+>;
 
 /** The JSON Schema of a setting's value, for descriptions. */
 export function schemaOfSetting(name: SettingName): TSchema {
-  return SCHEMAS[name];
+  return SETTINGS[name].schema;
 }
 
 export function isSettingName(name: string): name is SettingName {
-  return Object.hasOwn(SCHEMAS, name);
+  return Object.hasOwn(SETTINGS, name);
 }
 
 /**

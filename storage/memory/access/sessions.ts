@@ -1,5 +1,5 @@
 // The reference store of sessions. invariant: I11, I18
-import { SESSIONS_PER_USER_MAX } from '../../../machines/access-limits.ts';
+import { SESSIONS_PER_USER_MAX } from '../../../machines/console/access/limits.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
 import type { SessionRow, SessionStore } from '../../ports/access/sessions.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';

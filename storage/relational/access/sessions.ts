@@ -1,7 +1,7 @@
 // Sessions in PostgreSQL, found by the SHA-256 of the cookie's value. Whoever begins a session holds its person's row, so
 // that a new password or a new role, which hold it too, miss none. invariant: I11, I18
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { SESSIONS_PER_USER_MAX } from '../../../machines/access-limits.ts';
+import { SESSIONS_PER_USER_MAX } from '../../../machines/console/access/limits.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
 import type { SessionStore } from '../../ports/access/sessions.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';

@@ -1,0 +1,10 @@
+// The refusals that telemetry declares; the catalogue is `machines/errors.ts`.
+import type { ErrorEntries } from '../../error-entry.ts';
+
+export const TELEMETRY_ERRORS = {
+  sequence_conflict: {
+    status: 409,
+    title: 'This sequence number holds other content',
+    action: 'Send the batch under a new number.',
+  },
+} as const satisfies ErrorEntries;

@@ -1,0 +1,12 @@
+// The settings that telemetry declares; `settings.rules.ts` joins them with the others. decision: D38
+import Type from 'typebox';
+import { ANALYTICS_RETENTION_DAYS, RETENTION_DAYS_MAX } from '../../limits.ts';
+import { live, type SettingDefinitions } from '../settings/setting.ts';
+
+export const TELEMETRY_SETTINGS = {
+  analytics_retention_days: {
+    schema: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
+    default: ANALYTICS_RETENTION_DAYS,
+    ...live('How long runtime events are kept.'),
+  },
+} as const satisfies SettingDefinitions;
