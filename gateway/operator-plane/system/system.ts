@@ -40,7 +40,12 @@ const MachinesAnswer = Type.Object({
 
 export function systemRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    const machines = deps.machines.map(machineView);
+    // Described when somebody asks: a start pays nothing for it.
+    let described: readonly ReturnType<typeof machineView>[] | null = null;
+    const machines = () => {
+      described ??= deps.machines.map(machineView);
+      return [...described];
+    };
 
     app.get('/system/actors', {
       config: { guard: { scope: 'system:read' } },
@@ -83,7 +88,7 @@ export function systemRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
         tags: ['system'],
         response: { 200: MachinesAnswer, ...refusals(401, 403, 429) },
       },
-      handler: async () => ({ items: machines, next_cursor: null }),
+      handler: async () => ({ items: machines(), next_cursor: null }),
     });
   };
 }
