@@ -10,6 +10,7 @@ import { licenseMachine } from '../../machines/console/license/license.machine.t
 import { designationMachine } from '../../machines/console/runtime/designation.machine.ts';
 import { loopMachine } from '../../machines/console/runtime/loop.machine.ts';
 import { startupMachine } from '../../machines/console/runtime/startup.machine.ts';
+import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
 import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
@@ -54,8 +55,9 @@ const NO_PACKS = 'there are no policy packs yet: nothing assigns one, and no Sen
 const NO_CONTAINMENT = 'there is no containment yet: nothing orders it, and no Sensor reports it';
 const NO_TOKEN_ACTOR =
   'the registry applies the rules of this machine in its transaction; no actor of it runs';
-const NO_STARTUP =
-  'it starts a whole Console over real files, keys and ports; the fleet is assembled behind it';
+const FILES_ANSWER =
+  'keys, certificates and the edge of a simulated Console are there whatever happens; only its stores can be away';
+const CALL_ENDS_FIRST = 'every call of a step has a deadline of its own, which comes first';
 const NO_SETUP =
   'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
 const NO_SESSION_ACTOR =
@@ -65,8 +67,7 @@ const TAKEN_IN_TIME = 'a login whose time is over is not given out of the databa
 const STEPS_ANSWER = 'what a login does outside its machine answers a failure with a value';
 const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
-const NO_LICENSE =
-  'the fleet enrolls without a limit: a license touches nothing but the number of new nodes';
+const NO_LICENSE = 'nobody of the simulated fleet imports a license';
 const NO_COUNTER = 'each simulated Console counts its budgets by itself: the fleet has no Redis';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
@@ -88,6 +89,12 @@ const NO_REFUSAL =
 const ONE_ANSWER = 'the Console asks for a pause only as the answer to a batch that is in flight';
 const STARTS_AT_ONCE = 'collecting is started without a call to the outside that could fail';
 
+const ASKS_A_STORE: ReadonlySet<string> = new Set([
+  'relational_database',
+  'license_trust_anchor',
+  'routers',
+]);
+
 export const UNREACHABLE: readonly Unreachable[] = [
   ...['pending', 'in_force', 'rejected', 'failed'].map((state) => ({
     place: `sensor.policy.${state}`,
@@ -105,7 +112,14 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'sensor.containment.released containment.ordered 0', reason: NO_CONTAINMENT },
   { place: 'sensor.containment.released containment.reported 0', reason: NO_CONTAINMENT },
   { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
-  { place: 'startup/*', reason: NO_STARTUP },
+  ...STARTUP_STEPS.map((step) => ({
+    place: `startup.${step} after:stepTimeoutMs 0`,
+    reason: CALL_ENDS_FIRST,
+  })),
+  ...STARTUP_STEPS.filter((step) => !ASKS_A_STORE.has(step)).map((step) => ({
+    place: `startup.${step} error:${step} 0`,
+    reason: FILES_ANSWER,
+  })),
   { place: 'setup/*', reason: NO_SETUP },
   { place: 'session/*', reason: NO_SESSION_ACTOR },
   { place: 'sso-login.started login.returned 1', reason: TAKEN_IN_TIME },
@@ -115,7 +129,12 @@ export const UNREACHABLE: readonly Unreachable[] = [
   })),
   { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
-  { place: 'license/*', reason: NO_LICENSE },
+  ...['pending', 'valid', 'grace', 'expired'].map((state) => ({
+    place: `license.${state}/*`,
+    reason: NO_LICENSE,
+  })),
+  { place: 'license license.imported 0', reason: NO_LICENSE },
+  ...[1, 2, 3, 4].map((at) => ({ place: `license.judging always ${at}`, reason: NO_LICENSE })),
   { place: 'second-factor/*', reason: NO_FACTOR },
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
