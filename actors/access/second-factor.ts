@@ -156,7 +156,14 @@ async function renew(
     const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
     if (!tried.ok) return tried;
   }
-  return turn(deps, asking, 'full');
+  const turned = await turn(deps, asking, 'full');
+  if (!turned.ok) return turned;
+  const { nowMs: atMs, ...who } = doingOf(deps, asking);
+  const what = { action: 'user.reauthenticate', target: user.userId, result: 'ok' };
+  await deps.audit.append([
+    { atMs, ...who, ...what, detail: { session: turned.issued.session.sessionId } },
+  ]);
+  return turned;
 }
 
 async function disable(

@@ -118,6 +118,7 @@ describe('whatever changes something', () => {
     await step('POST', '/auth/reset', reset, { by: fresh });
     const login = { email: 'new@example.test', password: NEXT_PASSWORD };
     await step('POST', '/auth/login', login, { by: fresh });
+    await step('POST', '/auth/reauthenticate', { password: NEXT_PASSWORD }, { by: fresh });
 
     // Own sessions, password and keys.
     const second = createBrowser(console);
