@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { countersInDump, countersInMetrics, kernelLosses, metricsLosses } from './losses.ts';
 
 const closing: (() => void)[] = [];
@@ -54,7 +56,15 @@ describe("Tetragon's losses", () => {
   });
 });
 
-const map = `/sys/fs/bpf/service_sensor_test_${process.pid}`;
+// The map reader mounts a BPF file system over the folder that it pins into: a folder of this test's own.
+const pins = mkdtempSync(join(tmpdir(), 'losses-pins-'));
+const map = join(pins, 'losses');
+afterAll(() => {
+  while (readFileSync('/proc/mounts', 'utf8').includes(` ${pins} `)) {
+    execFileSync('umount', [pins]);
+  }
+  rmSync(pins, { recursive: true });
+});
 const mapReader = makeMap();
 if (mapReader === undefined) {
   process.stdout.write(
