@@ -17,7 +17,7 @@ afterAll(removeSharedKeys);
 
 const NEXT = 'quite another long secret';
 
-describe('attack 29: what is left behind in a browser', () => {
+describe('attack 32: what is left behind in a browser', () => {
   it('should be no session: another login ends the one it had, whosever it was', async () => {
     const [ann, bob] = [await addPerson(console, 'viewer'), await addPerson(console, 'viewer')];
     const browser = createBrowser(console);
@@ -36,7 +36,7 @@ describe('attack 29: what is left behind in a browser', () => {
   });
 });
 
-describe('attack 29: who comes after somebody else', () => {
+describe('attack 32: who comes after somebody else', () => {
   it('should hear at login when the account was used, what failed, and what changed by whom', async () => {
     const person = await createPersonWithApp(console, 'viewer');
     const { email, userId } = person;
@@ -79,7 +79,7 @@ describe('attack 29: who comes after somebody else', () => {
   });
 });
 
-describe('attack 29: keys that somebody made with a stolen password', () => {
+describe('attack 32: keys that somebody made with a stolen password', () => {
   async function reset(more: Record<string, unknown> = {}) {
     const { userId, email } = await addPerson(console, 'viewer');
     const thief = createBrowser(console);

@@ -56,7 +56,7 @@ function createWalk(person: { readonly browser: Browser; readonly actor: string 
   ): Promise<Answer> {
     const { id = '', by = person } = more;
     const [route, before] = [`${method} /api/v2${url}`, await newest()];
-    const answer = await by.browser.ask(method, url.replace(':id', id), body);
+    const answer = await by.browser.ask(method, url.replace(/:(id|name)/, id), body);
     const rows = await since(before);
     const trace = rows.find(({ actor, result, from }) => {
       return actor === by.actor && from === ADDRESS && /^(ok|second_factor_needed)$/.test(result);
@@ -179,6 +179,7 @@ describe('whatever changes something', () => {
     const rename = { revision: 1, name: 'Other', client_secret: `${CLIENT_SECRET}!` };
     await step('PATCH', '/sso-providers/:id', rename, at);
     await step('DELETE', '/sso-providers/:id', undefined, at);
+    await step('POST', '/system/loops/:name/run', {}, { id: 'fleet-sweep' });
     const token = await step('POST', '/enrollment-tokens', { note: 'rack 7' });
     const tokenId = { id: String(token.body['token_id']) };
     await step('DELETE', '/enrollment-tokens/:id', undefined, tokenId);

@@ -133,7 +133,7 @@ describe('settings: rules', () => {
 
   it('always are read by the names the program uses', () => {
     expect(settingsOf(SETTING_DEFAULTS)).toMatchObject({
-      ...{ analyticsRetentionDays: 90, mfaRequiredRoles: [] },
+      ...{ analyticsRetentionDays: 90, mfaRequiredRoles: ['sensor_owner', 'operator', 'admin'] },
     });
   });
 });
