@@ -2,8 +2,8 @@
 // before was, what failed since, and what changed about password and factors, and by whom. Read from the audit log, which
 // has it anyway, before the login itself is noted. decision: D64
 
-import { LOGIN_EVIDENCE_ROWS_MAX } from '../../machines/console/access/limits.ts';
 import { emailKeyOf } from '../../machines/console/access/account.rules.ts';
+import { LOGIN_EVIDENCE_ROWS_MAX } from '../../machines/console/access/limits.ts';
 import type { UserRow } from '../../storage/ports/access/users.ts';
 import type { AuditLog, AuditRow } from '../../storage/ports/relational.ts';
 

@@ -1,6 +1,9 @@
 // Refused credentials by example: many of one place are one row, many places are bounded, a store that is away loses none.
 import { describe, expect, it } from 'vitest';
-import { REFUSAL_PLACES_MAX, REFUSALS_TOLD_EVERY_MS } from '../../machines/console/access/limits.ts';
+import {
+  REFUSAL_PLACES_MAX,
+  REFUSALS_TOLD_EVERY_MS,
+} from '../../machines/console/access/limits.ts';
 import type { AuditEntry } from '../../storage/ports/relational.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createRefusedCredentials } from './refused-credentials.ts';

@@ -1,7 +1,10 @@
 // Refused credentials leave a trace: unknown keys, dead sessions, addresses over their budget, wrong setup codes. They are
 // counted per place and told to the audit log once a minute, one row each, so that whoever guesses a thousand times writes
 // no more than whoever guesses once. Nothing runs while nothing is refused. decision: D64; invariant: I10
-import { REFUSAL_PLACES_MAX, REFUSALS_TOLD_EVERY_MS } from '../../machines/console/access/limits.ts';
+import {
+  REFUSAL_PLACES_MAX,
+  REFUSALS_TOLD_EVERY_MS,
+} from '../../machines/console/access/limits.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -62,6 +62,16 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
       expect(late).toEqual({ ok: false, code: 'token_expired' });
     });
 
+    it('should call a token expired that is used and expired, whoever presents it', async () => {
+      const input = await enrolled();
+      const late = { ...input, nowMs: NOW_MS + LIFE_MS };
+      const other = { ...late, certificate: certificate({ keyDigest: 'another key' }) };
+      expect(await registryOf().enroll(late)).toEqual({ ok: false, code: 'token_expired' });
+      expect(await registryOf().enroll(other)).toEqual({ ok: false, code: 'token_expired' });
+      const early = { ...other, nowMs: NOW_MS + LIFE_MS - 1 };
+      expect(await registryOf().enroll(early)).toEqual({ ok: false, code: 'token_consumed' });
+    });
+
     it('should refuse unknown, expired and revoked tokens and burn none of them', async () => {
       const registry = registryOf();
       expect(await registry.enroll(enrollment())).toEqual({ ok: false, code: 'token_invalid' });

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
+import { ENROLLMENT_TOKEN_TTL_MS } from '../../machines/limits.ts';
 import {
   enrollmentTokenMachine,
   type TokenEmitted,
   type TokenEvent,
   type TokenInput,
-} from '../../machines/console/trust/enrollment-token.machine.ts';
-import { ENROLLMENT_TOKEN_TTL_MS } from '../../machines/limits.ts';
+} from '../models/machines/enrollment-token.machine.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const START_MS = 1_800_000_000_000;

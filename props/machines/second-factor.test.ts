@@ -4,11 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialTransition, transition } from 'xstate';
 import {
-  type SecondFactorEmitted,
-  type SecondFactorEvent,
-  secondFactorMachine,
-} from '../../machines/console/access/second-factor.machine.ts';
-import {
   afterWrongCode,
   formatRecoveryCode,
   isStepAcceptable,
@@ -26,6 +21,11 @@ import {
   TOTP_STEP_MS,
 } from '../../machines/limits.ts';
 import { ROLES } from '../../machines/trust/roles.rules.ts';
+import {
+  type SecondFactorEmitted,
+  type SecondFactorEvent,
+  secondFactorMachine,
+} from '../models/machines/second-factor.machine.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const START_MS = 1_800_000_000_000;

@@ -2,14 +2,14 @@
 // new secret. invariant: I18
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sessionEndOf, sessionStateOf } from '../../machines/console/access/session.rules.ts';
+import { SESSION_PARTIAL_MS } from '../../machines/limits.ts';
+import { drive } from '../models/driver.ts';
 import {
   type SessionEvent,
   type SessionInput,
   sessionMachine,
-} from '../../machines/console/access/session.machine.ts';
-import { sessionEndOf, sessionStateOf } from '../../machines/console/access/session.rules.ts';
-import { SESSION_PARTIAL_MS } from '../../machines/limits.ts';
-import { drive } from '../models/driver.ts';
+} from '../models/machines/session.machine.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const START_MS = 1_800_000_000_000;

@@ -1,8 +1,8 @@
 // The token beside four words and a key: used once, for one key, until its lifetime ends. invariant: I2
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
+import { enrollmentTokenMachine } from './machines/enrollment-token.machine.ts';
 
 const CREATED_AT_MS = 1_000;
 type Model = {

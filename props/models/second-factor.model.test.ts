@@ -1,7 +1,6 @@
 // The second factor beside a set of steps, a heap of codes and a count. invariant: I18; decision: D39
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { secondFactorMachine } from '../../machines/console/access/second-factor.machine.ts';
 import {
   MFA_TRIES_MAX,
   MFA_TRIES_WINDOW_MS,
@@ -9,6 +8,7 @@ import {
   TOTP_STEP_MS,
 } from '../../machines/limits.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
+import { secondFactorMachine } from './machines/second-factor.machine.ts';
 
 const START_MS = 1_800_000_000_000;
 type Model = {

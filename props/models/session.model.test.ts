@@ -1,9 +1,9 @@
 // The session beside a few numbers: when it was last used, when it ends, and whether somebody ended it. invariant: I18
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { sessionMachine } from '../../machines/console/access/session.machine.ts';
 import { SESSION_PARTIAL_MS } from '../../machines/limits.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
+import { sessionMachine } from './machines/session.machine.ts';
 
 const START_MS = 1_000;
 type Model = {

@@ -1,8 +1,8 @@
 // One enrollment and the life of its token, transition by transition. invariant: I2
 import { describe, expect, it } from 'vitest';
-import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { drive } from '../models/driver.ts';
+import { enrollmentTokenMachine } from '../models/machines/enrollment-token.machine.ts';
 
 const INPUT = { retryMinMs: 1_000, retryMaxMs: 1_000, seed: 1 };
 const begin = () => drive(enrollmentMachine, INPUT);

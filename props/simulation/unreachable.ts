@@ -2,8 +2,6 @@
 // that turns out wrong is reported like a place that nobody can explain: this list may not rot in either direction.
 import type { AnyStateMachine } from 'xstate';
 import { rateLimitsMachine } from '../../machines/console/access/rate-limits.machine.ts';
-import { secondFactorMachine } from '../../machines/console/access/second-factor.machine.ts';
-import { sessionMachine } from '../../machines/console/access/session.machine.ts';
 import { ssoLoginMachine } from '../../machines/console/access/sso-login.machine.ts';
 import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import { licenseMachine } from '../../machines/console/license/license.machine.ts';
@@ -13,7 +11,6 @@ import { startupMachine } from '../../machines/console/runtime/startup.machine.t
 import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
-import { enrollmentTokenMachine } from '../../machines/console/trust/enrollment-token.machine.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
@@ -25,15 +22,12 @@ import { streamMachine } from '../../machines/sensor/stream.machine.ts';
 /** Every machine of the product. */
 export const MACHINES: readonly AnyStateMachine[] = [
   sensorMachine,
-  secondFactorMachine,
-  enrollmentTokenMachine,
   startupMachine,
   setupMachine,
   storeProcessMachine,
   loopMachine,
   designationMachine,
   licenseMachine,
-  sessionMachine,
   ssoLoginMachine,
   rateLimitsMachine,
   nodeMachine,
@@ -53,16 +47,11 @@ export type Unreachable = {
 
 const NO_PACKS = 'there are no policy packs yet: nothing assigns one, and no Sensor reports one';
 const NO_CONTAINMENT = 'there is no containment yet: nothing orders it, and no Sensor reports it';
-const NO_TOKEN_ACTOR =
-  'the registry applies the rules of this machine in its transaction; no actor of it runs';
 const FILES_ANSWER =
   'keys, certificates and the edge of a simulated Console are there whatever happens; only its stores can be away';
 const CALL_ENDS_FIRST = 'every call of a step has a deadline of its own, which comes first';
 const NO_SETUP =
   'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
-const NO_SESSION_ACTOR =
-  'the stores and the judge of credentials apply the rules of a session; no actor of one runs';
-const NO_FACTOR = 'the store applies its rules, and no person of the simulated fleet sets one up';
 const TAKEN_IN_TIME = 'a login whose time is over is not given out of the database any more';
 const STEPS_ANSWER = 'what a login does outside its machine answers a failure with a value';
 const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
@@ -111,7 +100,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   })),
   { place: 'sensor.containment.released containment.ordered 0', reason: NO_CONTAINMENT },
   { place: 'sensor.containment.released containment.reported 0', reason: NO_CONTAINMENT },
-  { place: 'enrollment-token/*', reason: NO_TOKEN_ACTOR },
   ...STARTUP_STEPS.map((step) => ({
     place: `startup.${step} after:stepTimeoutMs 0`,
     reason: CALL_ENDS_FIRST,
@@ -121,7 +109,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
     reason: FILES_ANSWER,
   })),
   { place: 'setup/*', reason: NO_SETUP },
-  { place: 'session/*', reason: NO_SESSION_ACTOR },
   { place: 'sso-login.started login.returned 1', reason: TAKEN_IN_TIME },
   ...['returned', 'exchanged', 'judged'].map((state) => ({
     place: `sso-login.${state} error:0 0`,
@@ -135,7 +122,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   })),
   { place: 'license license.imported 0', reason: NO_LICENSE },
   ...[1, 2, 3, 4].map((at) => ({ place: `license.judging always ${at}`, reason: NO_LICENSE })),
-  { place: 'second-factor/*', reason: NO_FACTOR },
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },

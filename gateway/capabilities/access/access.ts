@@ -10,8 +10,6 @@ import {
 } from '../../../actors/access/refused-credentials.ts';
 import { accessSweepLoop } from '../../../actors/access/sweep.ts';
 import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
-import { secondFactorMachine } from '../../../machines/console/access/second-factor.machine.ts';
-import { sessionMachine } from '../../../machines/console/access/session.machine.ts';
 import { ssoLoginMachine } from '../../../machines/console/access/sso-login.machine.ts';
 import { type Admitter, createAdmitter } from '../../access/admitter.ts';
 import { createOriginJudge } from '../../access/csrf.ts';
@@ -85,7 +83,7 @@ export const access: Capability<Access> = {
         ssoRoutes(deps),
         userRoutes(deps),
       ],
-      machines: [secondFactorMachine, sessionMachine, ssoLoginMachine, rateLimitsMachine],
+      machines: [ssoLoginMachine, rateLimitsMachine],
       loops: () => [accessSweepLoop({ users, sessions, now: time.now })],
       ...sharedLimits(rates.limits, time.now),
       measure(registry) {

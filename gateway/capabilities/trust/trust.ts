@@ -7,7 +7,6 @@ import {
 } from '../../../actors/trust/renewal.ts';
 import { createRevocation, type RevokeSensor } from '../../../actors/trust/revocation.ts';
 import { createTokenDesk, type TokenDesk } from '../../../actors/trust/tokens.ts';
-import { enrollmentTokenMachine } from '../../../machines/console/trust/enrollment-token.machine.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { colonHex } from '../../fingerprint-text.ts';
@@ -78,7 +77,6 @@ export const trust: Capability<Trust> = {
           answer: (exchange) => handleRenew({ ...admission, renew }, exchange),
         },
       ],
-      machines: [enrollmentTokenMachine],
       loops: () => [serverCertificateLoop(context)],
     };
   },

@@ -1,5 +1,6 @@
 // Enrolling by token in the reference registry: the same refusals in the same order as the real one. invariant: I2, I3;
 // decision: D12
+import { presentToken } from '../../../machines/console/trust/enrollment-token.rules.ts';
 import { auditOfEnrollment } from '../../ports/audit/audit-entries.ts';
 import type { EnrollInput, EnrollOutcome, SensorRow } from '../../ports/fleet/sensor-registry.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
@@ -25,9 +26,11 @@ export function enroll(state: RegistryState, input: EnrollInput): EnrollOutcome 
 }
 
 function decide(state: RegistryState, input: EnrollInput, token: Token | undefined): EnrollOutcome {
-  if (token === undefined || token.revokedAtMs !== null) return refused('token_invalid');
-  if (token.fingerprint !== null) return repeat(state, token, token.fingerprint, input);
-  if (token.expiresAtMs <= input.nowMs) return refused('token_expired');
+  if (token === undefined) return refused('token_invalid');
+  const { keyDigest } = input.certificate;
+  const judged = presentToken(token, { keyDigest, nowMs: input.nowMs });
+  if (judged === 'repeat') return repeat(state, token.fingerprint);
+  if (judged !== 'grant') return refused(judged);
   const known = token.sensorId === null ? undefined : state.sensors.get(token.sensorId);
   const refusal =
     token.kind === 'reenroll' ? refuseReplacing(known, input) : refuseAdding(state, input);
@@ -51,15 +54,8 @@ function decide(state: RegistryState, input: EnrollInput, token: Token | undefin
   return { ok: true, repeated: false, sensorId, certificate: input.certificate, identities };
 }
 
-function repeat(
-  state: RegistryState,
-  token: Token,
-  fingerprint: string,
-  input: EnrollInput,
-): EnrollOutcome {
-  if (token.consumedKeyDigest !== input.certificate.keyDigest) return refused('token_consumed');
-  if (token.expiresAtMs <= input.nowMs) return refused('token_expired');
-  const own = state.certificates.get(fingerprint);
+function repeat(state: RegistryState, fingerprint: string | null): EnrollOutcome {
+  const own = state.certificates.get(fingerprint ?? '');
   if (own === undefined) throw new Error('a consumed token has a certificate');
   const { sensorId } = own;
   if (state.sensors.get(sensorId)?.revokedAtMs !== null) return refused('sensor_is_revoked');

@@ -1,6 +1,7 @@
 // Enrollment and re-enrollment: ONE conditional update consumes the token, and everything else happens in its
 // transaction. Whoever comes second finds the token consumed. invariant: I2, I3; decision: D12
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { presentToken } from '../../../machines/console/trust/enrollment-token.rules.ts';
 import { auditOfEnrollment } from '../../ports/audit/audit-entries.ts';
 import type { EnrollInput, EnrollOutcome } from '../../ports/fleet/sensor-registry.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
@@ -75,11 +76,20 @@ async function repeatOrRefuse(
     .selectAll()
     .where('hash', '=', input.tokenHash)
     .executeTakeFirst();
-  if (token === undefined || token.revoked_at_ms !== null) return refused('token_invalid');
+  if (token === undefined) return refused('token_invalid');
+  const { keyDigest } = input.certificate;
+  const judged = presentToken(
+    {
+      expiresAtMs: token.expires_at_ms,
+      revokedAtMs: token.revoked_at_ms,
+      consumedKeyDigest: token.consumed_key_digest,
+    },
+    { keyDigest, nowMs: input.nowMs },
+  );
   const { consumed_fingerprint: fingerprint } = token;
-  if (fingerprint === null) return refused('token_expired');
-  if (token.consumed_key_digest !== input.certificate.keyDigest) return refused('token_consumed');
-  if (token.expires_at_ms <= input.nowMs) return refused('token_expired');
+  // A token that could be used was used by nobody else: the update before this one looked at the same row.
+  if (judged === 'grant' || fingerprint === null) return refused('token_expired');
+  if (judged !== 'repeat') return refused(judged);
   const row = await trx
     .selectFrom('sensor_certificates as c')
     .innerJoin('sensors as s', 's.sensor_id', 'c.sensor_id')

@@ -4,7 +4,10 @@
 //   expired   its lifetime ended unused; final
 //   revoked   an operator withdrew it unused; final
 import { type ActorRefFrom, assign, emit, type SnapshotFrom, setup } from 'xstate';
-import { presentToken, type TokenRefusal } from './enrollment-token.rules.ts';
+import {
+  presentToken,
+  type TokenRefusal,
+} from '../../../machines/console/trust/enrollment-token.rules.ts';
 
 export type TokenContext = {
   readonly tokenId: string;

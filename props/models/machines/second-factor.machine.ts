@@ -6,15 +6,15 @@
 //   on.open         every login shows a code of the app or a recovery code
 //   on.locked       too many wrong codes; none is looked at until the time is over, not even a right one
 import { type ActorRefFrom, assign, emit, type SnapshotFrom, setup } from 'xstate';
-import type { ErrorCode } from '../../errors.ts';
-import { MFA_TRIES_WINDOW_MS, RECOVERY_CODES_COUNT } from '../../limits.ts';
 import {
   afterWrongCode,
   isStepAcceptable,
   NO_TRIES,
   type Tries,
   waitOfTries,
-} from './second-factor.rules.ts';
+} from '../../../machines/console/access/second-factor.rules.ts';
+import type { ErrorCode } from '../../../machines/errors.ts';
+import { MFA_TRIES_WINDOW_MS, RECOVERY_CODES_COUNT } from '../../../machines/limits.ts';
 
 export type SecondFactorContext = {
   /** The last step whose code was accepted; 0 before the first. */

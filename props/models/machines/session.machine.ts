@@ -6,7 +6,7 @@
 //   expired        its lifetime is over, however busy it was; final
 //   ended          logged out, ended by its owner or an admin, or by a new password or a new role; final
 import { type ActorRefFrom, assign, emit, type SnapshotFrom, setup } from 'xstate';
-import { sessionEndOf } from './session.rules.ts';
+import { sessionEndOf } from '../../../machines/console/access/session.rules.ts';
 
 export type SessionContext = {
   readonly stage: 'partial' | 'full';
