@@ -19,6 +19,7 @@ import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.
 import type { ConsoleConfig } from './config/config.ts';
 import type { ListenerTls, ListenResult } from './listener/listener.ts';
 import type { Supervised } from './operator-plane/system/store-view.ts';
+import type { PageFiles } from './page/page-files.ts';
 
 /** What whoever opens a store is told. */
 export type Opening = {
@@ -66,6 +67,8 @@ export type BoundListener = {
 };
 
 export type ConsolePorts = {
+  /** The web page; null or absent where none was built. */
+  readonly page?: PageFiles | null;
   readonly config: ConsoleConfig;
   readonly version: string;
   /** This Console among those of its database, for operators. */

@@ -19,6 +19,7 @@ import { storePorts } from './cli/start/open-stores.ts';
 import type { ConsoleConfig } from './config/config.ts';
 import { type ConsoleStart, runConsole } from './console.ts';
 import type { ConsolePorts } from './console-ports.ts';
+import type { PageFiles } from './page/page-files.ts';
 import { openCertificates } from './process/certificates.ts';
 import { keysFolder, keysOf } from './process/keys.ts';
 import { openLicenseTrust } from './process/license-trust.ts';
@@ -31,6 +32,8 @@ export type ConsoleOptions = {
   readonly logger: Logger;
   /** Quick start heeds the license trust anchor of the environment. */
   readonly isQuickStart?: boolean;
+  /** The web page; null or absent where none was built. */
+  readonly page?: PageFiles | null;
 };
 
 /** Starts a Console; a step that fails is named with its reason, and nothing keeps running. */
@@ -38,14 +41,20 @@ export function startConsole(options: ConsoleOptions): Promise<ConsoleStart> {
   return runConsole(portsOf(options), CAPABILITIES);
 }
 
-function portsOf({ config, version, logger, isQuickStart = false }: ConsoleOptions): ConsolePorts {
+function portsOf({
+  config,
+  version,
+  logger,
+  page = null,
+  isQuickStart = false,
+}: ConsoleOptions): ConsolePorts {
   const { licenseTrustAnchor: anchorPath, ssoAllowsLoopback: allowsLoopback, redisUrl } = config;
   const { monotonicNow } = processTime;
   const onError = (error: unknown) => logger.error({ error: String(error) }, 'a timer failed');
   const clock = createWheelClock({ onError });
   const timers = processTime;
   return {
-    ...{ config, version, logger, clock, time: processTime, chance: systemChance },
+    ...{ config, version, logger, page, clock, time: processTime, chance: systemChance },
     // Whoever tries the product out is let in at once; the banner says so. decision: D63
     ...(isQuickStart ? { settingDefaults: EVALUATION_SETTINGS } : {}),
     holder: `${hostname()}:${config.port}`,

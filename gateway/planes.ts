@@ -9,6 +9,8 @@ import { type HandleExchange, handleExchange } from './listener/handle-exchange.
 import { createPeerFingerprints, type PeerFingerprints } from './listener/peer-fingerprints.ts';
 import { createOperatorPlane } from './operator-plane/plumbing/app.ts';
 import { createBridge } from './operator-plane/plumbing/bridge.ts';
+import { withPage } from './page/page-handler.ts';
+import { PAGE_ROOTS } from './page/page-paths.ts';
 import { attachSensorPlane } from './sensor-plane/sensor-plane.ts';
 import { startTimerOf } from './start-timer.ts';
 
@@ -61,7 +63,7 @@ export function attachPlanes(context: ConsoleContext, planes: Planes, app: Templ
   const posts = all.flatMap((one) => one.sensorPosts ?? []);
   attachSensorPlane(app, posts, handle.sensor);
   // Last: it takes what nobody else took.
-  app.any('/*', handle.operator(bridge));
+  app.any('/*', handle.operator(withPage(context.page ?? null, PAGE_ROOTS, bridge)));
 }
 
 const FAILED = {

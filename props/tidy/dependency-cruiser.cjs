@@ -15,6 +15,23 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'nothing-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      // The page runs the statecharts and knows the routes by their types alone; nothing on the Console's side knows it.
+      name: 'web-imports-machines-and-types',
+      severity: 'error',
+      from: { path: '^gateway/web/', pathNot: '\\.test\\.tsx?$' },
+      to: {
+        path: '^(machines|actors|gateway|storage|sensor|props)/',
+        pathNot: ['^gateway/web/', '^machines/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'nothing-imports-web',
+      severity: 'error',
+      from: { pathNot: ['^gateway/web/', '^props/'] },
+      to: { path: '^gateway/web/' },
+    },
     only('machines-import-machines', 'machines', ['machines/']),
     {
       name: 'machines-are-pure',
@@ -65,10 +82,11 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^gateway/web/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json', '.css'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },

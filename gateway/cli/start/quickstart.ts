@@ -11,6 +11,7 @@ import { SIGNAL_REPEAT_MS } from '../../../machines/limits.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
 import type { Console } from '../../console.ts';
 import { startConsole } from '../../main.ts';
+import { findPage } from '../../page/find-page.ts';
 import { contextFilePath, saveContext } from '../plumbing/context-file.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { programVersion } from '../plumbing/program-version.ts';
@@ -30,9 +31,11 @@ export async function runQuickstart(options: { readonly sensor?: boolean } = {})
   const config = readConfig(env, isRoot);
   // Quick start is for people: below a warning the log stays quiet unless somebody asks for it.
   const logger = createLogger(env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'warn');
-  process.stderr.write('Starting the databases and the Console...\n');
+  const tell = (line: string) => void process.stderr.write(`${line}\n`);
+  const page = await findPage({ dataDir: config.dataDir, tell });
+  tell('Starting the databases and the Console...');
   const started = await startConsole({
-    config,
+    ...{ config, page },
     version: programVersion(),
     logger,
     isQuickStart: true,

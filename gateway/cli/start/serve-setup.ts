@@ -20,6 +20,9 @@ import { colonHex } from '../../fingerprint-text.ts';
 import { handleExchange } from '../../listener/handle-exchange.ts';
 import { createPeerFingerprints } from '../../listener/peer-fingerprints.ts';
 import { createBridge } from '../../operator-plane/plumbing/bridge.ts';
+import type { PageFiles } from '../../page/page-files.ts';
+import { withPage } from '../../page/page-handler.ts';
+import { SETUP_ROOTS } from '../../page/page-paths.ts';
 import { openCertificates } from '../../process/certificates.ts';
 import { embeddedAnchor } from '../../process/license-trust.ts';
 import { listenAt } from '../../process/listen.ts';
@@ -46,6 +49,8 @@ export type SetupOptions = {
   readonly config: ConsoleConfig;
   readonly env: Env;
   readonly version: string;
+  /** The web page; null or absent where none was built. */
+  readonly page?: PageFiles | null;
   readonly logger: Logger;
   /** Gets every code once; it is for the terminal and never for a log. */
   readonly tellCode: (code: string) => void;
@@ -82,6 +87,7 @@ async function open(
   });
   closers.push(() => app.close());
   const bridge = createBridge({ app, startTimer: startTimerOf(processTime) });
+  const handler = withPage(options.page ?? null, SETUP_ROOTS, bridge);
   const exchange = {
     peers: createPeerFingerprints(),
     onFailure: (error: unknown) => logger.error({ error: String(error) }, 'a request failed'),
@@ -90,7 +96,7 @@ async function open(
     { ...config, cacheDir: join(config.dataDir, 'runtime') },
     tls,
     (uws) => {
-      uws.any('/*', handleExchange(exchange, bridge));
+      uws.any('/*', handleExchange(exchange, handler));
     },
   );
   closers.push(() => bound.close());

@@ -6,6 +6,8 @@ import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 import { needsSetup } from '../../config/needs-setup.ts';
 import { startConsole } from '../../main.ts';
+import { findPage } from '../../page/find-page.ts';
+import type { PageFiles } from '../../page/page-files.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { programVersion } from '../plumbing/program-version.ts';
 import { onStopSignal, readConfig } from './quickstart.ts';
@@ -16,8 +18,12 @@ export async function runServe(): Promise<number> {
   const source = { env: process.env, isRoot: process.getuid?.() === 0 };
   const config = readConfig(source.env, source.isRoot);
   const logger = createLogger(config.logLevel);
-  if (needsSetup(source)) return runSetup(config, logger);
-  const started = await startConsole({ config, version: programVersion(), logger });
+  const page = await findPage({
+    dataDir: config.dataDir,
+    tell: (line) => logger.info(line),
+  });
+  if (needsSetup(source)) return runSetup({ config, page }, logger);
+  const started = await startConsole({ config, page, version: programVersion(), logger });
   if (!started.ok) {
     throw new CommandFailure(
       EXIT.failed,
@@ -33,14 +39,17 @@ export async function runServe(): Promise<number> {
   return EXIT.ok;
 }
 
-async function runSetup(config: ConsoleConfig, logger: Logger): Promise<number> {
+async function runSetup(
+  opened: { readonly config: ConsoleConfig; readonly page: PageFiles | null },
+  logger: Logger,
+): Promise<number> {
   const codes: string[] = [];
   let running: RunningSetup | null = null;
   const tell = (): void => {
     if (running !== null) for (const code of codes.splice(0)) tellCode(running, code);
   };
   running = await openSetup({
-    ...{ config, logger, env: process.env, version: programVersion() },
+    ...{ ...opened, logger, env: process.env, version: programVersion() },
     tellCode(code) {
       codes.push(code);
       tell();

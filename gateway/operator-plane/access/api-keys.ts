@@ -28,7 +28,7 @@ const ApiKey = Type.Object({
   revoked_at: Nullable(Time),
 });
 const IssuedKey = Type.Intersect([ApiKey, Type.Object({ secret: Type.String() })]);
-const NewKey = Strict({
+export const NewKey = Strict({
   name: Type.String({ minLength: 1, maxLength: LABEL_NAME_MAX_CHARS }),
   scopes: Type.Array(Type.Enum([...KEY_SCOPES]), { minItems: 1, uniqueItems: true }),
   expires_at: Type.Optional(Nullable(Time)),

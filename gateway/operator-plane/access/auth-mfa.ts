@@ -27,7 +27,7 @@ const Code = Type.String({
 const RecoveryCodes = Type.Array(Type.String(), {
   description: `${RECOVERY_CODES_COUNT} codes, told this once; each works once`,
 });
-const Factor = Type.Object({
+export const Factor = Type.Object({
   state: Type.Enum(['off', 'pending', 'on']),
   changed_at: Nullable(Time),
   recovery_codes_left: Type.Integer(),

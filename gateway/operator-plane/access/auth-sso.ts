@@ -18,7 +18,7 @@ export const SSO_COOKIE = '__Host-service_sso';
 const COOKIE_ATTRIBUTES = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
 const RETURN_TO_MAX_CHARS = 1_024;
 
-const Offered = Type.Object({
+export const Offered = Type.Object({
   items: Type.Array(
     Type.Object({
       provider_id: Uuid,

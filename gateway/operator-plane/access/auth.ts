@@ -38,7 +38,7 @@ const Standing = {
   user: User,
 };
 type StandingView = Type.Static<Type.TObject<typeof Standing>>;
-const LoggedIn = Type.Object({
+export const LoggedIn = Type.Object({
   ...Standing,
   since_last_login: Nullable(SinceLastLogin),
 });

@@ -54,7 +54,7 @@ const OPTIONS = {
 } as const;
 const Options = Type.Partial(Strict(OPTIONS), { additionalProperties: false });
 
-const Provider = Type.Object({
+export const Provider = Type.Object({
   provider_id: Uuid,
   kind: Type.Enum([...SSO_KINDS]),
   name: Text,
@@ -67,7 +67,7 @@ const Provider = Type.Object({
   changed_at: Time,
   revision: Type.Integer(),
 });
-const NewProvider = Strict({
+export const NewProvider = Strict({
   kind: Type.Enum([...SSO_KINDS]),
   name: Text,
   issuer: Type.String({ minLength: 1, maxLength: SSO_ISSUER_MAX_CHARS }),
@@ -76,7 +76,7 @@ const NewProvider = Strict({
   is_enabled: Type.Optional(Type.Boolean({ default: true })),
   options: Type.Optional(Options),
 });
-const Change = Strict({
+export const Change = Strict({
   revision: Type.Integer({ minimum: 1, description: 'The one that was seen' }),
   name: Type.Optional(Text),
   client_id: Type.Optional(Text),
@@ -84,7 +84,7 @@ const Change = Strict({
   is_enabled: Type.Optional(Type.Boolean()),
   options: Type.Optional(Options),
 });
-const Check = Type.Object({
+export const Check = Type.Object({
   is_working: Type.Boolean(),
   detail: Type.String(),
   authorization_endpoint: Nullable(Type.String()),

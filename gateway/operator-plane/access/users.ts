@@ -37,6 +37,18 @@ const ResetLink = Type.Object({
 });
 const Removed = Type.Object({ user_id: Uuid });
 const Ended = Type.Object({ ended: Type.Integer({ description: 'how many sessions' }) });
+export const NewUser = Strict({
+  email: Email,
+  display_name: Type.Optional(DisplayName),
+  role: RoleName,
+});
+export const UserChange = Strict({
+  revision: Type.Integer({ minimum: 1, description: 'the one that was seen' }),
+  display_name: Type.Optional(DisplayName),
+  role: Type.Optional(RoleName),
+  status: Type.Optional(Type.Enum(['active', 'disabled'])),
+  tags: Type.Optional(UserTags),
+});
 const NO_USER = refuse('not_found', 'There is no such account.');
 
 export function userRoutes(deps: UserDeps): FastifyPluginAsyncTypebox {
@@ -99,7 +111,7 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
         operationId: 'createUser',
         summary: 'Make an account; it has no password until a link sets one',
         tags: ['users'],
-        body: Strict({ email: Email, display_name: Type.Optional(DisplayName), role: RoleName }),
+        body: NewUser,
         response: { 201: User, ...refusals(401, 403, 409, 422, 429, 503) },
       },
       handler: async (request, reply) => {
@@ -121,13 +133,7 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
         summary: 'Change an account; another role and a disabling end its sessions',
         tags: ['users'],
         params: UserPath,
-        body: Strict({
-          revision: Type.Integer({ minimum: 1, description: 'the one that was seen' }),
-          display_name: Type.Optional(DisplayName),
-          role: Type.Optional(RoleName),
-          status: Type.Optional(Type.Enum(['active', 'disabled'])),
-          tags: Type.Optional(UserTags),
-        }),
+        body: UserChange,
         response: { 200: User, ...refusals(401, 403, 404, 409, 422, 429, 503) },
       },
       handler: async (request, reply) => {

@@ -21,7 +21,7 @@ import { SensorDetail } from './sensor-view.ts';
 import { labelledDetail } from './sensors.ts';
 
 const ROLE_MAX_CHARS = 64;
-const SensorChange = Strict({
+export const SensorChange = Strict({
   tags: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS }), {
       maxItems: 2 * TAGS_PER_SENSOR_MAX,

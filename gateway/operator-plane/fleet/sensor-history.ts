@@ -22,7 +22,7 @@ import { actorDetail, jsonSafe } from '../system/actor-view.ts';
 import type { FleetRouteDeps } from './fleet-deps.ts';
 import { becauseOf } from './sensor-view.ts';
 
-const Move = Type.Object({
+export const Move = Type.Object({
   region: Type.String(),
   from: Type.String(),
   to: Type.String(),
@@ -40,7 +40,7 @@ export const ActorLineShape = {
   restarts: Type.Integer(),
   about: Nullable(Type.Record(Type.String(), Type.Unknown())),
 };
-const SensorActor = Type.Object({
+export const SensorActor = Type.Object({
   ...ActorLineShape,
   sensor_id: Uuid,
   context: Type.Unknown(),

@@ -15,7 +15,7 @@ import type { FleetRouteDeps } from './fleet-deps.ts';
 import { listSensorPage } from './sensor-list.ts';
 import { detailOf, SensorDetail, SensorSummary } from './sensor-view.ts';
 
-const ListQuery = Strict({
+export const ListQuery = Strict({
   node_name: Type.Optional(Type.String({ maxLength: 64, description: 'part of the name' })),
   trust_health: Type.Optional(Type.Array(Type.Enum([...TRUST_HEALTHS]))),
   trust_state: Type.Optional(Type.Array(Type.Enum([...TRUST_STATES]))),

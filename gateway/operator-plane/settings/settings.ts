@@ -24,9 +24,9 @@ const Setting = Type.Object({
   changed_at: Nullable(Time),
   changed_by: Nullable(Type.String()),
 });
-const SettingsAnswer = Type.Object({ items: Type.Array(Setting) });
+export const SettingsAnswer = Type.Object({ items: Type.Array(Setting) });
 // The values themselves are judged by the rules of settings, which name every mistake at once.
-const SettingsChange = Strict({
+export const SettingsChange = Strict({
   values: Type.Record(Type.String(), Type.Unknown(), {
     description: 'Name to value; null gives a setting its default back',
     minProperties: 1,

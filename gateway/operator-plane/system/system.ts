@@ -16,7 +16,7 @@ const ActorsQuery = Strict({
   kind: Type.Optional(Type.String({ maxLength: 64 })),
   ...PageQuery,
 });
-const ActorsAnswer = Type.Object({
+export const ActorsAnswer = Type.Object({
   items: Type.Array(Type.Object(ActorLineShape)),
   next_cursor: Nullable(Type.String()),
   counts: Type.Record(Type.String(), Type.Integer()),

@@ -28,7 +28,7 @@ export const IssuedToken = Type.Intersect([
   Token,
   Type.Object({ secret: Type.String(), enroll_command: Type.String() }),
 ]);
-const NewToken = Strict({
+export const NewToken = Strict({
   note: Type.Optional(Type.String({ maxLength: 256 })),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: TOKEN_TTL_MAX_MS / 1_000 })),
 });

@@ -1,0 +1,165 @@
+// Every call that the page makes, with the types of the very schemas that judge and describe it on the Console's side. Only
+// types are taken from there; a path, a parameter or a field that does not exist fails the type check.
+import type { Static, TSchema } from 'typebox';
+import type { InventorySectionName } from '../../../machines/wire/inventory.ts';
+import type { LicenseEnvelope } from '../../../machines/wire/license.ts';
+import type { ApiKeyView, IssuedKeyView, NewKey } from '../../operator-plane/access/api-keys.ts';
+import type { LoggedIn } from '../../operator-plane/access/auth.ts';
+import type { Factor } from '../../operator-plane/access/auth-mfa.ts';
+import type { Offered } from '../../operator-plane/access/auth-sso.ts';
+import type {
+  Check,
+  NewProvider,
+  Change as ProviderChange,
+  Provider as ProviderShape,
+} from '../../operator-plane/access/sso.ts';
+import type {
+  Session as SessionShape,
+  User as UserShape,
+} from '../../operator-plane/access/user-view.ts';
+import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
+import type { AuditListQuery } from '../../operator-plane/audit/audit-query.ts';
+import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
+import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
+import type { SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
+import type { SensorActor as ActorShape, Move } from '../../operator-plane/fleet/sensor-history.ts';
+import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
+import type { ListQuery } from '../../operator-plane/fleet/sensors.ts';
+import type { licenseAnswer } from '../../operator-plane/license/license.ts';
+import type { SettingsAnswer, SettingsChange } from '../../operator-plane/settings/settings.ts';
+import type { machineView } from '../../operator-plane/system/machine-view.ts';
+import type { ActorsAnswer } from '../../operator-plane/system/system.ts';
+import type { FleetCoverage, SensorCoverage } from '../../operator-plane/telemetry/coverage.ts';
+import type { EventsQuery } from '../../operator-plane/telemetry/event-query.ts';
+import type { EventItem as EventShape } from '../../operator-plane/telemetry/events.ts';
+import type {
+  Flow,
+  InventorySection,
+  Resources,
+} from '../../operator-plane/telemetry/sensor-telemetry.ts';
+import type {
+  issuedView,
+  NewToken,
+  tokenView,
+} from '../../operator-plane/trust/enrollment-tokens.ts';
+
+type Of<S extends TSchema> = Static<S>;
+type Page<T> = { readonly items: readonly T[]; readonly next_cursor: string | null };
+type Paged = { readonly limit?: number; readonly cursor?: string };
+type Span = { readonly from?: string; readonly to?: string };
+
+export type { FleetCoverage, Flow, LabelDetail, LabelView, Resources, SensorDetail, SensorSummary };
+export type ApiKey = ApiKeyView;
+export type Audit = AuditItem;
+export type EventItem = Of<typeof EventShape>;
+export type SensorActor = Of<typeof ActorShape>;
+export type SensorMove = Of<typeof Move>;
+export type Actors = Of<typeof ActorsAnswer>;
+export type Machine = ReturnType<typeof machineView>;
+export type License = ReturnType<typeof licenseAnswer>;
+export type Settings = Of<typeof SettingsAnswer>;
+export type Setting = Settings['items'][number];
+export type Provider = Of<typeof ProviderShape>;
+export type SecondFactor = Of<typeof Factor>;
+export type LoginProvider = Of<typeof Offered>['items'][number];
+export type User = Of<typeof UserShape>;
+export type Session = Of<typeof SessionShape>;
+export type Standing = Of<typeof LoggedIn>;
+export type OwnSession = Standing & { readonly scopes: readonly string[] };
+export type IssuedToken = ReturnType<typeof issuedView>;
+
+/** Method and path below /api/v2, with what goes in and what comes back. */
+export type Api = {
+  'GET /auth/session': { answer: OwnSession };
+  'POST /auth/login': { body: { email: string; password: string }; answer: Standing };
+  'POST /auth/logout': { answer: { ended: number } };
+  'POST /auth/reset': { body: { secret: string; password: string }; answer: { email: string } };
+  'POST /auth/password': {
+    body: { current_password: string; new_password: string };
+    answer: { session_id: string; expires_at: string };
+  };
+  'GET /auth/sessions': { answer: { readonly items: readonly Session[] } };
+  'DELETE /auth/sessions/:id': { answer: { ended: number } };
+  'POST /auth/sessions/end-others': { answer: { ended: number } };
+  'GET /auth/mfa': { answer: SecondFactor };
+  'POST /auth/mfa/enroll': {
+    body: { password?: string };
+    answer: { secret: string; otpauth_uri: string; qr_svg: string };
+  };
+  'POST /auth/mfa/confirm': { body: { code: string }; answer: { recovery_codes: string[] } };
+  'POST /auth/mfa/verify': {
+    body: { code: string };
+    answer: { method: 'totp' | 'recovery'; recovery_codes_left: number };
+  };
+  'POST /auth/mfa/recovery-codes': { body: { code: string }; answer: { recovery_codes: string[] } };
+  'POST /auth/mfa/disable': { body: { code: string; password?: string }; answer: object };
+  'GET /auth/sso/providers': { answer: Of<typeof Offered> };
+  'GET /sensors': { query: Of<typeof ListQuery>; answer: Page<SensorSummary> };
+  'GET /sensors/:id': { answer: SensorDetail };
+  'PATCH /sensors/:id': { body: Of<typeof SensorChange>; answer: SensorDetail };
+  'POST /sensors/:id/revoke': { body: { reason: string }; answer: SensorDetail };
+  'POST /sensors/:id/reenroll': { body: Record<string, never>; answer: IssuedToken };
+  'GET /sensors/:id/actor': { answer: SensorActor };
+  'GET /sensors/:id/transitions': { query: Paged; answer: Page<SensorMove> };
+  'GET /sensors/:id/resources': {
+    query: Span & { limit?: number };
+    answer: { items: Resources[] };
+  };
+  'GET /sensors/:id/flows': { query: Span & { limit?: number }; answer: { items: Flow[] } };
+  'GET /sensors/:id/inventory/:section': { query: Paged; answer: InventorySection };
+  'GET /sensors/:id/coverage': { query: Span; answer: SensorCoverage };
+  'GET /coverage': { query: Span & Paged; answer: Page<FleetCoverage> };
+  'GET /events': { query: Of<typeof EventsQuery>; answer: Page<EventItem> };
+  'GET /system/actors': { query: Paged & { kind?: string }; answer: Actors };
+  'GET /system/machines': { answer: { readonly items: readonly Machine[] } };
+  'GET /enrollment-tokens': { query: Paged; answer: Page<ReturnType<typeof tokenView>> };
+  'POST /enrollment-tokens': { body: Of<typeof NewToken>; answer: IssuedToken };
+  'DELETE /enrollment-tokens/:id': { answer: ReturnType<typeof tokenView> };
+  'GET /api-keys': { query: Paged; answer: Page<ApiKey> };
+  'POST /api-keys': { body: Of<typeof NewKey>; answer: IssuedKeyView };
+  'DELETE /api-keys/:id': { answer: ApiKey };
+  'GET /all-api-keys': { query: Paged; answer: Page<ApiKey> };
+  'DELETE /all-api-keys/:id': { answer: ApiKey };
+  'GET /users': { query: Paged; answer: Page<User> };
+  'POST /users': { body: Of<typeof NewUser>; answer: User };
+  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: User };
+  'DELETE /users/:id': { answer: { user_id: string } };
+  'POST /users/:id/reset-link': { answer: { secret: string; expires_at: string } };
+  'DELETE /users/:id/sessions': { answer: { ended: number } };
+  'DELETE /users/:id/mfa': { answer: null };
+  'GET /teams': { query: Paged; answer: Page<LabelView> };
+  'GET /groups': { query: Paged; answer: Page<LabelView> };
+  'GET /teams/:id': { answer: LabelDetail };
+  'GET /groups/:id': { answer: LabelDetail };
+  'POST /teams': { body: { name: string; description?: string }; answer: LabelDetail };
+  'POST /groups': { body: { name: string; description?: string }; answer: LabelDetail };
+  'DELETE /teams/:id': { answer: null };
+  'DELETE /groups/:id': { answer: null };
+  'POST /teams/:id/members': { body: MemberChange; answer: LabelDetail };
+  'POST /groups/:id/members': { body: SensorMembers; answer: LabelDetail };
+  'GET /settings': { answer: Settings };
+  'PATCH /settings': { body: Of<typeof SettingsChange>; answer: Settings };
+  'GET /license': { answer: License };
+  'POST /license': { body: LicenseEnvelope; answer: License };
+  'GET /sso-providers': { answer: { readonly items: readonly Provider[] } };
+  'POST /sso-providers': { body: Of<typeof NewProvider>; answer: Provider };
+  'PATCH /sso-providers/:id': { body: Of<typeof ProviderChange>; answer: Provider };
+  'DELETE /sso-providers/:id': { answer: null };
+  'POST /sso-providers/:id/check': { answer: Of<typeof Check> };
+  'GET /audit': { query: Of<typeof AuditListQuery>; answer: Page<Audit> };
+};
+type SensorMembers = { add_sensors?: string[]; remove_sensors?: string[] };
+type MemberChange = SensorMembers & { add_users?: string[]; remove_users?: string[] };
+
+export type Operation = keyof Api;
+export type AnswerOf<O extends Operation> = Api[O]['answer'];
+export type QueryOf<O extends Operation> = Api[O] extends { query: infer Q } ? Q : never;
+export type BodyOf<O extends Operation> = Api[O] extends { body: infer B } ? B : never;
+type NamesIn<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never;
+export type ParamsOf<O extends Operation> = {
+  readonly [Name in NamesIn<O>]: Name extends 'section' ? InventorySectionName : string;
+};

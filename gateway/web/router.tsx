@@ -1,0 +1,45 @@
+// Every capability of the page, one line each, and the router over them.
+import { QueryClient } from '@tanstack/react-query';
+import { createRouter } from '@tanstack/react-router';
+import { ApiProblem } from './api/problem.ts';
+import { overviewRoute } from './overview/routes.tsx';
+import { rootRoute, shellRoute } from './root-route.tsx';
+import { accountRoute, loginRoute, resetRoute } from './session/routes.tsx';
+import { parseSearch, stringifySearch } from './shell/search-params.ts';
+
+const RETRIES_MAX = 2;
+const STALE_MS = 5_000;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      // A refusal does not get better by asking again; a Console that is away may.
+      retry: (count, error) =>
+        count < RETRIES_MAX &&
+        !(error instanceof ApiProblem && error.status !== 0 && error.status < 500),
+    },
+  },
+});
+
+const tree = rootRoute.addChildren([
+  loginRoute,
+  resetRoute,
+  shellRoute.addChildren([overviewRoute, accountRoute]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  context: { queryClient },
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingMinMs: 0,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
