@@ -4,12 +4,20 @@ import { OPERATOR_SCAN_PAGES_MAX, PAGE_ITEMS_MAX } from '../../../machines/limit
 import type { SensorRegistry, SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
 import type { FleetView } from '../plumbing/deps.ts';
+import { type SortedPosition, sortedAfter, sortKeyOf } from './sensor-sort.ts';
 import { type SensorSummary, summaryOf } from './sensor-view.ts';
 
 export type SensorFilter = {
   readonly node_name?: string | undefined;
   readonly trust_health?: readonly string[] | undefined;
   readonly trust_state?: readonly string[] | undefined;
+  readonly freshness?: readonly string[] | undefined;
+  readonly stream?: readonly string[] | undefined;
+  readonly engine?: readonly string[] | undefined;
+  readonly engine_kind?: readonly string[] | undefined;
+  readonly flavor?: readonly string[] | undefined;
+  readonly os?: string | undefined;
+  readonly sensor_version?: readonly string[] | undefined;
   readonly tag?: string | undefined;
   readonly group_id?: string | undefined;
   readonly team_id?: string | undefined;
@@ -26,8 +34,7 @@ export async function listSensorPage(options: {
   readonly limit: number;
 }): Promise<{ readonly items: readonly SensorSummary[]; readonly next: SensorPosition | null }> {
   const { registry, fleet, filter, limit } = options;
-  const isLive = filter.trust_health !== undefined || filter.trust_state !== undefined;
-  const rowsAsked = isLive ? PAGE_ITEMS_MAX : limit + 1;
+  const rowsAsked = looksAtEach(filter) ? PAGE_ITEMS_MAX : limit + 1;
   const found: SensorRow[] = [];
   let position = options.after;
   for (let page = 0; page < OPERATOR_SCAN_PAGES_MAX; page += 1) {
@@ -49,6 +56,61 @@ export async function listSensorPage(options: {
     if (rows.length < rowsAsked) return pageOf(options, found, null);
   }
   return pageOf(options, found, position);
+}
+
+/** A page in another order; null when more sensors match than can be ordered. decision: D55 */
+export async function listSortedPage(
+  options: Pick<Parameters<typeof listSensorPage>[0], 'registry' | 'fleet' | 'teams' | 'filter'> & {
+    readonly sort: string;
+    readonly after: SortedPosition | null;
+    readonly limit: number;
+  },
+): Promise<{
+  readonly items: readonly SensorSummary[];
+  readonly next: SortedPosition | null;
+} | null> {
+  const { fleet, sort, limit } = options;
+  const rows = await everyMatch(options);
+  if (rows === null) return null;
+  const keyed = rows.map((row) => ({
+    ...{ row, sensorId: row.sensorId },
+    key: sortKeyOf(sort, summaryOf(row, fleet, undefined)),
+  }));
+  const left = sortedAfter(keyed, sort, options.after);
+  const page = left.slice(0, limit);
+  const last = page.at(-1);
+  const labelled = await pageOf(
+    options,
+    page.map(({ row }) => row),
+    null,
+  );
+  const next = left.length > limit && last !== undefined ? last : null;
+  return {
+    items: labelled.items,
+    next: next === null ? null : { key: next.key, sensorId: next.sensorId },
+  };
+}
+
+async function everyMatch({
+  registry,
+  fleet,
+  filter,
+}: Pick<Parameters<typeof listSensorPage>[0], 'registry' | 'fleet' | 'filter'>): Promise<
+  readonly SensorRow[] | null
+> {
+  const found: SensorRow[] = [];
+  let after: SensorPosition | null = null;
+  for (let page = 0; page < OPERATOR_SCAN_PAGES_MAX; page += 1) {
+    const rows = await registry.listSensors({
+      ...{ limit: PAGE_ITEMS_MAX, after },
+      ...storedPart(filter),
+    });
+    found.push(...rows.filter((row) => matches(summaryOf(row, fleet, undefined), filter)));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_ITEMS_MAX) return found;
+    after = positionOf(last);
+  }
+  return null;
 }
 
 /** The page with the labels of what is on it, which are asked for once. */
@@ -75,8 +137,35 @@ function positionOf(row: SensorRow): SensorPosition {
   return { nodeName: row.nodeName, sensorId: row.sensorId };
 }
 
+/** Whether a filter asks for what the database does not answer. */
+function looksAtEach(filter: SensorFilter): boolean {
+  return LOOKED_AT.some((name) => filter[name] !== undefined);
+}
+
+const LOOKED_AT = [
+  ...(['trust_health', 'trust_state', 'freshness', 'stream', 'engine', 'engine_kind'] as const),
+  ...(['flavor', 'os', 'sensor_version'] as const),
+];
+
 function matches(sensor: SensorSummary, filter: SensorFilter): boolean {
-  const { trust_health: healths, trust_state: states } = filter;
-  if (healths !== undefined && !healths.includes(sensor.trust_health ?? '')) return false;
-  return states === undefined || states.includes(sensor.trust_state ?? '');
+  const { states } = sensor;
+  const lists: readonly (readonly [readonly string[] | undefined, string | null | undefined])[] = [
+    [filter.trust_health, sensor.trust_health],
+    [filter.trust_state, sensor.trust_state],
+    [filter.freshness, states?.freshness],
+    [filter.stream, states?.stream],
+    [filter.engine, states?.engine],
+    [filter.engine_kind, sensor.engine_kind],
+    [filter.flavor, sensor.flavor],
+    [filter.sensor_version, sensor.sensor_version],
+  ];
+  const isListed = lists.every(([asked, is]) => asked === undefined || asked.includes(is ?? ''));
+  return isListed && matchesSystem(sensor, filter.os);
+}
+
+function matchesSystem({ system }: SensorSummary, part: string | undefined): boolean {
+  return (
+    part === undefined ||
+    `${system.os_name} ${system.os_version}`.toLowerCase().includes(part.toLowerCase())
+  );
 }
