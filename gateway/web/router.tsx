@@ -1,9 +1,14 @@
 // Every capability of the page, one line each, and the router over them.
 import { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
+import { actorRoutes } from './actors/routes.tsx';
 import { ApiProblem } from './api/problem.ts';
+import { auditRoute } from './audit/routes.tsx';
+import { deployRoute } from './deploy/routes.tsx';
+import { eventsRoute } from './events/routes.tsx';
 import { overviewRoute } from './overview/routes.tsx';
 import { rootRoute, shellRoute } from './root-route.tsx';
+import { sensorRoutes } from './sensors/routes.tsx';
 import { accountRoute, loginRoute, resetRoute } from './session/routes.tsx';
 import { parseSearch, stringifySearch } from './shell/search-params.ts';
 
@@ -25,7 +30,15 @@ export const queryClient = new QueryClient({
 const tree = rootRoute.addChildren([
   loginRoute,
   resetRoute,
-  shellRoute.addChildren([overviewRoute, accountRoute]),
+  shellRoute.addChildren([
+    overviewRoute,
+    ...sensorRoutes,
+    eventsRoute,
+    ...actorRoutes,
+    auditRoute,
+    deployRoute,
+    accountRoute,
+  ]),
 ]);
 
 export const router = createRouter({

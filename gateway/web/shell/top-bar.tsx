@@ -1,7 +1,7 @@
 // The top bar: where one is, the search, whether what is shown is live, and the account.
 import { ActionIcon, Kbd, Menu, useMantineColorScheme } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useMatches, useNavigate } from '@tanstack/react-router';
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
 import { reconnectNow, setPaused, useLiveStanding } from '../api/live.ts';
 import { Icon } from '../design/icons.tsx';
@@ -31,7 +31,7 @@ export function TopBar({
         >
           <Icon name="menu" />
         </ActionIcon>
-        <Crumbs />
+        <Crumbs nav={nav} />
       </div>
       <button
         type="button"
@@ -50,17 +50,12 @@ export function TopBar({
   );
 }
 
-function Crumbs() {
-  const found = useMatches({
-    select: (matches) =>
-      matches.flatMap(({ staticData, pathname }) =>
-        staticData.nav === undefined ? [] : [{ label: staticData.nav.label, pathname }],
-      ),
-  });
-  const [first] = found;
-  return first === undefined ? null : (
-    <Link to={first.pathname} className="fs-cut fs-quiet">
-      {first.label}
+function Crumbs({ nav }: { readonly nav: readonly NavItem[] }) {
+  const { pathname } = useLocation();
+  const here = nav.find(({ to }) => to !== '/' && pathname.startsWith(`${to}/`));
+  return here === undefined ? null : (
+    <Link to={here.to} className="fs-cut">
+      {here.label}
     </Link>
   );
 }
