@@ -9,7 +9,7 @@ import { OPERATOR_BODY_MAX_BYTES, RETRY_AFTER_STORE_MS } from '../../machines/li
 import { isShallow } from '../../machines/wire/parse.ts';
 import { refusalOf, sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { currentScope } from '../operator-plane/plumbing/request-scope.ts';
-import { renderSetup, SETUP_CONTENT_SECURITY_POLICY } from './setup-page.ts';
+import { renderSetupHint, SETUP_HINT_POLICY } from './setup-hint.ts';
 import { type SetupRoutesDeps, setupRoutes } from './setup-routes.ts';
 
 /** Builds the application; it listens only through the bridge. */
@@ -58,8 +58,8 @@ export async function createSetupApp(
   app.get('/setup', async (_request, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', SETUP_CONTENT_SECURITY_POLICY)
-      .send(renderSetup(deps.version)),
+      .header('content-security-policy', SETUP_HINT_POLICY)
+      .send(renderSetupHint()),
   );
   app.get('/ca.pem', async (_request, reply) =>
     reply.header('content-type', 'application/x-pem-file').send(deps.caPem),

@@ -175,6 +175,9 @@ async function countAttempt(
   return refuse('rate_limited', 'Too many wrong codes.', { retryAfterMs: budget.resetMs });
 }
 
+/** How far the setup is, as its page shows it. */
+export type SetupView = ReturnType<typeof viewOf>;
+
 function viewOf({ desk, state, version }: SetupRoutesDeps) {
   const { done, canFinish, reason, state: name } = state();
   const { configuration, license, admin } = desk.draft();

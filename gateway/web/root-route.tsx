@@ -36,6 +36,9 @@ export const shellRoute = createRoute({
       .ensureQueryData(sessionQuestion())
       .catch((error: unknown) => {
         if (error instanceof ApiProblem && error.status === 401) return null;
+        if (error instanceof ApiProblem && error.code === 'setup_required') {
+          throw redirect({ to: '/setup' });
+        }
         throw error;
       });
     if (session === null || session.stage !== 'full') {

@@ -4,12 +4,16 @@ import { createRouter } from '@tanstack/react-router';
 import { actorRoutes } from './actors/routes.tsx';
 import { ApiProblem } from './api/problem.ts';
 import { auditRoute } from './audit/routes.tsx';
+import { coverageRoute } from './coverage/routes.tsx';
 import { deployRoute } from './deploy/routes.tsx';
 import { eventsRoute } from './events/routes.tsx';
+import { helpRoutes } from './help/routes.tsx';
 import { overviewRoute } from './overview/routes.tsx';
 import { rootRoute, shellRoute } from './root-route.tsx';
 import { sensorRoutes } from './sensors/routes.tsx';
 import { accountRoute, loginRoute, resetRoute } from './session/routes.tsx';
+import { settingsRoutes } from './settings/routes.tsx';
+import { setupRoute } from './setup/routes.tsx';
 import { parseSearch, stringifySearch } from './shell/search-params.ts';
 
 const RETRIES_MAX = 2;
@@ -30,12 +34,16 @@ export const queryClient = new QueryClient({
 const tree = rootRoute.addChildren([
   loginRoute,
   resetRoute,
+  setupRoute,
   shellRoute.addChildren([
     overviewRoute,
     ...sensorRoutes,
     eventsRoute,
     ...actorRoutes,
+    coverageRoute,
     auditRoute,
+    ...settingsRoutes,
+    ...helpRoutes,
     deployRoute,
     accountRoute,
   ]),

@@ -16,16 +16,19 @@ export function Failure({ text }: { readonly text: string | null }) {
 export function useForm(send: (values: Readonly<Record<string, string>>) => Promise<void>) {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
+  const run = (values: Readonly<Record<string, string>> = {}) => {
+    setBusy(true);
+    setFailure(null);
+    send(values)
+      .catch((error: unknown) => setFailure(sentenceOf(error)))
+      .finally(() => setBusy(false));
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const entries = [...new FormData(event.currentTarget)].map(
       ([name, value]) => [name, typeof value === 'string' ? value : ''] as const,
     );
-    setBusy(true);
-    setFailure(null);
-    send(Object.fromEntries(entries))
-      .catch((error: unknown) => setFailure(sentenceOf(error)))
-      .finally(() => setBusy(false));
+    run(Object.fromEntries(entries));
   };
-  return { isBusy, failure, submit, setFailure };
+  return { isBusy, failure, submit, run };
 }

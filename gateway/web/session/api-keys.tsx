@@ -16,7 +16,7 @@ const KEYS_SHOWN = 100;
 const TONES = { usable: 'good', expired: 'stale', revoked: 'gone' } as const;
 
 /** The columns of keys, whoever they belong to. */
-export function keyColumns(onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
+export function keyColumns(onRevoke: ((key: ApiKey) => void) | null): readonly Column<ApiKey>[] {
   return [
     { id: 'name', title: TEXTS.keyName, width: 180, grows: true, cell: (key) => key.name },
     {
@@ -32,7 +32,8 @@ export function keyColumns(onRevoke: (key: ApiKey) => void): readonly Column<Api
     {
       ...{ id: 'revoke', title: '', width: 80 },
       cell: (key) =>
-        key.status === 'usable' && (
+        key.status === 'usable' &&
+        onRevoke !== null && (
           <button type="button" className="fs-row-button" onClick={() => onRevoke(key)}>
             {TEXTS.revoke}
           </button>

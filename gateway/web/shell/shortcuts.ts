@@ -12,7 +12,7 @@ export function useShortcuts(nav: readonly NavItem[]): void {
     let goneAt = 0;
     const onKey = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === '?') return undefined;
+      if (event.key === '?') return void navigate({ to: '/help' });
       if (event.key === 'g') {
         goneAt = event.timeStamp;
         return undefined;

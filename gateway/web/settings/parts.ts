@@ -1,0 +1,13 @@
+// The parts of the settings, with the scope that each needs.
+import { SETTINGS_TEXTS as TEXTS } from './texts.ts';
+
+export const SETTINGS_PARTS = [
+  ['/settings/general', TEXTS.general, 'settings:read'],
+  ['/settings/users', TEXTS.users, 'users:read'],
+  ['/settings/teams', TEXTS.teams, 'teams:read'],
+  ['/settings/groups', TEXTS.groups, 'groups:read'],
+  ['/settings/sso', TEXTS.sso, 'sso:read'],
+  ['/settings/api-keys', TEXTS.keys, 'users:read'],
+  ['/settings/tokens', TEXTS.tokens, 'tokens:read'],
+  ['/settings/license', TEXTS.license, 'license:read'],
+] as const;
