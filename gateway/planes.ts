@@ -61,9 +61,10 @@ export function attachPlanes(context: ConsoleContext, planes: Planes, app: Templ
   const all = context.contributions();
   for (const { attachSockets } of all) attachSockets?.(app, handle);
   const posts = all.flatMap((one) => one.sensorPosts ?? []);
-  attachSensorPlane(app, posts, handle.sensor);
+  const orPage = (next: ExchangeHandler) => withPage(context.page ?? null, PAGE_ROOTS, next);
+  attachSensorPlane(app, posts, handle.sensor, orPage);
   // Last: it takes what nobody else took.
-  app.any('/*', handle.operator(withPage(context.page ?? null, PAGE_ROOTS, bridge)));
+  app.any('/*', handle.operator(orPage(bridge)));
 }
 
 const FAILED = {

@@ -2,7 +2,7 @@
 // it builds, so nothing lives in an app.
 import type { TemplatedApp } from 'uWebSockets.js';
 import { refuse } from '../../machines/errors.ts';
-import type { Exchange } from '../listener/exchange.ts';
+import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
 import type { HandleExchange } from '../listener/handle-exchange.ts';
 import { answerRefusal, refuseMethod } from './admission.ts';
 
@@ -12,11 +12,15 @@ export type SensorPost = {
   readonly answer: (exchange: Exchange) => Promise<void>;
 };
 
-/** Puts the routes on an app, and a refusal on every other path of sensors. */
+/**
+ * Puts the routes on an app, and a refusal on every other path of sensors. `before` may answer such a path first: the
+ * page has addresses there.
+ */
 export function attachSensorPlane(
   app: TemplatedApp,
   posts: readonly SensorPost[],
   handle: HandleExchange,
+  before: (refusal: ExchangeHandler) => ExchangeHandler = (refusal) => refusal,
 ): void {
   for (const { path, answer } of posts) {
     app.any(
@@ -29,6 +33,6 @@ export function attachSensorPlane(
   }
   app.any(
     '/sensors/*',
-    handle((exchange) => answerRefusal(exchange, refuse('not_found', 'No such route.'))),
+    handle(before((exchange) => answerRefusal(exchange, refuse('not_found', 'No such route.')))),
   );
 }

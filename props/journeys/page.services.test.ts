@@ -1,65 +1,255 @@
-// The plain page in a real browser: what it says, that it asks nobody else for anything, and that it reads in both
-// colour schemes. Screenshots are taken so that a person can look at them; their place is printed.
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+// The page in a real browser on a real Console and Sensor: how it is served, every page in both colour schemes with text of
+// attackers in it, a login with a second factor, and a sensor that goes stale, comes back and is revoked, watched in its
+// statechart. decision: D54, D56
+import { execFileSync } from 'node:child_process';
+import { request } from 'node:https';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Home, makeHome, type Program, removeHome, startProgram } from './programs.ts';
+import { codeOfApp } from '../attacks/person-with-app.ts';
+import { api, items } from './api.ts';
+import {
+  axeOn,
+  launchBrowser,
+  logIn,
+  openWindow,
+  picture,
+  textOf,
+  type Watched,
+} from './browser.ts';
+import { startConsole, startSensor } from './fleet.ts';
+import { eventually, type Home, makeHome, type Program, removeHome } from './programs.ts';
 
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+const START_MS = 180_000;
+const TEST_MS = 240_000;
+const HOSTILE = `"><img src=x onerror=alert(1)></script><script>alert(2)</script>{{7*7}}`;
+const ADMIN = 'admin@localhost';
+const PAGES = [
+  ...[
+    '/',
+    '/sensors',
+    '/events',
+    '/actors',
+    '/actors/machines/store_process',
+    '/coverage',
+    '/audit',
+  ],
+  ...['/deploy', '/settings/general', '/settings/users', '/settings/teams', '/settings/groups'],
+  ...['/settings/sso', '/settings/api-keys', '/settings/tokens', '/settings/license'],
+  ...['/account', '/help', '/docs'],
 ];
+const TABS = [
+  ...['overview', 'actor', 'events', 'processes', 'network', 'inventory', 'certificate', 'audit'],
+];
+
 let home: Home;
-let program: Program;
+let consoleProgram: Program;
+let sensorProgram: Program;
 let browser: Browser;
+let window: Watched;
+let sensorId = '';
+let password = '';
 
 beforeAll(async () => {
-  home = await makeHome();
-  program = startProgram('gateway/cli/service-console.js', ['quickstart', '--no-sensor'], {
-    env: home.env,
+  home = await makeHome({
+    ...{ HEARTBEAT_INTERVAL_MS: 5_000, HEARTBEAT_TIMEOUT_MS: 5_000, STALENESS_WINDOW_MS: 11_000 },
   });
-  await program.prints(/https:\/\/localhost:\d+/, 90_000);
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
-});
+  consoleProgram = await startConsole(home);
+  const told = await consoleProgram.prints(/Password\s+\S+/, START_MS);
+  password = told.split(/\s+/)[1] ?? '';
+  const made = await api(home, 'POST', '/api/v2/enrollment-tokens', {});
+  const { secret } = made.body as { secret: string };
+  sensorProgram = startSensor(home, { token: secret });
+  sensorId = await eventually(
+    'the sensor is fresh',
+    async () => {
+      const path = '/api/v2/sensors?freshness=fresh';
+      const [first] = await items<{ sensor_id: string }>(home, path);
+      return first?.sensor_id ?? null;
+    },
+    START_MS,
+  );
+  await api(home, 'POST', '/api/v2/groups', { name: HOSTILE.slice(0, 60), description: HOSTILE });
+  execFileSync('/bin/true', [HOSTILE]);
+  browser = await launchBrowser();
+  window = await openWindow(browser, `https://localhost:${home.port}`);
+  await logIn(window.page, ADMIN, password);
+  await window.page.getByRole('heading', { name: 'Overview' }).waitFor();
+}, START_MS);
+
 afterAll(async () => {
   await browser?.close();
-  program?.kill('SIGTERM');
-  await program?.exited;
+  if (sensorProgram?.isRunning()) sensorProgram.kill('SIGCONT');
+  for (const program of [sensorProgram, consoleProgram]) program?.kill('SIGTERM');
+  for (const program of [sensorProgram, consoleProgram]) await program?.exited;
   await removeHome(home);
+}, START_MS);
+
+describe('how the page is served', () => {
+  it('should be for browsers; a program gets what programs get', async () => {
+    const html = { accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'br' };
+    const [first, again] = [await get('/sensors', html), await get('/sensors', html)];
+    expect([first.status, first.headers['cache-control']]).toEqual([200, 'no-cache']);
+    const policy = String(first.headers['content-security-policy']);
+    expect(policy).not.toContain('unsafe');
+    const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
+    expect(first.text).toContain(`nonce="${nonce}"`);
+    expect(again.text).not.toContain(nonce);
+    const asset = /src="(\/assets\/[^"]+\.js)"/.exec(first.text)?.[1] ?? '';
+    const script = await get(asset, html);
+    expect([script.status, script.headers['content-encoding']]).toEqual([200, 'br']);
+    expect(script.headers['cache-control']).toContain('immutable');
+    const known = await get(asset, { 'if-none-match': String(script.headers['etag']) });
+    expect(known.status).toBe(304);
+    for (const path of ['/assets/gone.js', '/api/v2/nothing', '/nothing']) {
+      expect([path, (await get(path, html)).status]).toEqual([path, 404]);
+    }
+    expect((await get('/api/v2/sensors', html)).text).toContain('credential_required');
+    expect((await get('/', { accept: '*/*' })).text).toContain('npx service-console login');
+  });
 });
 
-describe('the page at /', () => {
-  it.each(['light', 'dark'] as const)(
-    'should read well in %s and ask nobody else',
-    async (colorScheme) => {
-      const page = await browser.newPage({ ignoreHTTPSErrors: true, colorScheme });
-      const asked: string[] = [];
-      const problems: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).host));
-      page.on('console', (message) => {
-        if (message.type() === 'error') problems.push(message.text());
-      });
-      await page.goto(`https://localhost:${home.port}/`);
-      const text = (await page.textContent('body')) ?? '';
-      expect(text).toContain('0.1.0');
-      const fingerprint = /CA SHA-256\s+([0-9A-F:]{95})/.exec(program.output())?.[1] ?? 'none';
-      expect(text.replaceAll(/\s/g, '')).toContain(fingerprint);
-      expect(await page.getAttribute('a[href*="openapi.json"]', 'href')).toBe(
-        '/api/v2/openapi.json',
-      );
-      expect([...new Set(asked)]).toEqual([`localhost:${home.port}`]);
-      expect(problems).toEqual([]);
-      const screenshot = join(mkdtempSync(join(tmpdir(), 'page-')), `home-${colorScheme}.png`);
-      await page.screenshot({ path: screenshot });
-      process.stderr.write(`screenshot: ${screenshot}\n`);
-      await page.close();
-    },
-  );
+describe('every page', () => {
+  it('should be free of what axe finds, in both schemes, and keep to its policy', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { page, complaints, hosts } = window;
+    const found: string[] = [];
+    for (const path of [...PAGES, ...TABS.map((tab) => `/sensors/${sensorId}/${tab}`)]) {
+      await page.goto(path);
+      await page.locator('main h1').first().waitFor();
+      await page.locator('main [role="status"][aria-label]').first().waitFor({ state: 'detached' });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const name = `${path.replace(sensorId, 'ID').replaceAll('/', '-')}-${colorScheme}`;
+        found.push(...(await axeOn(page)).map((one) => `${name} ${one}`));
+        await picture(page, `1280${name}`);
+      }
+      expect([path, await page.getByRole('alert').count()]).toEqual([path, 0]);
+      expect([path, await page.locator('img[src="x"]').count()]).toEqual([path, 0]);
+    }
+    expect(found).toEqual([]);
+    expect(complaints).toEqual([]);
+    expect([...hosts]).toEqual([`localhost:${home.port}`]);
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+
+  it('should fit a telephone, and show the text of attackers as text', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { page } = window;
+    await page.setViewportSize({ width: 375, height: 800 });
+    for (const path of ['/', '/sensors', '/settings/groups', `/sensors/${sensorId}/actor`]) {
+      await page.goto(path);
+      await page.locator('main h1').first().waitFor();
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      expect([path, wide]).toEqual([path, 375]);
+      await picture(page, `375${path.replace(sensorId, 'ID').replaceAll('/', '-')}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(`/events?binary=true&from=now-1h`);
+    await page
+      .getByRole('button', { name: /onerror/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByText('onerror=alert(1)').first().waitFor();
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+    expect(window.complaints).toEqual([]);
+  });
 });
+
+describe('a sensor in its statechart', () => {
+  const lit = (state: string) =>
+    window.page.locator(`[data-state="${state}"][data-active="true"]`).waitFor();
+
+  it('should go stale while it is stopped, come back, be revoked, and be seen as it was', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { page } = window;
+    await page.goto(`/sensors/${sensorId}/actor`);
+    await lit('freshness.fresh');
+    sensorProgram.kill('SIGSTOP');
+    await lit('freshness.stale');
+    await picture(page, '1280-actor-stale');
+    sensorProgram.kill('SIGCONT');
+    await lit('freshness.fresh');
+
+    await page.getByRole('button', { name: 'Try on the copy' }).click();
+    await page.getByText('Leads to').waitFor();
+    await page.getByRole('button', { name: 'Revoke sensor' }).click();
+    const dialog = page.getByRole('dialog');
+    const name = await textOf(page.locator('main h1').first());
+    await dialog.getByLabel('Name of the sensor').fill(name);
+    await dialog.getByLabel('Reason, for the audit log').fill('the journey is over');
+    await dialog.getByRole('button', { name: 'Revoke sensor' }).click();
+    await lit('trust.revoked');
+
+    // The transition before the last one: the sensor was trusted then.
+    await page.locator('.fs-log button', { hasText: 'fresh' }).first().click();
+    await lit('trust.trusted');
+    expect(new URL(page.url()).searchParams.get('at')).toMatch(/^\d{4}-/);
+    await picture(page, '1280-actor-past');
+    await page.getByRole('button', { name: 'Back to live' }).click();
+    await lit('trust.revoked');
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+describe('a second factor', () => {
+  it('should be turned on, asked for at the next login, and known by its code', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { page } = window;
+    await page.goto('/account');
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const panel = page.getByRole('region', { name: 'Second factor' });
+    await panel.getByLabel('Current password').fill(password);
+    await panel.getByRole('button', { name: 'Show the secret' }).click();
+    const secret = await textOf(panel.locator('.fs-code code'));
+    await panel.getByLabel('Code').fill(codeOfApp(secret, Date.now()));
+    await panel.getByRole('button', { name: 'Turn on' }).click();
+    await panel.locator('.fs-codes li').first().waitFor();
+    const recovery = await textOf(panel.locator('.fs-codes li').first());
+    await panel.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+
+    await logIn(page, ADMIN, password);
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('alert').waitFor();
+    // A code works once and the one of this moment was used: the recovery code stands in for it.
+    await page.getByLabel('Code').fill(recovery);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+});
+
+type Got = {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+};
+
+/** One GET without a session. */
+function get(path: string, headers: Readonly<Record<string, string>>): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port: home.port,
+      path,
+      headers,
+      rejectUnauthorized: false,
+    };
+    const call = request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, text, headers: response.headers });
+      });
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}

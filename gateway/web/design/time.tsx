@@ -11,7 +11,6 @@ const ABSOLUTE = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'medium',
 });
-const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const clock = createStore({
@@ -28,7 +27,6 @@ export function useNow(): number {
 }
 
 export const absolute = (at: string | number): string => `${ABSOLUTE.format(new Date(at))} ${ZONE}`;
-export const clockTime = (at: string | number): string => CLOCK.format(new Date(at));
 
 /** `2 min ago`, `in 3 h`, or the date once it is older than a day. */
 export function relative(atMs: number, nowMs: number): string {

@@ -33,12 +33,7 @@ export function TopBar({
         </ActionIcon>
         <Crumbs nav={nav} />
       </div>
-      <button
-        type="button"
-        className="fs-search-button"
-        onClick={openSearch}
-        aria-label={SHELL_TEXTS.search}
-      >
+      <button type="button" className="fs-search-button" onClick={openSearch}>
         <Icon name="search" size={14} />
         <span>{SHELL_TEXTS.search}</span>
         <Kbd size="xs">Ctrl K</Kbd>
