@@ -13,5 +13,6 @@ export default defineConfig({
     maxWorkers: 2,
     pool: 'forks',
     setupFiles: ['props/seed.ts'],
+    globalSetup: ['props/page-built.ts'],
   },
 });

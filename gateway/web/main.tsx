@@ -23,6 +23,8 @@ window.addEventListener('vite:preloadError', (event) => {
 
 const nonce =
   document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? undefined;
+// What locks the page behind a dialog makes a style element of its own and looks for its nonce here.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 const root = document.getElementById('root');
 if (root === null) throw new Error('the document has no place for the page');
 createRoot(root).render(

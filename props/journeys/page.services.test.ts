@@ -60,9 +60,9 @@ beforeAll(async () => {
   const { secret } = made.body as { secret: string };
   sensorProgram = startSensor(home, { token: secret });
   sensorId = await eventually(
-    'the sensor is fresh',
+    'the sensor and its engine run',
     async () => {
-      const path = '/api/v2/sensors?freshness=fresh';
+      const path = '/api/v2/sensors?engine=running';
       const [first] = await items<{ sensor_id: string }>(home, path);
       return first?.sensor_id ?? null;
     },
@@ -146,11 +146,9 @@ describe('every page', () => {
       await picture(page, `375${path.replace(sensorId, 'ID').replaceAll('/', '-')}`);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.goto(`/events?binary=true&from=now-1h`);
-    await page
-      .getByRole('button', { name: /onerror/ })
-      .first()
-      .click();
+    await page.goto('/events?binary=bin%2Ftrue&event_kind=process_exec');
+    await page.locator('table tbody .fs-row-button').first().click();
+    await page.getByRole('tab', { name: 'JSON' }).click();
     await page.getByRole('dialog').getByText('onerror=alert(1)').first().waitFor();
     expect(await page.locator('img[src="x"]').count()).toBe(0);
     expect(window.complaints).toEqual([]);

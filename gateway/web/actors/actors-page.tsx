@@ -5,10 +5,9 @@ import { useRef, useState } from 'react';
 import { useApi } from '../api/client.ts';
 import type { Actors } from '../api/contract.ts';
 import { useTopic } from '../api/live.ts';
-import { Id } from '../design/copy.tsx';
 import { Json } from '../design/json.tsx';
 import { LinkButton } from '../design/link-button.tsx';
-import { exact } from '../design/numbers.ts';
+import { exact, shortId } from '../design/numbers.ts';
 import { PageFrame } from '../design/page.tsx';
 import { Answered, Nothing } from '../design/states.tsx';
 import { type Column, DataTable } from '../design/table.tsx';
@@ -85,7 +84,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     cell: (actor) =>
       actor.kind === 'sensor' ? (
         <Link to="/sensors/$id/actor" params={{ id: actor.id }}>
-          <Id id={actor.id} />
+          <span title={actor.id}>{shortId(actor.id)}</span>
         </Link>
       ) : (
         <span title={actor.id}>{actor.id}</span>

@@ -11,7 +11,7 @@ export function CopyText({ value, label }: { readonly value: string; readonly la
         const said = copied ? DESIGN_TEXTS.copied : `${DESIGN_TEXTS.copy} ${label ?? ''}`.trim();
         return (
           <Tooltip label={said}>
-            <ActionIcon onClick={copy} aria-label={said} size="sm">
+            <ActionIcon onClick={copy} aria-label={said} size={24}>
               <Icon name={copied ? 'check' : 'copy'} size={14} />
             </ActionIcon>
           </Tooltip>

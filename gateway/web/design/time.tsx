@@ -11,6 +11,11 @@ const ABSOLUTE = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'medium',
 });
+// In lists the year is what everybody knows; it stands in the title.
+const LISTED = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+});
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const clock = createStore({
@@ -54,7 +59,7 @@ export function Ago({ at }: { readonly at: string | number | null | undefined })
 export function At({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={absolute(at)} className="fs-num">
-      {ABSOLUTE.format(new Date(at))}
+      {LISTED.format(new Date(at))}
     </time>
   );
 }

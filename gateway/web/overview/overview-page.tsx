@@ -1,7 +1,7 @@
 // What an operator wants to know first: how the fleet stands, what needs attention, whether the Console itself is well.
 // Every number leads to the list behind it; on an empty fleet this is the first step of enrolling a node.
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { TRUST_HEALTHS, type TrustHealth } from '../../../machines/wire/heartbeat.ts';
 import { useApi } from '../api/client.ts';
 import { useTopic } from '../api/live.ts';
@@ -28,8 +28,10 @@ export function OverviewPage() {
   const some = useApi('GET /sensors', { query: { limit: 1 } });
   const may = useMay();
   useTopic({ topic: 'fleet' }, (patch) => setCounts(patch['counts'] as Counts));
-  const isEmpty = some.data?.items.length === 0 && (counts?.total ?? 0) === 0;
-  if (isEmpty && may('tokens:write')) {
+  // Who began with an empty fleet sees the first sensor arrive where the command stands.
+  const beganEmpty = useRef(false);
+  if (some.data?.items.length === 0 && (counts?.total ?? 0) === 0) beganEmpty.current = true;
+  if (beganEmpty.current && may('tokens:write')) {
     return (
       <PageFrame title={TEXTS.first} about={DEPLOY_TEXTS.about} narrow>
         <Wizard />
