@@ -29,7 +29,7 @@ const PAGES = [
     '/sensors',
     '/events',
     '/actors',
-    '/actors/machines/store_process',
+    '/actors/machines/store-process',
     '/coverage',
     '/audit',
   ],

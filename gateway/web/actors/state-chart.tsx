@@ -115,7 +115,7 @@ function Drawn({
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
       >
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} position="bottom-right" />
       </ReactFlow>
     </figure>
   );

@@ -145,7 +145,7 @@ export type Api = {
   'POST /sso-providers': { body: Of<typeof NewProvider>; answer: Provider };
   'PATCH /sso-providers/:id': { body: Of<typeof ProviderChange>; answer: Provider };
   'DELETE /sso-providers/:id': { answer: null };
-  'POST /sso-providers/:id/check': { answer: Of<typeof Check> };
+  'POST /sso-providers/:id/test': { answer: Of<typeof Check> };
   'GET /audit': { query: Of<typeof AuditListQuery>; answer: Page<Audit> };
 };
 type SensorMembers = { add_sensors?: string[]; remove_sensors?: string[] };

@@ -76,7 +76,7 @@ function ProviderPanel({
     onChange();
   });
   const check = useForm(async () => {
-    const { is_working: isWorking, detail } = await call('POST /sso-providers/:id/check', {
+    const { is_working: isWorking, detail } = await call('POST /sso-providers/:id/test', {
       params,
     });
     setSaid(isWorking ? TEXTS.works : detail);
