@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { codeOfApp } from '../attacks/person-with-app.ts';
 import { axeOn, launchBrowser, logIn, openWindow, picture, textOf } from './browser.ts';
 import { type Home, makeHome, type Program, removeHome, startProgram } from './programs.ts';
 
@@ -60,6 +61,12 @@ it('should lead from the setup code to the first event', { timeout: TEST_MS }, a
   await page.getByRole('heading', { name: 'Log in' }).waitFor({ timeout: START_MS });
   expect(await axeOn(page)).toEqual([]);
   await logIn(page, EMAIL, PASSWORD);
+  // An administrator needs a second factor: the first login sets it up.
+  await page.getByRole('button', { name: 'Show the secret' }).click();
+  const secret = await textOf(page.locator('.fs-code code'));
+  await page.getByLabel('Code').fill(codeOfApp(secret, Date.now()));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('button', { name: 'I have kept them' }).click();
   await page.getByRole('heading', { name: 'Deploy the first sensor' }).waitFor();
   await page.getByRole('button', { name: 'Make a token' }).click();
   const lines = page.locator('.fs-code code');

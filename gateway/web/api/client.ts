@@ -2,7 +2,8 @@
 // is no success.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './contract.ts';
-import { problemOf, unreachable } from './problem.ts';
+import { askFresh } from './fresh.ts';
+import { ApiProblem, problemOf, unreachable } from './problem.ts';
 
 export const API = '/api/v2';
 const CSRF = { 'x-service-csrf': '1' };
@@ -21,8 +22,22 @@ type Loose = {
   readonly params?: Readonly<Record<string, string>>;
 };
 
-/** Calls the API; rejects with an ApiProblem. */
+/** Calls the API; rejects with an ApiProblem. One that asks for fresh credentials waits for them and goes on. */
 export async function call<O extends Operation>(
+  operation: O,
+  options: CallOptions<O>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<O>> {
+  try {
+    return await callOnce(operation, options, signal);
+  } catch (error) {
+    const isAsked = error instanceof ApiProblem && error.code === 'fresh_login_required';
+    if (!isAsked || !(await askFresh())) throw error;
+    return callOnce(operation, options, signal);
+  }
+}
+
+async function callOnce<O extends Operation>(
   operation: O,
   options: CallOptions<O>,
   signal?: AbortSignal,

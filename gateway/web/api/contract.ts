@@ -65,7 +65,9 @@ export type LoginProvider = Of<typeof Offered>['items'][number];
 export type User = Of<typeof UserShape>;
 export type Session = Of<typeof SessionShape>;
 export type Standing = Of<typeof LoggedIn>;
-export type OwnSession = Standing & { readonly scopes: readonly string[] };
+export type OwnSession = Omit<Standing, 'since_last_login'> & {
+  readonly scopes: readonly string[];
+};
 export type IssuedToken = ReturnType<typeof issuedView>;
 
 /** Method and path below /api/v2, with what goes in and what comes back. */
@@ -76,8 +78,9 @@ export type Api = {
   'POST /auth/reset': { body: { secret: string; password: string }; answer: { email: string } };
   'POST /auth/password': {
     body: { current_password: string; new_password: string };
-    answer: { session_id: string; expires_at: string };
+    answer: Pick<Standing, 'session_id' | 'expires_at' | 'stage' | 'needs'>;
   };
+  'POST /auth/reauthenticate': { body: { password?: string; code?: string }; answer: object };
   'GET /auth/sessions': { answer: { readonly items: readonly Session[] } };
   'DELETE /auth/sessions/:id': { answer: { ended: number } };
   'POST /auth/sessions/end-others': { answer: { ended: number } };

@@ -22,9 +22,12 @@ export function LoginPage() {
   const [told, setTold] = useState<Needs | undefined>(undefined);
   const waits = standing.data?.stage === 'partial' ? standing.data.needs : null;
   const needs = told === undefined ? waits : told;
+  // A step may leave another one to be done.
   const enter = async () => {
     cache.removeQueries({ queryKey: sessionQuestion().queryKey });
-    router.history.push(ownPath(returnTo));
+    const now = await cache.fetchQuery(sessionQuestion());
+    if (now.stage === 'full') router.history.push(ownPath(returnTo));
+    else setTold(now.needs);
   };
   const leave = async () => {
     await call('POST /auth/logout', {}).catch(() => undefined);
@@ -35,6 +38,12 @@ export function LoginPage() {
     <main className="fs-alone">
       <div className="fs-alone-card">
         {needs === 'totp' && <CodeForm onDone={enter} onLeave={leave} />}
+        {needs === 'password_change' && (
+          <ChangeForm
+            onStanding={(next) => (next === null ? void enter() : setTold(next))}
+            onLeave={leave}
+          />
+        )}
         {needs === 'totp_enrollment' && (
           <>
             <Title order={1}>{TEXTS.enrolTitle}</Title>
@@ -102,6 +111,41 @@ function PasswordForm({
         </Button>
       ))}
       <Link to="/login/reset">{TEXTS.haveLink}</Link>
+    </>
+  );
+}
+
+function ChangeForm({
+  onStanding,
+  onLeave,
+}: {
+  readonly onStanding: (needs: Needs) => void;
+  readonly onLeave: () => Promise<void>;
+}) {
+  const { isBusy, failure, submit } = useForm(async ({ current = '', next = '', again }) => {
+    if (next !== again) throw new Error(TEXTS.differ);
+    const body = { current_password: current, new_password: next };
+    onStanding((await call('POST /auth/password', { body })).needs);
+  });
+  return (
+    <>
+      <Title order={1}>{TEXTS.changeTitle}</Title>
+      <form onSubmit={submit} className="fs-form">
+        <p className="fs-quiet">{TEXTS.changeHint}</p>
+        <PasswordInput
+          name="current"
+          label={TEXTS.currentPassword}
+          autoComplete="current-password"
+          required
+        />
+        <PasswordInput name="next" label={TEXTS.newPassword} autoComplete="new-password" required />
+        <PasswordInput name="again" label={TEXTS.again} autoComplete="new-password" required />
+        <Failure text={failure} />
+        <Button type="submit" size="sm" loading={isBusy}>
+          {TEXTS.setPassword}
+        </Button>
+      </form>
+      <LeaveButton onLeave={onLeave} />
     </>
   );
 }

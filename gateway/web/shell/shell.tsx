@@ -4,6 +4,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Icon } from '../design/icons.tsx';
 import { ZONE } from '../design/time.tsx';
+import { FreshDialog } from '../session/fresh-dialog.tsx';
 import { FOOT_FROM, type NavItem, useNav } from './nav.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { SHELL_TEXTS } from './texts.ts';
@@ -33,6 +34,7 @@ export function Shell() {
         </nav>
       </Drawer>
       <TopBar nav={nav} onMenu={() => setMenuOpen(true)} />
+      <FreshDialog />
       <main className="fs-main" id="content" tabIndex={-1}>
         <Outlet />
         <footer className="fs-foot fs-meta">
