@@ -25,7 +25,7 @@ export function ActorsPage() {
   const { kind } = route.useSearch();
   const navigate = useNavigate();
   const query = { limit: SHOWN, ...(kind === undefined ? {} : { kind }) };
-  const actors = useApi('GET /system/actors', { query });
+  const actors = useApi('GET /system/actors', { query }, { refetchInterval: 10_000 });
   const lookedAt = useRef(0);
   useTopic({ topic: 'actors' }, () => {
     if (Date.now() - lookedAt.current < LOOK_AGAIN_MS) return;

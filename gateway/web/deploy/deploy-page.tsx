@@ -16,6 +16,9 @@ import { useMay } from '../session/session.ts';
 import { commandsOf, type Target } from './commands.ts';
 import { DEPLOY_TEXTS as TEXTS } from './texts.ts';
 
+/** What the topic told within a second of the last look is seen at the next. */
+const LOOK_AGAIN_MS = 3_000;
+
 export function DeployPage() {
   const may = useMay();
   return (
@@ -90,7 +93,11 @@ function Issued({ issued, target }: { readonly issued: IssuedToken; readonly tar
 
 /** Looks for the sensor that was enrolled since; the fleet's topic says when to look. */
 function Connected({ sinceMs, tokenId }: { readonly sinceMs: number; readonly tokenId: string }) {
-  const newest = useApi('GET /sensors', { query: { sort: '-enrolled_at', limit: 1 } });
+  const newest = useApi(
+    'GET /sensors',
+    { query: { sort: '-enrolled_at', limit: 1 } },
+    { refetchInterval: LOOK_AGAIN_MS },
+  );
   const lookedAt = useRef(0);
   useTopic({ topic: 'fleet' }, () => {
     if (Date.now() - lookedAt.current < 1_000) return;
