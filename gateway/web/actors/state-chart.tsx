@@ -91,7 +91,11 @@ function Drawn({
   return (
     <figure
       className={`fs-chart ${facts.isPast ? 'fs-past' : ''}`}
-      style={{ aspectRatio: chart.width / (chart.height + FRAME_PX) }}
+      style={{
+        aspectRatio: chart.width / (chart.height + FRAME_PX),
+        // Never larger than life: a small machine takes a small place.
+        maxWidth: chart.width + FRAME_PX,
+      }}
     >
       <figcaption className="fs-hidden">
         {label}. {TEXTS.active}: {names.join(', ')}
