@@ -170,14 +170,14 @@ async function more(mark: string, count: number): Promise<void> {
   const wanted = execs(mark).length + count;
   await met(() => execs(mark).length > wanted);
 }
-async function expectEachOnce(mark: string): Promise<void> {
+async function expectEachOnce(mark: string, losses: 'none' | 'those of a restart' = 'none') {
   load?.kill();
   await stop();
   for (const kind of ['process_exec', 'process_exit']) {
     const numbers = numbersOf(linesOf(file()), mark, kind);
     expect(numbers).toEqual(range(numbers[0] ?? -1, numbers.at(-1) ?? -1));
   }
-  expect(facts.pipeline.engine_lost).toBe(0);
+  if (losses === 'none') expect(facts.pipeline.engine_lost).toBe(0);
   expect(programs()).toEqual([]);
 }
 
@@ -281,7 +281,8 @@ describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Senso
     expect(facts.engine.restarts).toBe(1);
     expect(programs()).toHaveLength(1);
     expect(facts.engine.disabled_hooks.map(({ hook }) => hook)).not.toContain('engine/ebpf');
-    await expectEachOnce(MARKS.better);
+    // Another kind of engine takes over with the gap of a restart: what began in it is counted. decision: D50, D51
+    await expectEachOnce(MARKS.better, 'those of a restart');
   });
 
   it('should give way to another build of the engine that Node runs, too', async () => {
