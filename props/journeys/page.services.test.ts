@@ -2,7 +2,9 @@
 // attackers in it, a login with a second factor, and a sensor that goes stale, comes back and is revoked, watched in its
 // statechart. decision: D54, D56
 import { execFileSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOfApp } from '../attacks/person-with-app.ts';
@@ -48,6 +50,7 @@ let browser: Browser;
 let window: Watched;
 let sensorId = '';
 let password = '';
+const markedProgram = () => join(home.folder, 'marked');
 
 beforeAll(async () => {
   home = await makeHome({
@@ -69,7 +72,9 @@ beforeAll(async () => {
     START_MS,
   );
   await api(home, 'POST', '/api/v2/groups', { name: HOSTILE.slice(0, 60), description: HOSTILE });
-  execFileSync('/bin/true', [HOSTILE]);
+  // A program of this journey alone: other programs of the machine are seen as well.
+  copyFileSync('/bin/true', markedProgram());
+  execFileSync(markedProgram(), [HOSTILE]);
   browser = await launchBrowser();
   window = await openWindow(browser, `https://localhost:${home.port}`);
   await logIn(window.page, ADMIN, password);
@@ -154,7 +159,9 @@ describe('every page', () => {
       await picture(page, `375${path.replace(sensorId, 'ID').replaceAll('/', '-')}`);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.goto('/events?binary=bin%2Ftrue&event_kind=process_exec');
+    await page.goto(
+      `/events?binary=${encodeURIComponent(markedProgram())}&event_kind=process_exec`,
+    );
     await page.locator('table tbody .fs-row-button').first().click();
     await page.getByRole('tab', { name: 'JSON' }).click();
     await page.getByRole('dialog').getByText('onerror=alert(1)').first().waitFor();
