@@ -37,9 +37,32 @@ type Locked = {
 };
 type Lock = Readonly<Record<string, Locked>>;
 
-/** The bill of one program as CycloneDX 1.6 JSON text; the same for the same lock file and sources. */
-export function sbomOf(program: ProgramName): string {
-  const lock: Lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+/** Every package of the lock file by its path. */
+export function lockedPackages(): Lock {
+  return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+}
+
+/** Paths of the packages a program runs and of those that they need, but for these and what only they need. */
+export function packagesOf(program: ProgramName, without: readonly string[] = []): string[] {
+  const lock = lockedPackages();
+  const found = new Set<string>();
+  const take = (path: string): void => {
+    const isOut = without.some((name) => path === `node_modules/${name}`);
+    if (isOut || found.has(path) || lock[path] === undefined) return;
+    found.add(path);
+    for (const needed of neededBy(lock, path)) take(needed);
+  };
+  for (const name of importedBy(PROGRAMS[program])) take(`node_modules/${name}`);
+  return [...found].sort();
+}
+
+/**
+ * The bill of one program as CycloneDX 1.6 JSON text, but for packages left out of what is shipped; the same for the same
+ * lock file and sources.
+ */
+export function sbomOf(program: ProgramName, without: readonly string[] = []): string {
+  const lock = lockedPackages();
+  const isIn = (path: string) => !without.some((name) => path === `node_modules/${name}`);
   const { version = '' } = lock[''] ?? {};
   const self = new Models.Component(Enums.ComponentType.Application, program, {
     version,
@@ -54,7 +77,7 @@ export function sbomOf(program: ProgramName): string {
     const component = packageComponent(path, lock[path] ?? {});
     made.set(path, component);
     bom.components.add(component);
-    for (const needed of neededBy(lock, path))
+    for (const needed of neededBy(lock, path).filter(isIn))
       component.dependencies.add(componentAt(needed).bomRef);
     return component;
   };
@@ -62,7 +85,7 @@ export function sbomOf(program: ProgramName): string {
   const embedded = program === 'service-console' ? optionalOf(lock) : [];
   for (const name of ['node', ...embedded, ...importedBy(PROGRAMS[program])]) {
     const path = `node_modules/${name}`;
-    if (lock[path] !== undefined) self.dependencies.add(componentAt(path).bomRef);
+    if (lock[path] !== undefined && isIn(path)) self.dependencies.add(componentAt(path).bomRef);
   }
   if (program === 'service-sensor') {
     for (const library of ENGINE_LIBRARIES) {

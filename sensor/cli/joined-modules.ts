@@ -1,6 +1,6 @@
 // The schema library is 700 modules, which hold 20 MB in a process for as long as it runs; joined, with a file for each of
 // its two entries, they hold 3. Joined once, when the Sensor warms up; without the files it runs from the modules. decision: D1
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,12 @@ const ENTRIES = new Map([
   ['typebox', 'typebox'],
   ['typebox/compile', 'typebox-compile'],
 ]);
+
+/** What the folder of joined modules is called: another version of the library is joined anew. */
+export function joinedName(root: string): string {
+  const about = readFileSync(join(root, 'node_modules', 'typebox', 'package.json'), 'utf8');
+  return `joined-${(JSON.parse(about) as { version: string }).version}`;
+}
 
 /**
  * Joins the modules behind each entry, as this program finds them, into files of this folder, which appears whole or

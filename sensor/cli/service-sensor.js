@@ -17,12 +17,6 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'service-sensor');
 const WARM_UP = 'warm-up';
 const FLUSH_AFTER_MS = 5_000;
 
-// Another version of the library is joined anew.
-const joinedFolder = () => {
-  const about = join(ROOT, 'node_modules', 'typebox', 'package.json');
-  return join(CACHE, `joined-${JSON.parse(readFileSync(about, 'utf8')).version}`);
-};
-
 const isBundled = existsSync(BUNDLED) && realpathSync(BUNDLED) === realpathSync(process.execPath);
 if (!isBundled) {
   ensureInstalled();
@@ -32,16 +26,20 @@ if (!isBundled) {
   run([...flags, SELF, ...process.argv.slice(2)], { env });
 } else if (process.argv[2] === WARM_UP) {
   module.enableCompileCache(CACHE);
-  const { tryToJoin, useJoinedModules } = await import('./joined-modules.ts');
-  await tryToJoin(joinedFolder(), (line) => process.stderr.write(`${line}\n`));
-  useJoinedModules(joinedFolder());
+  const { isJoiningDue, joinedName, tryToJoin, useJoinedModules } = await import(
+    './joined-modules.ts'
+  );
+  const joined = join(CACHE, joinedName(ROOT));
+  // A package brings them.
+  if (isJoiningDue(joined)) await tryToJoin(joined, (line) => process.stderr.write(`${line}\n`));
+  useJoinedModules(joined);
   process.argv[2] = 'version';
   await import('../main.ts');
   await import('./service-sensor.ts');
 } else {
-  const joined = joinedFolder();
   module.enableCompileCache(CACHE);
-  const { isJoiningDue, useJoinedModules } = await import('./joined-modules.ts');
+  const { isJoiningDue, joinedName, useJoinedModules } = await import('./joined-modules.ts');
+  const joined = join(CACHE, joinedName(ROOT));
   // The very first start fills the cache in a process of its own, which then gives all of its memory back.
   if (process.argv[2] === 'run' && isJoiningDue(joined)) {
     const own = [...process.execArgv, SELF, WARM_UP];
