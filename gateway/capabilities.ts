@@ -7,6 +7,7 @@ import { license } from './capabilities/license/license.ts';
 import { settings } from './capabilities/settings/settings.ts';
 import { system } from './capabilities/system/system.ts';
 import { telemetry } from './capabilities/telemetry/telemetry.ts';
+import { installation } from './capabilities/trust/installation.ts';
 import { trust } from './capabilities/trust/trust.ts';
 import type { Capability } from './capability.ts';
 
@@ -15,6 +16,7 @@ export const CAPABILITIES: readonly Capability[] = [
   license,
   fleet,
   access,
+  installation,
   trust,
   telemetry,
   audit,

@@ -2,6 +2,7 @@
 // others; what is put together from them is the same. decision: D58
 
 import type { TemplatedApp } from 'uWebSockets.js';
+import type { Readable } from 'node:stream';
 import type { Registry } from '@prometheus-io/client';
 import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { CheckpointSigner } from '../actors/audit/audit-sealer.ts';
@@ -20,6 +21,7 @@ import type { ConsoleConfig } from './config/config.ts';
 import type { ListenerTls, ListenResult } from './listener/listener.ts';
 import type { Supervised } from './operator-plane/system/store-view.ts';
 import type { PageFiles } from './page/page-files.ts';
+import type { OwnAddress } from './operator-plane/trust/node-url.ts';
 
 /** What whoever opens a store is told. */
 export type Opening = {
@@ -45,6 +47,19 @@ export type ServerTls = ListenerTls & {
   readonly serverCaPem: string;
   /** Lower-case hex. */
   readonly serverCaFingerprintSha256: string;
+  /** Base64 of the SHA-256 of the certificate's public key (SPKI), as curl and HPKP write it. */
+  readonly serverKeyPin: string;
+};
+
+/** The packages that nodes install. */
+export type SensorPackages = {
+  /** The package as it is now; where it is missing and can be made, making it begins. Never rejects. */
+  find(): Promise<
+    | { readonly kind: 'ready'; readonly sha256: string; readonly open: () => Readable }
+    | { readonly kind: 'pending' }
+    | { readonly kind: 'missing'; readonly reason: string }
+  >;
+  close(): void;
 };
 
 /** The certificate authority and the listener's certificate. */
@@ -100,6 +115,9 @@ export type ConsolePorts = {
     readAnswers(): Promise<string | undefined>;
     removeAnswers(): Promise<void>;
   };
+  readonly sensorPackages: SensorPackages;
+  /** Every address this machine has. */
+  readonly ownAddresses: () => readonly OwnAddress[];
   /** Adds facts of the process to the metrics. */
   readonly measureProcess: (registry: Registry) => void;
   /** Runs after the parser is done with the bytes it holds. */

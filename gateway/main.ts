@@ -24,6 +24,8 @@ import { openCertificates } from './process/certificates.ts';
 import { keysFolder, keysOf } from './process/keys.ts';
 import { openLicenseTrust } from './process/license-trust.ts';
 import { listenAt } from './process/listen.ts';
+import { createSensorPackages } from './process/sensor-packages.ts';
+import { ownAddresses } from './process/server-names.ts';
 import { processTime } from './process/time.ts';
 
 export type ConsoleOptions = {
@@ -73,6 +75,8 @@ function portsOf({
     openCounter: () =>
       redisUrl === null ? null : createRedisCounter({ url: redisUrl, timers, logger }),
     answers: setupFiles(config.dataDir),
+    sensorPackages: createSensorPackages({ version, logger }),
+    ownAddresses,
     measureProcess: (register) => collectDefaultMetrics({ register }),
     afterParsing: setImmediate,
   };

@@ -21,6 +21,7 @@ const NO_TLS: ServerTls = {
   clientCaFile: '',
   serverCaPem: '-----BEGIN CERTIFICATE-----\n',
   serverCaFingerprintSha256: 'aabb',
+  serverKeyPin: 'cGlu',
 };
 
 /** Keys that outlive no test; only the audit trail's is a real one. */
@@ -93,6 +94,11 @@ export function memoryPorts(
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
     openCounter: () => null,
     answers: { readAnswers: async () => undefined, removeAnswers: async () => undefined },
+    sensorPackages: {
+      find: async () => ({ kind: 'missing', reason: 'There is no package in memory.' }),
+      close: () => undefined,
+    },
+    ownAddresses: () => [],
     measureProcess: () => undefined,
     afterParsing: setImmediate,
     ...more,

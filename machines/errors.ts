@@ -26,6 +26,11 @@ const REQUEST_ERRORS = {
     title: 'Nothing is here',
     action: 'Check the address and the identifier.',
   },
+  sensor_package_missing: {
+    status: 404,
+    title: 'The package of the Sensor is not on this Console',
+    action: 'Run `npm run package:sensor` in the folder of the Console, then try again.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'This method is not allowed here',
@@ -55,6 +60,11 @@ const REQUEST_ERRORS = {
   overloaded: {
     status: 503,
     title: 'The Console has too much of this to do now',
+    action: 'Try again after Retry-After.',
+  },
+  sensor_package_pending: {
+    status: 503,
+    title: 'The package of the Sensor is being made',
     action: 'Try again after Retry-After.',
   },
   store_unavailable: {

@@ -35,6 +35,8 @@ export type HomeFacts = {
   readonly platform: string;
   readonly baseUrl: string;
   readonly caFingerprint: string;
+  /** What enrols a node, folded. */
+  readonly enrollLine: string;
 };
 
 /** Renders the page. */
@@ -58,12 +60,14 @@ export function renderHome(facts: HomeFacts): string {
 <dt>CA SHA-256</dt><dd><code>${escapeHtml(facts.caFingerprint).replaceAll(':', ':<wbr>')}</code></dd>
 </dl>
 <h2>Log in</h2>
-<pre>npx service-console login --url ${escapeHtml(facts.baseUrl)}</pre>
+<pre>service-console login --url ${escapeHtml(facts.baseUrl)}</pre>
 <h2>See the fleet</h2>
-<pre>npx service-console sensors list</pre>
+<pre>service-console sensors list</pre>
 <h2>Enrol a node</h2>
-<p>Make a token, then give it to the Sensor on the node:</p>
-<pre>npx service-console tokens create</pre>
+<p>Make a token:</p>
+<pre>service-console tokens create</pre>
+<p>Paste this on the node. It installs the Sensor, asks for the token and leaves the Sensor running:</p>
+<pre>${escapeHtml(facts.enrollLine)}</pre>
 <h2>Links</h2>
 <ul>
 <li><a href="/api/v2/openapi.json">API description</a> (OpenAPI 3.1)</li>

@@ -103,7 +103,7 @@ export function createListener(options: ListenerOptions): CreateListenerResult {
 }
 
 /** Binds and frees the port without SO_REUSEPORT: fails when anybody listens on it. Port 0 finds a free one. */
-function probePort(host: string, port: number): Promise<ListenResult> {
+export function probePort(host: string, port: number): Promise<ListenResult> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error) =>

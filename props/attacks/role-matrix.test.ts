@@ -21,7 +21,7 @@ const OPEN: readonly string[] = [
   ...['GET /', 'GET /api/v2/openapi.json', 'GET /ca.pem', 'GET /livez', 'GET /readyz'],
   ...['GET /version', 'POST /api/v2/auth/login', 'POST /api/v2/auth/reset'],
   ...['GET /api/v2/auth/sso/callback', 'GET /api/v2/auth/sso/providers'],
-  'GET /api/v2/auth/sso/start',
+  ...['GET /api/v2/auth/sso/start', 'GET /install.sh', 'GET /sensor-package/:version/:file'],
 ];
 /** Scopes of resources that are still to come: a key may hold them, no route asks for them yet. */
 const RESERVED: readonly string[] = [

@@ -75,7 +75,7 @@ async function checkAdmin(at: Home, program: Program, isFirst: boolean): Promise
   const banner = await program.prints(/Ctrl-C stops everything/).then(program.output);
   const email = /Admin +(\S+@\S+)/.exec(banner)?.[1] ?? '';
   const password = /Password +(\S+) \(shown this once\)/.exec(banner)?.[1];
-  const fingerprint = /CA SHA-256 +([0-9A-F:]{95})/.exec(banner)?.[1] ?? '';
+  const fingerprint = /CA SHA-256 +([0-9a-f]{64})/.exec(banner)?.[1] ?? '';
   assert.notEqual(email, '', banner);
   assert.equal(password !== undefined, isFirst, `the password of the administrator\n${banner}`);
   if (password === undefined) return;

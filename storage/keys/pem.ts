@@ -1,5 +1,5 @@
 // PEM texts that hold one or more certificates, and the fingerprint that names one.
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
@@ -21,4 +21,10 @@ export function isInsideValidity(certificate: X509Certificate, nowMs: number): b
 /** Whether `issuer` is a CA that signed `certificate`; names and the signature are both checked. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Base64 of the SHA-256 of a certificate's public key (SPKI), as `curl --pinnedpubkey` takes it. */
+export function keyPinOf(certificate: X509Certificate): string {
+  const spki = certificate.publicKey.export({ format: 'der', type: 'spki' });
+  return createHash('sha256').update(spki).digest('base64');
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { SERVER_CERTIFICATE_TTL_MS } from '../../machines/limits.ts';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import { ensurePrivateFolder, readIfPresent, writeFileDurably } from './key-files.ts';
-import { fingerprintOf, isInsideValidity, isIssuedBy, readCertificates } from './pem.ts';
+import { fingerprintOf, isInsideValidity, isIssuedBy, keyPinOf, readCertificates } from './pem.ts';
 
 const OID_SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const CHAIN_LENGTH_MAX = 8;
@@ -22,6 +22,8 @@ export type TlsAssets = {
   /** What verifies the server certificate; handed to sensors as their trust anchor. */
   readonly serverCaPem: string;
   readonly serverCaFingerprintSha256: string;
+  /** Base64 of the SHA-256 of the server certificate's public key. */
+  readonly serverKeyPin: string;
   readonly notAfterMs: number;
 };
 export type OperatorTls = {
@@ -48,12 +50,15 @@ export async function prepareTlsAssets(options: {
     await ensurePrivateFolder(options.folder);
     const stored = await readStored(certFile, keyFile, options);
     let notAfterMs = stored?.validToDate.getTime();
+    let leaf = stored;
     if (notAfterMs === undefined) {
       const made = await options.authority.issueServerCertificate(options.names, options.nowMs);
       await writeFileDurably(keyFile, made.keyPem);
       await writeFileDurably(certFile, made.pem, 'public');
       notAfterMs = made.notAfterMs;
+      leaf = readCertificates(made.pem)[0];
     }
+    if (leaf === undefined) throw new Error('the new server certificate cannot be read');
     const assets: TlsAssets = {
       source: 'generated',
       certFile,
@@ -61,6 +66,7 @@ export async function prepareTlsAssets(options: {
       clientCaFile: options.authority.rootsFile,
       serverCaPem: options.authority.rootsPem,
       serverCaFingerprintSha256: options.authority.rootFingerprint,
+      serverKeyPin: keyPinOf(leaf),
       notAfterMs,
     };
     return { ok: true, assets, renewed: stored === undefined };
@@ -131,6 +137,7 @@ async function checkOperatorAssets(
     clientCaFile: context.authority.rootsFile,
     serverCaPem: anchors.map((each) => each.toString()).join(''),
     serverCaFingerprintSha256: fingerprintOf(anchor),
+    serverKeyPin: keyPinOf(leaf),
     notAfterMs: leaf.validToDate.getTime(),
   };
   return { ok: true, assets, renewed: false };

@@ -19,6 +19,7 @@ import type { SystemRouteDeps } from '../../operator-plane/system/system-deps.ts
 import { access } from '../access/access.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { telemetry } from '../telemetry/telemetry.ts';
+import { installation } from '../trust/installation.ts';
 
 export type System = { readonly metrics: Metrics; readonly live: LiveHub };
 
@@ -74,6 +75,7 @@ function shownBy(context: ConsoleContext, metrics: Metrics): SystemRouteDeps {
     baseUrl: () => config.baseUrl,
     caPem: () => context.certificates.tls().serverCaPem,
     caFingerprint: () => colonHex(context.certificates.tls().serverCaFingerprintSha256),
+    enrollLine: () => context.use(installation).line(),
     directories: all.flatMap((one) => one.directories ?? []),
     machines: all.flatMap((one) => one.machines ?? []),
     probes: all.flatMap((one) => one.probes ?? []),

@@ -9,7 +9,6 @@ import { createRevocation, type RevokeSensor } from '../../../actors/trust/revoc
 import { createTokenDesk, type TokenDesk } from '../../../actors/trust/tokens.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
-import { colonHex } from '../../fingerprint-text.ts';
 import { enrollmentTokenRoutes } from '../../operator-plane/trust/enrollment-tokens.ts';
 import { sensorTrustRoutes } from '../../operator-plane/trust/sensor-trust.ts';
 import type { AdmissionDeps } from '../../sensor-plane/deps.ts';
@@ -19,6 +18,7 @@ import { access } from '../access/access.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { license } from '../license/license.ts';
 import { serverCertificateLoop } from './certificate-renewal.ts';
+import { installation } from './installation.ts';
 
 export type Trust = {
   readonly tokens: TokenDesk;
@@ -61,8 +61,7 @@ export const trust: Capability<Trust> = {
     const revokeSensor = createRevocation({ registry, cache, sensors, now: time.now });
     const routes = {
       ...{ registry, teams, tokens, revokeSensor, cursors, fleet: picture, now: time.now },
-      baseUrl: () => config.baseUrl,
-      caFingerprint: () => colonHex(context.certificates.tls().serverCaFingerprintSha256),
+      enrollLine: () => context.use(installation).line(),
     };
     return {
       service: { tokens, revokeSensor, admission },

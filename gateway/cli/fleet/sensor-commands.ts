@@ -18,6 +18,7 @@ import { findGroup, findSensor, findTeam } from '../plumbing/find-by-name.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { age } from '../plumbing/terminal.ts';
 import { addSensorTelemetryCommands } from '../telemetry/sensor-telemetry-commands.ts';
+import { tellEnrollLine } from '../trust/enroll-line-text.ts';
 import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
 import { addSensorLabelCommands } from './sensor-label-commands.ts';
 
@@ -109,8 +110,7 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
         'POST',
         `/api/v2/sensors/${sensor.sensor_id}/reenroll`,
       );
-      io.terminal.talk('On the node, give this token on standard input to:');
-      io.terminal.talk(`  ${issued.enroll_command}`);
+      tellEnrollLine(io.terminal, issued.enroll_command);
       io.terminal.out(issued.secret);
     });
   addSensorLabelCommands(sensors, io);

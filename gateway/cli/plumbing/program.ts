@@ -58,6 +58,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
     .command('quickstart')
     .description('start a Console with embedded stores, and one local Sensor')
     .option('--no-sensor', 'leave the Sensor out')
+    .option('--verbose', 'show the log of both programs')
     .action((options) => start('quickstart', options));
   program
     .command('serve')

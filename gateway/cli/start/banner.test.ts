@@ -8,7 +8,8 @@ import { bannerOf } from './banner.ts';
 
 const facts = {
   ...{ version: '0.1.0', url: 'https://localhost:1', bind: '127.0.0.1', port: 1 },
-  ...{ caFingerprint: 'AA', contextFile: '/c', dataDir: '/d', sensor: null, hostName: 'h' },
+  ...{ caFingerprint: 'AA', contextFile: '/c', dataDir: '/d', sensor: null, program: 'p' },
+  enroll: { line: 'sh -c x', isForOthers: true },
 };
 const banner = (admin: Parameters<typeof bannerOf>[0]['admin']) =>
   bannerOf({ ...facts, admin }, pc.createColors(false));
@@ -41,5 +42,32 @@ describe('the first admin', () => {
     });
     const found = await provideFirstAdmin({ users, hasher: createCheapHasher(), now: () => 2 });
     expect(found).toEqual({ userId: 'u', email: 'me@example.test', password: null });
+  });
+});
+
+describe('the banner', () => {
+  const long = {
+    ...facts,
+    caFingerprint: 'AB:'.repeat(31).concat('CD'),
+    contextFile: '/home/somebody/with/a/rather/long/path/.config/service/config.yaml',
+    enroll: {
+      isForOthers: true,
+      line: `sh -c "$(curl -fsSk --pinnedpubkey sha256//${'k'.repeat(44)} https://192.168.100.200:15483/install.sh)" install --ca-fingerprint ${'ab'.repeat(32)}`,
+    },
+  };
+
+  it.each([false, true])('should fit 80 columns, whatever is in it (colour: %s)', (isColoured) => {
+    const text = bannerOf({ ...long, admin: null }, pc.createColors(isColoured));
+    for (const row of text.replaceAll(/\x1b\[\d+m/g, '').split('\n')) {
+      expect(row.length, row).toBeLessThanOrEqual(80);
+    }
+    expect(text).toContain('abababababababababababababababababababababababababababababababcd');
+    expect(text.replaceAll(' \\\n', ' ')).toContain(long.enroll.line);
+  });
+
+  it('should say when no other node reaches the Console', () => {
+    const enroll = { ...facts.enroll, isForOthers: false };
+    const text = bannerOf({ ...facts, enroll, admin: null }, pc.createColors(false));
+    expect(text).toContain('SERVICE_CONSOLE_BIND=0.0.0.0');
   });
 });

@@ -1,5 +1,9 @@
 // What a person sees when `npm start` is ready: where, how to look, how to add a node, and which addresses are open.
+import { foldLine } from '../../operator-plane/trust/enroll-line.ts';
 import type { Terminal } from '../plumbing/terminal.ts';
+
+const COLUMNS = 80;
+const HEAD_COLUMNS = 15;
 
 export type BannerFacts = {
   readonly version: string;
@@ -12,12 +16,19 @@ export type BannerFacts = {
   readonly sensor: { readonly stateDir: string } | null;
   /** The password is there in the run that made the account, and never again. */
   readonly admin: { readonly email: string; readonly password: string | null } | null;
-  readonly hostName: string;
+  /** What enrols a node, and whether another one reaches the address in it. */
+  readonly enroll: { readonly line: string; readonly isForOthers: boolean };
+  /** How this program is called from any folder. */
+  readonly program: string;
 };
 
 /** The banner, in lines; colours only where the terminal wants them. */
 export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
-  const row = (name: string, value: string) => `  ${pc.dim(name.padEnd(12))} ${value}`;
+  // What is too long for a row stands alone from the first column on, so that no terminal breaks it.
+  const row = (name: string, value: string) =>
+    HEAD_COLUMNS + value.length <= COLUMNS
+      ? `  ${pc.dim(name.padEnd(12))} ${value}`
+      : `  ${pc.dim(name)}\n${value}`;
   const everywhere = facts.bind === '0.0.0.0' || facts.bind === '::';
   const open = everywhere
     ? `every address of this machine, port ${facts.port}`
@@ -26,27 +37,22 @@ export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
     '',
     `  ${pc.bold('Fleet Runtime Security')} ${facts.version}`,
     '',
-    row('Console', pc.cyan(facts.url)),
+    row('Console', facts.url),
     row('Open on', open),
-    row('CA SHA-256', facts.caFingerprint),
-    row('API key', `kept in ${facts.contextFile} (mode 600)`),
+    row('CA SHA-256', facts.caFingerprint.replaceAll(':', '').toLowerCase()),
+    row('API key in', facts.contextFile),
     ...adminRows(facts, row),
     row('Data', facts.dataDir),
-    row(
-      'Evaluation',
-      'no second factor is asked; `serve` asks one of everybody who may change something',
-    ),
-    row(
-      'Sensor',
-      facts.sensor === null ? 'none (--no-sensor)' : `this machine, ${facts.sensor.stateDir}`,
-    ),
+    row('Evaluation', 'no second factor is asked here; `serve` asks for one'),
+    row('Sensor', facts.sensor === null ? 'none (--no-sensor)' : facts.sensor.stateDir),
     '',
     `  ${pc.bold('In a second terminal')}`,
-    '    npx service-console sensors list',
-    '    npx service-console events tail',
+    `    ${facts.program} sensors list`,
+    `    ${facts.program} events tail`,
     '',
-    `  ${pc.bold('Enrol another node')} (a checkout there; the token travels on stdin, never in arguments)`,
-    `    ${enrolLine(facts)}`,
+    `  ${pc.bold('Enrol another node')}: make a token here`,
+    `    ${facts.program} tokens create`,
+    ...enrolRows(facts),
     '',
     `  ${pc.dim('Ctrl-C stops everything in order.')}`,
     '',
@@ -54,10 +60,15 @@ export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
   return `${lines.join('\n')}\n`;
 }
 
-function enrolLine(facts: BannerFacts): string {
-  const url = `https://${facts.hostName}:${facts.port}`;
-  const fingerprint = facts.caFingerprint.replaceAll(':', '').toLowerCase();
-  return `npx service-console tokens create -o name | ssh NODE 'cd CHECKOUT && npx service-sensor run --url ${url} --ca-fingerprint ${fingerprint} --token-file -'`;
+// From the first column on, so that it can be copied as it stands.
+function enrolRows({ enroll }: BannerFacts): readonly string[] {
+  const line = foldLine(enroll.line, COLUMNS);
+  if (enroll.isForOthers) return ['  and paste this there; it asks for the token:', line];
+  return [
+    '  and paste this; it asks for the token. Only this machine reaches that address:',
+    '  SERVICE_CONSOLE_BIND=0.0.0.0 opens the Console to others.',
+    line,
+  ];
 }
 
 function adminRows(

@@ -22,6 +22,8 @@ export type LocalSensorOptions = {
   /** Makes a one-time token; asked only when this machine has no identity yet. */
   readonly createToken: () => Promise<string>;
   readonly logger: Logger;
+  /** Whether its log goes to this terminal. */
+  readonly isVerbose: boolean;
 };
 
 /** Where the Sensor of this machine keeps its state. */
@@ -65,8 +67,9 @@ export async function startLocalSensor(options: LocalSensorOptions): Promise<Loc
           ...options.env,
           ...sensorProcess.env,
           SERVICE_SENSOR_STATE_DIR: stateDir,
-          // Quick start is for people: the Sensor speaks up only when something is wrong.
-          SERVICE_LOG_LEVEL: options.env['SERVICE_LOG_LEVEL'] ?? 'warn',
+          // Its last words are a sentence; its log is for those who ask.
+          SERVICE_LOG_LEVEL:
+            options.env['SERVICE_LOG_LEVEL'] ?? (options.isVerbose ? 'info' : 'silent'),
           ...(token === null ? {} : { SERVICE_SENSOR_TOKEN: token }),
         },
       },

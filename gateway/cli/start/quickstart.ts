@@ -1,65 +1,78 @@
 // `npm start`: a Console with embedded stores that provisions itself, one Sensor on this machine, and a command-line
 // context for the second terminal. Ctrl-C stops the Sensor, then the Console, then the stores. decision: D17
 import { existsSync, readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { FirstAdmin } from '../../../actors/access/first-admin.ts';
 import { createLogger } from '../../../actors/runtime/json-log.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import { SIGNAL_REPEAT_MS } from '../../../machines/limits.ts';
+import { installation } from '../../capabilities/trust/installation.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
 import type { Console } from '../../console.ts';
 import { startConsole } from '../../main.ts';
 import { findPage } from '../../page/find-page.ts';
 import { contextFilePath, saveContext } from '../plumbing/context-file.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { createPlainLog } from '../plumbing/plain-log.ts';
+import { programPath } from '../plumbing/program-path.ts';
 import { programVersion } from '../plumbing/program-version.ts';
 import { processTerminal } from '../plumbing/terminal.ts';
 import { CONFIGURATION_FILE, setupFiles } from '../settings/setup-files.ts';
 import { bannerOf } from './banner.ts';
 import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
 import { ownerOf } from './owner.ts';
+import { demandContextPlace, demandPlace, startFailure } from './start-problem.ts';
 
 const CONTEXT_NAME = 'local';
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Runs until it is told to stop; resolves to the exit code. */
-export async function runQuickstart(options: { readonly sensor?: boolean } = {}): Promise<number> {
+export type QuickstartOptions = { readonly sensor?: boolean; readonly verbose?: boolean };
+
+/** Runs until it is told to stop; resolves to the exit code. What fails on the way leaves nothing running. */
+export async function runQuickstart(options: QuickstartOptions = {}): Promise<number> {
   const env: Env = process.env;
   const isRoot = process.getuid?.() === 0;
   const config = readConfig(env, isRoot);
-  // Quick start is for people: below a warning the log stays quiet unless somebody asks for it.
-  const logger = createLogger(env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'warn');
+  await demandPlace(config);
+  demandContextPlace(contextFilePath(env), config);
+  // Quick start is for people: they read sentences, unless they ask for the log.
+  const isVerbose = options.verbose === true || Boolean(env['SERVICE_LOG_LEVEL']);
+  const logger = isVerbose ? createLogger(config.logLevel) : createPlainLog(process.stderr);
+  let isTold = false;
+  const stopped = onStopSignal(logger).then(() => {
+    isTold = true;
+    process.stderr.write('Stopping...\n');
+  });
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
   const page = await findPage({ dataDir: config.dataDir, tell });
   tell('Starting the databases and the Console...');
-  const started = await startConsole({
-    ...{ config, page },
-    version: programVersion(),
-    logger,
-    isQuickStart: true,
-  });
-  if (!started.ok) {
-    throw new CommandFailure(
-      EXIT.failed,
-      `the Console could not start: ${started.step}: ${started.reason}`,
-      'mend the reason and start again; nothing was left running',
-    );
-  }
-  await noteConfigured(config);
+  const version = programVersion();
+  const started = await startConsole({ config, page, version, logger, isQuickStart: true });
+  if (!started.ok) throw startFailure(started.step, started.reason, config);
   const { console: running } = started;
-  const stopped = onStopSignal(logger);
-  const admin = await ownerOf(running).provideFirstAdmin();
-  await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
-  const sensor =
-    options.sensor === false ? null : await openSensor({ running, env, isRoot, logger });
-  tellReady({ running, config, env, sensor, admin });
-  await stopped;
-  process.stderr.write('Stopping...\n');
-  await sensor?.stop();
-  await running.stop();
-  return EXIT.ok;
+  const closers: (() => Promise<void>)[] = [() => running.stop()];
+  try {
+    if (isTold) return EXIT.ok;
+    await noteConfigured(config);
+    const admin = await ownerOf(running).provideFirstAdmin();
+    await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
+    const asked = options.sensor !== false;
+    const sensor = asked ? await openSensor({ running, env, isRoot, logger, isVerbose }) : null;
+    if (sensor !== null) closers.push(() => sensor.stop());
+    tellReady({ running, config, env, sensor, admin });
+    await stopped;
+    return EXIT.ok;
+  } catch (error) {
+    throw startFailure('after the start', reasonOf(error), config);
+  } finally {
+    for (const close of closers.reverse()) await close();
+    process.stderr.write('Stopped.\n');
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 // A Console that runs is set up: `serve` on the same data takes it over instead of asking for everything anew.
@@ -124,8 +137,9 @@ async function openSensor(deps: {
   readonly env: Env;
   readonly isRoot: boolean;
   readonly logger: Logger;
+  readonly isVerbose: boolean;
 }): Promise<LocalSensor | null> {
-  const { running, env, isRoot, logger } = deps;
+  const { running, env, isRoot, logger, isVerbose } = deps;
   const stateDir = sensorStateDir({ env, isRoot });
   const sensorId = knownIdentity(stateDir);
   if (sensorId !== null && !(await ownerOf(running).isKnownSensor(sensorId))) {
@@ -141,6 +155,7 @@ async function openSensor(deps: {
     caFingerprint: running.caFingerprint.replaceAll(':', '').toLowerCase(),
     createToken: () => ownerOf(running).createToken('quick start'),
     logger,
+    isVerbose,
   });
 }
 
@@ -163,6 +178,7 @@ function tellReady(deps: {
   readonly admin: FirstAdmin | null;
 }): void {
   const { running, config, env, sensor, admin } = deps;
+  const installed = running.context.use(installation);
   process.stdout.write(
     bannerOf(
       {
@@ -175,7 +191,8 @@ function tellReady(deps: {
         dataDir: config.dataDir,
         sensor,
         admin,
-        hostName: hostname(),
+        enroll: { line: installed.line(), isForOthers: installed.url().isForOthers },
+        program: programPath(),
       },
       processTerminal(env).colors,
     ),

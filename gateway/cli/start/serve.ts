@@ -9,27 +9,25 @@ import { startConsole } from '../../main.ts';
 import { findPage } from '../../page/find-page.ts';
 import type { PageFiles } from '../../page/page-files.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { programPath } from '../plumbing/program-path.ts';
 import { programVersion } from '../plumbing/program-version.ts';
 import { onStopSignal, readConfig } from './quickstart.ts';
 import { openSetup, type RunningSetup } from './serve-setup.ts';
+import { demandPlace, startFailure } from './start-problem.ts';
 
 /** Runs until it is told to stop; resolves to the exit code. */
 export async function runServe(): Promise<number> {
   const source = { env: process.env, isRoot: process.getuid?.() === 0 };
   const config = readConfig(source.env, source.isRoot);
   const logger = createLogger(config.logLevel);
+  await demandPlace(config);
   const page = await findPage({
     dataDir: config.dataDir,
     tell: (line) => logger.info(line),
   });
   if (needsSetup(source)) return runSetup({ config, page }, logger);
   const started = await startConsole({ config, page, version: programVersion(), logger });
-  if (!started.ok) {
-    throw new CommandFailure(
-      EXIT.failed,
-      `the Console could not start: ${started.step}: ${started.reason}`,
-    );
-  }
+  if (!started.ok) throw startFailure(started.step, started.reason, config);
   logger.info(
     { port: started.console.port, caFingerprint: started.console.caFingerprint },
     'serving',
@@ -69,6 +67,6 @@ async function runSetup(
 // The code is for people at this terminal; the log, which is sent elsewhere, never holds it.
 function tellCode({ port, caFingerprint }: RunningSetup, code: string): void {
   process.stderr.write(
-    `\nThis Console is not set up yet.\n  Open        https://localhost:${port}/setup\n  or run      npx service-console setup\n  Setup code  ${code}\n  CA SHA-256  ${caFingerprint}\n\n`,
+    `\nThis Console is not set up yet.\n  Open        https://localhost:${port}/setup\n  or run      ${programPath()} setup\n  Setup code  ${code}\n  CA SHA-256  ${caFingerprint}\n\n`,
   );
 }

@@ -11,7 +11,8 @@ import {
   withTimeout,
 } from '../plumbing/command-run.ts';
 import { json, jsonLine, printList, type View } from '../plumbing/output.ts';
-import { age, plain } from '../plumbing/terminal.ts';
+import { age } from '../plumbing/terminal.ts';
+import { tellEnrollLine } from './enroll-line-text.ts';
 
 const LIST_MAX = 10_000;
 
@@ -48,8 +49,7 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
       if (format === 'json') return io.terminal.out(json(issued));
       if (format === 'jsonl') return io.terminal.out(jsonLine(issued));
       io.terminal.talk(`Usable once, until ${issued.expires_at}; it is not shown again.`);
-      io.terminal.talk('On the node, give it on standard input to:');
-      io.terminal.talk(`  ${plain(issued.enroll_command)}`);
+      tellEnrollLine(io.terminal, issued.enroll_command);
       return io.terminal.out(issued.secret);
     });
 

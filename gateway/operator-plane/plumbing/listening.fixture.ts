@@ -23,7 +23,7 @@ export async function listenWithFixture(more: FixtureOptions = {}) {
   const serverCaFingerprintSha256 = new X509Certificate(caPem).fingerprint256
     .replaceAll(':', '')
     .toLowerCase();
-  const tls = { ...files, serverCaPem: caPem, serverCaFingerprintSha256 };
+  const tls = { ...files, serverCaPem: caPem, serverCaFingerprintSha256, serverKeyPin: 'cGlu' };
   const port = await freePort();
   const url = `https://localhost:${port}`;
   const failures: unknown[] = [];

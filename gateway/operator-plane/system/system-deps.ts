@@ -13,6 +13,8 @@ export type SystemRouteDeps = {
   readonly caPem: () => string;
   /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
   readonly caFingerprint: () => string;
+  /** What enrols a node when it is pasted there. */
+  readonly enrollLine: () => string;
   readonly directories: readonly DirectoryView[];
   readonly crashes: Pick<CrashLog, 'recent'>;
   readonly machines: readonly AnyStateMachine[];

@@ -10,7 +10,6 @@ import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, PageOf, PageQuery, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
-import { enrollCommandOf } from './enroll-command.ts';
 import type { TrustRouteDeps } from './trust-deps.ts';
 
 const Token = Type.Object({
@@ -50,13 +49,13 @@ export function tokenView(row: TokenRow, nowMs: number): Type.Static<typeof Toke
 
 /** The answer that tells a secret, once. */
 export function issuedView(
-  deps: Pick<TrustRouteDeps, 'now' | 'baseUrl' | 'caFingerprint'>,
+  deps: Pick<TrustRouteDeps, 'now' | 'enrollLine'>,
   issued: { readonly secret: string; readonly token: TokenRow },
 ): Type.Static<typeof IssuedToken> {
   return {
     ...tokenView(issued.token, deps.now()),
     secret: issued.secret,
-    enroll_command: enrollCommandOf(deps.baseUrl(), deps.caFingerprint()),
+    enroll_command: deps.enrollLine(),
   };
 }
 

@@ -9,10 +9,8 @@ import type { FleetView } from '../plumbing/deps.ts';
 export type TrustRouteDeps = {
   readonly now: () => number;
   readonly cursors: CursorSigner;
-  /** Where sensors reach this Console. */
-  readonly baseUrl: () => string;
-  /** SHA-256 of the CA certificate, as colon-separated upper-case hex. */
-  readonly caFingerprint: () => string;
+  /** What enrols a node when it is pasted there. */
+  readonly enrollLine: () => string;
   readonly registry: Pick<SensorRegistry, 'listTokens' | 'revokeToken'>;
   readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;

@@ -52,6 +52,7 @@ export function consolePorts(of: {
   const certificates = worldCertificates(life, of.random);
   const tls: ServerTls = {
     ...{ certFile: '', keyFile: '', clientCaFile: '', serverCaFingerprintSha256: 'aabb' },
+    serverKeyPin: 'cGlu',
     serverCaPem: certificates.rootsPem,
   };
   return memoryPorts(ports, {
