@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../errors.ts';
-import { judgeRefusal } from './enrollment.rules.ts';
+import { judgeRefusal, refusalSentence } from './enrollment.rules.ts';
 
 const FINAL = [
   'token_invalid',
@@ -13,6 +13,18 @@ const FINAL = [
   'malformed_request',
   'malformed_body',
 ];
+
+describe('refusalSentence', () => {
+  it('should name the next command, on one line', () => {
+    for (const code of ['token_expired', 'token_consumed', 'token_invalid', 'sensor_is_revoked']) {
+      expect(refusalSentence(code, 'Because.')).toMatch(
+        /^[a-z_]+: Because; .*service-console tokens create$/,
+      );
+    }
+    expect(refusalSentence('license_limit', 'Full.')).toContain('service-console license import');
+    expect(refusalSentence('console_not_trusted', 'Why.')).toBe('console_not_trusted: Why.');
+  });
+});
 
 describe('judgeRefusal', () => {
   it.each(FINAL)('should take %s for final, with what was said', (code) => {

@@ -14,6 +14,27 @@ export const FINAL_ENROLLMENT_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'malformed_body',
 ]);
 
+const NEW_TOKEN = 'make a new one on the Console: service-console tokens create';
+/** What a person does about a refusal. */
+const NEXT: Readonly<Record<string, string>> = {
+  token_invalid: `check that the token is of this Console, or ${NEW_TOKEN}`,
+  token_consumed: NEW_TOKEN,
+  token_expired: NEW_TOKEN,
+  sensor_is_revoked: NEW_TOKEN,
+  license_limit:
+    'import a license with more nodes on the Console: service-console license import FILE',
+  csr_refused: 'try again with another --node-name, and look at service-sensor doctor',
+  schema_violation: 'this Sensor and its Console may be of different versions: install it anew',
+};
+
+/** A refusal in one line, with what to do next where that is known. */
+export function refusalSentence(code: string, detail: string): string {
+  const next = NEXT[code];
+  return next === undefined
+    ? `${code}: ${detail}`
+    : `${code}: ${detail.replace(/\.$/, '')}; ${next}`;
+}
+
 export type EnrollmentAttempt =
   | { readonly kind: 'enrolled'; readonly sensorId: string; readonly notAfterMs: number }
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }

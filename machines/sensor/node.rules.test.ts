@@ -22,7 +22,11 @@ describe('enrollmentFailure', () => {
   it('should tell a refusal from a Console that was not reached', () => {
     expect(
       enrollmentFailure({ kind: 'refused', code: 'token_invalid', detail: 'no such token' }),
-    ).toEqual({ exitCode: 6, reason: 'token_invalid: no such token' });
+    ).toEqual({
+      exitCode: 6,
+      reason:
+        'token_invalid: no such token; check that the token is of this Console, or make a new one on the Console: service-console tokens create',
+    });
     expect(enrollmentFailure({ kind: 'retry', reason: 'no route', retryAfterMs: null })).toEqual({
       exitCode: 7,
       reason: 'no route',

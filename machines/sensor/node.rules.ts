@@ -1,5 +1,5 @@
 // What the root does with what it finds on disk, and the exit codes a supervisor reads.
-import type { EnrollmentAttempt } from './enrollment.rules.ts';
+import { type EnrollmentAttempt, refusalSentence } from './enrollment.rules.ts';
 
 export const EXIT = {
   ok: 0,
@@ -54,7 +54,7 @@ export function enrollmentFailure(attempt: EnrollmentAttempt | undefined): {
   readonly reason: string;
 } {
   if (attempt?.kind === 'refused') {
-    return { exitCode: EXIT.refusedByState, reason: `${attempt.code}: ${attempt.detail}` };
+    return { exitCode: EXIT.refusedByState, reason: refusalSentence(attempt.code, attempt.detail) };
   }
   return { exitCode: EXIT.unreachable, reason: attempt?.kind === 'retry' ? attempt.reason : '' };
 }

@@ -8,6 +8,7 @@ import { EnrollResponse, SENSOR_PATHS } from '../../machines/wire/enrollment.ts'
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Identity } from '../state-directory/identity.ts';
 import { parseFingerprint } from '../transport/pinned-ca.ts';
+import { troubleSentence } from '../transport/trouble-sentence.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type Parts, startActor } from './parts.ts';
 
@@ -88,9 +89,10 @@ async function attempt(parts: EnrollmentParts, token: string): Promise<Enrollmen
   if (!answer.ok) {
     if (answer.kind === 'refused')
       return judgeRefusal(answer.code, answer.detail, answer.retryAfterMs);
-    const { kind, detail } = answer.trouble;
-    if (kind === 'console_not_trusted') return { kind: 'refused', code: kind, detail };
-    return { kind: 'retry', reason: `${kind}: ${detail}`, retryAfterMs: null };
+    const { kind } = answer.trouble;
+    const reason = troubleSentence(answer.trouble, consoleUrl, parts.now());
+    if (kind === 'console_not_trusted') return { kind: 'refused', code: kind, detail: reason };
+    return { kind: 'retry', reason, retryAfterMs: null };
   }
   return install(parts, answer.json);
 }
@@ -143,7 +145,11 @@ async function trustAnchor(parts: EnrollmentParts): Promise<Anchor> {
   if (config.caFingerprint !== null) {
     const fingerprint = parseFingerprint(config.caFingerprint);
     if (fingerprint === null) {
-      return { ok: false, isReachable: true, reason: 'the fingerprint must be 64 hex digits' };
+      return {
+        ok: false,
+        isReachable: true,
+        reason: '--ca-fingerprint must be 64 hex digits: copy it whole',
+      };
     }
     return transport.fetchPinnedCa(consoleUrl, fingerprint, config.proxyUrl);
   }

@@ -28,10 +28,15 @@ async function main(): Promise<number> {
     .option('--flavor <flavor>', 'standard or telecom')
     .option('--declared-role <role>', 'network function role')
     .option('--label <key=value...>', 'labels')
+    .option('--timeout <seconds>', 'give up after this time', '60')
     .action(
       act(async (flags, config) => {
         const { runEnroll } = await import('./enroll.ts');
-        return runEnroll(config, () => readToken(tokenFileOf(flags), process.env));
+        return runEnroll(
+          config,
+          () => readToken(tokenFileOf(flags), process.env),
+          String(flags['timeout']),
+        );
       }),
     );
   withTrust(program.command('run').description('collect and forward until stopped')).action(

@@ -4,8 +4,8 @@ import { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { REQUEST_TIMEOUT_MS } from '../../machines/limits.ts';
 import { createTlsAgent } from './agent.ts';
-import { sentenceOf } from './answer.ts';
 import { exchange } from './console-client.ts';
+import { troubleSentence } from './trouble-sentence.ts';
 
 export type PinnedCa =
   | { readonly ok: true; readonly caPem: string }
@@ -44,17 +44,20 @@ export async function fetchPinnedCa(
       timeoutMs: REQUEST_TIMEOUT_MS,
     });
     if (!answer.ok) {
-      return { ok: false, isReachable: answer.kind === 'refused', reason: sentenceOf(answer) };
+      const isReachable = answer.kind === 'refused';
+      const reason = isReachable
+        ? `what answers at ${baseUrl.host} is no Console (${answer.code}): check --url`
+        : troubleSentence(answer.trouble, baseUrl, Date.now());
+      return { ok: false, isReachable, reason };
     }
     leaf ??= proxyUrl === null ? await lookAtLeaf(baseUrl) : undefined;
-    const ca = certificatesIn(answer.text ?? '').find(
-      (one) => parseFingerprint(one.fingerprint256) === fingerprint,
-    );
+    const shown = certificatesIn(answer.text ?? '');
+    const ca = shown.find((one) => parseFingerprint(one.fingerprint256) === fingerprint);
     if (ca === undefined) {
       return {
         ok: false,
         isReachable: true,
-        reason: 'the Console shows another CA than the pinned one',
+        reason: otherCa(baseUrl, fingerprint, shown),
       };
     }
     if (leaf === undefined || !leaf.checkIssued(ca) || !leaf.verify(ca.publicKey)) {
@@ -68,6 +71,12 @@ export async function fetchPinnedCa(
   } finally {
     agent.destroy();
   }
+}
+
+function otherCa(url: URL, named: string, shown: readonly X509Certificate[]): string {
+  if (shown.length === 0) return `what answers at ${url.host} shows no CA: check --url`;
+  const values = shown.map((one) => parseFingerprint(one.fingerprint256)).join(', ');
+  return `the CA of ${url.host} is ${values}, and --ca-fingerprint names ${named}: compare with the Console itself`;
 }
 
 /** The certificates of a PEM text; what cannot be read is left out. */
