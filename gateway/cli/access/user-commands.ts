@@ -1,7 +1,9 @@
 // `service-console users ...`: accounts by id or e-mail address. The secret of a link is the data on stdout, everything
 // about it is talk.
+import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import { ROLES } from '../../../machines/trust/roles.rules.ts';
+import { foldLine } from '../../operator-plane/trust/enroll-line.ts';
 import type { Client } from '../plumbing/client.ts';
 import {
   type CommandIo,
@@ -15,11 +17,14 @@ import {
   withTimeout,
   withWatch,
 } from '../plumbing/command-run.ts';
+import { resolveConnection } from '../plumbing/context-file.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { json, jsonLine, printList, printRecord, type View } from '../plumbing/output.ts';
+import { programPath } from '../plumbing/program-path.ts';
 import { age, plain } from '../plumbing/terminal.ts';
 import { addUserLabelCommands } from './user-label-commands.ts';
 
+const COLUMNS = 80;
 const LIST_MAX = 10_000;
 const ROLE_NAMES = ROLES.join('|');
 
@@ -219,7 +224,16 @@ function linkFor(client: Client, user: Pick<User, 'user_id'>): Promise<Link> {
 
 function tellLink(io: CommandIo, { expires_at: expiresAt }: Link): void {
   io.terminal.talk(`The secret sets a password once, until ${expiresAt}; it is not shown again:`);
-  io.terminal.talk('  service-console password reset --url CONSOLE (or POST /api/v2/auth/reset)');
+  const { url, ca } = resolveConnection(io.env);
+  const line = `${programPath()} password reset --url ${plain(url)}`;
+  io.terminal.talk(foldLine(`${line}${trustWords(ca)}`, COLUMNS));
+}
+
+// Whoever sets the password may never have spoken to this Console.
+function trustWords(ca: string | null): string {
+  if (ca === null) return '';
+  const fingerprint = new X509Certificate(ca).fingerprint256.replaceAll(':', '').toLowerCase();
+  return ` --ca-fingerprint ${fingerprint}`;
 }
 
 function roleOf(text: string): string {

@@ -50,6 +50,10 @@ describe('users', () => {
   it('should be made with a link whose secret alone is on stdout', async () => {
     const made = await run('create', 'Ana@example.test', '--role', 'analyst', '--name', 'Ana');
     expect(made).toMatchObject({ code: EXIT.ok, out: [expect.stringMatching(/^svcl_/)] });
+    // It can be pasted as it stands: the program by its path, the Console by its address.
+    expect(made.err.replaceAll(' \\\n', ' ')).toMatch(
+      /^'?\/.*service-console\.js'? password reset --url https:\/\/\S+/m,
+    );
     expect(made.err).toContain('is not shown again');
     const again = await run('create', 'ana@example.test', '--role', 'viewer');
     expect(again).toMatchObject({ code: EXIT.refused, out: [] });

@@ -5,12 +5,20 @@ import { plain } from './terminal.ts';
 const FIELD_MAX_CHARS = 200;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Writes warnings and errors as text. */
-export function createPlainLog(to: { write(text: string): unknown }): Logger {
+export type PlainLog = {
+  readonly logger: Logger;
+  /** While something starts or stops, what is lost on the way is told by how that ends. */
+  tell(isTelling: boolean): void;
+};
+
+/** Writes warnings and errors as text, once it is told to. */
+export function createPlainLog(to: { write(text: string): unknown }): PlainLog {
+  let isTelling = false;
   const quiet = (): void => undefined;
   const tell =
     (word: string) =>
     (fields: Fields | string, text?: string): void => {
+      if (!isTelling) return;
       const facts = typeof fields === 'string' ? [] : Object.entries(fields).map(factOf);
       const more = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
       to.write(`${word}: ${plain(text ?? fields)}${more}\n`);
@@ -19,7 +27,12 @@ export function createPlainLog(to: { write(text: string): unknown }): Logger {
     ...{ debug: quiet, info: quiet, warn: tell('warning'), error: tell('error') },
     child: () => logger,
   };
-  return logger;
+  return {
+    logger,
+    tell(wanted) {
+      isTelling = wanted;
+    },
+  };
 }
 
 function factOf([name, value]: [string, unknown]): string {

@@ -38,10 +38,12 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
   demandContextPlace(contextFilePath(env), config);
   // Quick start is for people: they read sentences, unless they ask for the log.
   const isVerbose = options.verbose === true || Boolean(env['SERVICE_LOG_LEVEL']);
-  const logger = isVerbose ? createLogger(config.logLevel) : createPlainLog(process.stderr);
+  const plainLog = createPlainLog(process.stderr);
+  const logger = isVerbose ? createLogger(config.logLevel) : plainLog.logger;
   let isTold = false;
   const stopped = onStopSignal(logger).then(() => {
     isTold = true;
+    plainLog.tell(false);
     process.stderr.write('Stopping...\n');
   });
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
@@ -61,6 +63,7 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
     const sensor = asked ? await openSensor({ running, env, isRoot, logger, isVerbose }) : null;
     if (sensor !== null) closers.push(() => sensor.stop());
     tellReady({ running, config, env, sensor, admin });
+    plainLog.tell(!isTold);
     await stopped;
     return EXIT.ok;
   } catch (error) {
