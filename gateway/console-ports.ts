@@ -20,8 +20,8 @@ import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.
 import type { ConsoleConfig } from './config/config.ts';
 import type { ListenerTls, ListenResult } from './listener/listener.ts';
 import type { Supervised } from './operator-plane/system/store-view.ts';
-import type { PageFiles } from './page/page-files.ts';
 import type { OwnAddress } from './operator-plane/trust/node-url.ts';
+import type { PageFiles } from './page/page-files.ts';
 
 /** What whoever opens a store is told. */
 export type Opening = {

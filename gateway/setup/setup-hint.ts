@@ -17,7 +17,7 @@ export function renderSetupHint(): string {
 <main>
 <h1>Set up this Console</h1>
 <p>On the machine where it runs, with the code that was printed there:</p>
-<pre>npx service-console setup</pre>
+<pre>service-console setup</pre>
 </main>
 </body>
 </html>

@@ -117,7 +117,7 @@ describe('how the page is served', () => {
       expect([path, (await get(path, html)).status]).toEqual([path, 404]);
     }
     expect((await get('/api/v2/sensors', html)).text).toContain('credential_required');
-    expect((await get('/', { accept: '*/*' })).text).toContain('npx service-console login');
+    expect((await get('/', { accept: '*/*' })).text).toContain('<pre>service-console login');
   });
 });
 

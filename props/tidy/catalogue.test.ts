@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as loopLimits from '../../machines/console/runtime/loop-limits.ts';
-import * as firstHourLimits from '../../machines/console/trust/first-hour-limits.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import { errorsPage, LIMITS, limitsPage } from '../pages/pages.ts';
 import { filesLike, textOf } from './files.ts';
@@ -30,24 +28,6 @@ describe('error catalogue', () => {
     expect(unused).toEqual([...LATER_CODES].sort((a, b) => unused.indexOf(a) - unused.indexOf(b)));
   });
 });
-
-const fileOf = (name: string) => {
-  if (Object.hasOwn(loopLimits, name)) return 'machines/console/runtime/loop-limits.ts';
-  if (Object.hasOwn(firstHourLimits, name)) return 'machines/console/trust/first-hour-limits.ts';
-  if (Object.hasOwn(tetragonLimits, name)) return 'machines/sensor/tetragon-limits.ts';
-  if (Object.hasOwn(ebpfLimits, name)) return 'machines/sensor/ebpf-limits.ts';
-  if (Object.hasOwn(policyLimits, name)) return 'machines/sensor/policy-limits.ts';
-  return Object.hasOwn(pipelineLimits, name) ? 'machines/pipeline-limits.ts' : 'machines/limits.ts';
-};
-const limits = {
-  ...specifiedLimits,
-  ...pipelineLimits,
-  ...loopLimits,
-  ...firstHourLimits,
-  ...policyLimits,
-  ...tetragonLimits,
-  ...ebpfLimits,
-};
 
 describe('limits', () => {
   it('should stand on their page as they stand in the code: `npm run pages` writes it', () => {

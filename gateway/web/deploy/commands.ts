@@ -7,16 +7,13 @@ export type Command = { readonly about: string; readonly line: string };
 
 /** What to run for a target, in order. */
 export function commandsOf(enrollCommand: string, target: Target): readonly Command[] {
-  const [, options = ''] = /^service-sensor enroll (.*) --token-file -$/.exec(enrollCommand) ?? [];
-  if (target === 'checkout') {
-    const line = `npx service-sensor run ${options} --token-file -`;
-    return [{ about: TEXTS.onNode, line }];
-  }
+  if (target === 'checkout') return [{ about: TEXTS.onNode, line: enrollCommand }];
+  const [, options = ''] = / install (.*)$/.exec(enrollCommand) ?? [];
   return [
     {
       about: TEXTS.byHandFirst,
-      line: `npx service-sensor enroll ${options} --token-file /root/enrol-token`,
+      line: `service-sensor enroll ${options} --token-file /root/enrol-token`,
     },
-    { about: TEXTS.command, line: 'npx service-sensor run' },
+    { about: TEXTS.command, line: 'service-sensor run' },
   ];
 }

@@ -13,7 +13,7 @@ export const DEPLOY_TEXTS = {
   ended: 'The token has ended. Make a new one.',
   fingerprint: 'The command pins the CA of this Console by its SHA-256; nothing else is trusted.',
   command: 'Command',
-  onNode: 'On the node, in a checkout of this release, as root:',
+  onNode: 'Paste this on the node; it asks for the token:',
   byHandFirst: 'Put the token into a file that only root can read, then enrol and run:',
   waiting: 'Waiting for the first heartbeat',
   connected: (name: string) => `${name} is connected`,

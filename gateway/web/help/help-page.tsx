@@ -50,10 +50,10 @@ export function HelpPage() {
           <div className="fs-form">
             <p className="fs-quiet">{TEXTS.commandHint}</p>
             <CodeLine
-              value={`npx service-console login --url ${location.origin}`}
+              value={`service-console login --url ${location.origin}`}
               label={TEXTS.command}
             />
-            <CodeLine value="npx service-console --help" label={TEXTS.command} />
+            <CodeLine value="service-console --help" label={TEXTS.command} />
           </div>
         </Panel>
       </div>
