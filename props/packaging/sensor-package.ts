@@ -26,7 +26,7 @@ const BUILD_ONLY = ['rolldown', '@types/node'];
 /** What of a joined package a node still asks for. */
 const ABOUT = /^(package\.json|licen[cs]e.*)$/i;
 const NOT_SHIPPED =
-  /(\.test|\.fixture|\.d)\.ts$|\.md$|\.pl$|(^|\/)\.|-rig\.ts$|-rows\.ts$|^machines\/console\//;
+  /(\.test|\.fixture|\.d)\.ts$|\.md$|\.pl$|(^|\/)\.|-rig\.ts$|-rows\.ts$|^machines\/console\/(?!.*\b(limits|errors)\.ts$)/;
 /** Of other packages; what a package itself depends on is listed by itself. */
 const UNUSED =
   /(^|\/)node_modules(\/|$)|^(test|tests|docs|examples|benchmarks?)(\/|$)|\.d\.[cm]?ts$|\.map$/;
