@@ -105,6 +105,11 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     }
   }
 
+  function readAgain(sensorId: string): void {
+    if (!unread.has(sensorId)) unread.set(sensorId, lostSinceMs ?? monotonicNow());
+    void read(sensorId);
+  }
+
   async function readAll(): Promise<void> {
     epoch += 1;
     const own = epoch;
@@ -112,11 +117,14 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       const atStart = new Map(versions);
       const all = Map.groupBy(await registry.loadIdentities(), (one) => one.sensorId);
       if (isStopped || own !== epoch) return;
-      const moved = (id: string) => versions.get(id) !== atStart.get(id);
+      const isMoved = (id: string) => versions.get(id) !== atStart.get(id);
+      const moved = new Set([...bySensor.keys(), ...all.keys()].filter(isMoved));
       for (const sensorId of [...bySensor.keys()]) {
-        if (!all.has(sensorId) && !moved(sensorId)) apply(sensorId, []);
+        if (!all.has(sensorId) && !moved.has(sensorId)) apply(sensorId, []);
       }
-      for (const [sensorId, records] of all) if (!moved(sensorId)) apply(sensorId, records);
+      for (const [sensorId, records] of all) if (!moved.has(sensorId)) apply(sensorId, records);
+      // What moved meanwhile may have been moved by an answer that was asked for earlier than this one.
+      for (const sensorId of moved) readAgain(sensorId);
       lostSinceMs = null;
     } catch (error) {
       deps.logger.warn({ error: String(error) }, 'the identities could not be read');
