@@ -217,6 +217,8 @@ export function runNode(options: NodeOptions): NodeRun {
       const ended = toPromise(oldEngine);
       oldEngine.send({ type: 'stop.requested' });
       await ended.catch(() => undefined);
+      // One that was stopped before it took over leaves the one before it behind. decision: D51
+      await options.ports.engine.leave?.();
     }
     await oldCollector?.stop();
   }

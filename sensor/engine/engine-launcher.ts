@@ -53,6 +53,8 @@ export type EngineLauncher = TrialKeeper & {
   passedOver(): readonly HookReport[];
   /** Whether the kernel is a PREEMPT_RT one. Never rejects. */
   isPreemptRt(): Promise<boolean>;
+  /** After an ordered stop: ends an engine that an earlier, killed Sensor left and nobody took over. Never rejects. */
+  leave?(): Promise<void>;
   /**
    * Whether `unpack` would bring another build of the engine that runs, or, where it chooses freely, of a better one than
    * when that was passed over. Cheap while nothing changed; never rejects.
@@ -170,6 +172,7 @@ export function createEngineLauncher(
       return [...better, ...(kind === 'ebpf' ? settings.disabled : unhonoured(kind, ebpf))];
     },
     isPreemptRt: async () => (await readKernel()).preemptRt,
+    leave: () => endOrphan(stateDir),
     async look() {
       let look: EngineLook = { state: 'unready' };
       for (const kind of candidates()) {
