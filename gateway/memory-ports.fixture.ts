@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
-import type { LicenseAnchor } from '../actors/license/license-desk.ts';
+import type { LicenseAnchor } from '../actors/license/license-service.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';

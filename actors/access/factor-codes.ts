@@ -8,9 +8,9 @@ import {
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_WINDOW_MS } from '../../machines/limits.ts';
 import type { UserRow } from '../../storage/ports/access/users.ts';
-import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import { hashOfRecoveryCode } from './recovery-codes.ts';
-import type { FactorAsking, SecondFactorDeps } from './second-factor-desk.ts';
+import type { FactorAsking, SecondFactorDeps } from './second-factor-service.ts';
 import { stepOfCode } from './totp-secret.ts';
 
 const WRONG = 'This is not a code that counts now.';
@@ -66,7 +66,7 @@ export async function tryOnce<T>(
 export async function useCode(
   deps: SecondFactorDeps,
   user: UserRow,
-  { code, doing }: { readonly code: string; readonly doing: Doing },
+  { code, doing }: { readonly code: string; readonly doing: AuditContext },
 ): Promise<'totp' | 'recovery' | null> {
   const { userId } = user;
   const read = readCode(code);

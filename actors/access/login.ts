@@ -15,7 +15,7 @@ import type { AuditLog } from '../../storage/ports/relational.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
-import type { IssuedSession, SessionDesk } from './sessions.ts';
+import type { IssuedSession, SessionService } from './sessions.ts';
 
 export type LoginInput = {
   readonly email: string;
@@ -35,7 +35,7 @@ export type LoggedIn = IssuedSession & {
 };
 
 /** Rejects with StoreUnavailable. */
-export type LoginDesk = {
+export type LoginService = {
   login(input: LoginInput): Promise<LoggedIn | Refusal>;
   /** Whether a password is the account's, counted like a login: for whoever says it again in a session. */
   confirm(
@@ -49,7 +49,7 @@ export type LoginDeps = {
     UserStore,
     'findByEmail' | 'takeTry' | 'returnTry' | 'forgetFailures' | 'rehash' | 'noteLogin'
   >;
-  readonly sessions: Pick<SessionDesk, 'begin' | 'end'>;
+  readonly sessions: Pick<SessionService, 'begin' | 'end'>;
   readonly passwords: Passwords;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** What a login of this person by password still lacks. */
@@ -59,8 +59,8 @@ export type LoginDeps = {
   readonly now: () => number;
 };
 
-/** Makes the desk. */
-export function createLoginDesk(deps: LoginDeps): LoginDesk {
+/** Makes the service. */
+export function createLoginService(deps: LoginDeps): LoginService {
   return {
     async login(input) {
       const answer = await judged(deps, input);

@@ -9,13 +9,13 @@ import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { ApiKeyRow, ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
-import type { LoginDesk } from './login.ts';
+import type { LoginService } from './login.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
-import type { IssuedSession, SessionDesk } from './sessions.ts';
+import type { IssuedSession, SessionService } from './sessions.ts';
 
-export type PasswordDesk = {
+export type PasswordService = {
   /** Needs the password in force; the session goes on under a new secret, the others end. */
   change(input: {
     readonly userId: string;
@@ -45,22 +45,22 @@ export type PasswordDesk = {
   >;
 };
 
-export type PasswordDeskDeps = {
+export type PasswordServiceDeps = {
   readonly users: Pick<
     UserStore,
     'get' | 'noteLogin' | 'setPassword' | 'findLink' | 'useLink' | 'forgetFailures'
   >;
   readonly apiKeys: Pick<ApiKeys, 'list'>;
-  readonly sessions: Pick<SessionDesk, 'nextOf'>;
-  readonly login: Pick<LoginDesk, 'confirm'>;
+  readonly sessions: Pick<SessionService, 'nextOf'>;
+  readonly login: Pick<LoginService, 'confirm'>;
   readonly passwords: Pick<Passwords, 'accept'>;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   readonly needOf: NeedOf;
   readonly now: () => number;
 };
 
-/** Makes the desk. */
-export function createPasswordDesk(deps: PasswordDeskDeps): PasswordDesk {
+/** Makes the service. */
+export function createPasswordService(deps: PasswordServiceDeps): PasswordService {
   const { users, passwords } = deps;
   return {
     async change({ userId, session, current, next, from }) {
@@ -111,7 +111,7 @@ export function createPasswordDesk(deps: PasswordDeskDeps): PasswordDesk {
 
 // Read before they end: whoever resets hears which keys there were.
 async function usableKeysOf(
-  { apiKeys, now }: Pick<PasswordDeskDeps, 'apiKeys' | 'now'>,
+  { apiKeys, now }: Pick<PasswordServiceDeps, 'apiKeys' | 'now'>,
   userId: string,
 ): Promise<readonly ApiKeyRow[]> {
   const limit = API_KEYS_PER_USER_MAX + API_KEYS_ENDED_KEPT_MAX;
@@ -124,7 +124,7 @@ async function usableKeysOf(
 }
 
 async function linkEnded(
-  { audit, now }: Pick<PasswordDeskDeps, 'audit' | 'now'>,
+  { audit, now }: Pick<PasswordServiceDeps, 'audit' | 'now'>,
   from: string,
 ): Promise<Refusal> {
   const refusal = refuse('reset_link_ended', 'The link is not known, was used, or is over.');

@@ -1,17 +1,17 @@
 // The desks about people, as the operator plane is given them.
 import type { UserStore } from '../../storage/ports/access/users.ts';
-import type { LoginDesk } from './login.ts';
+import type { LoginService } from './login.ts';
 import type { NeedOf } from './login-need.ts';
-import type { PasswordDesk } from './own-password.ts';
-import type { SessionDesk } from './sessions.ts';
-import type { UserDesk } from './users.ts';
+import type { PasswordService } from './own-password.ts';
+import type { SessionService } from './sessions.ts';
+import type { UserService } from './users.ts';
 
 export type People = {
   readonly users: Pick<UserStore, 'get' | 'list' | 'findByEmail'>;
-  readonly desk: UserDesk;
-  readonly sessions: SessionDesk;
-  readonly login: LoginDesk;
-  readonly passwords: PasswordDesk;
+  readonly service: UserService;
+  readonly sessions: SessionService;
+  readonly login: LoginService;
+  readonly passwords: PasswordService;
   /** What a session of a person still lacks. */
   readonly needOf: NeedOf;
 };

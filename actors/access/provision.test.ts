@@ -6,10 +6,10 @@ import { licensePayload } from '../../props/attacks/license-issuer.ts';
 import { createCheapHasher } from '../../storage/memory/access/password-hasher.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { signLicense } from '../license/envelope-signature.ts';
-import { openLicenseDesk } from '../license/license-desk.ts';
+import { openLicenseService } from '../license/license-service.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
-import { openSettingsDesk } from '../settings/settings-desk.ts';
+import { openSettingsService } from '../settings/settings-service.ts';
 import { createPasswords } from './passwords.ts';
 import { type ProvisionInput, provision } from './provision.ts';
 
@@ -32,12 +32,12 @@ async function open(relational = createMemoryRelational()) {
   const clock = createWheelClock();
   const now = () => NOW_MS;
   const common = { clock, now, logger: silentLogger };
-  const license = await openLicenseDesk({
+  const license = await openLicenseService({
     ...{ ...common, store: relational.license, monotonicNow: now },
     anchors: [{ source: 'evaluation', publicKey: ed25519.getPublicKey(KEY) }],
   });
   const { DEFAULT_INTERVALS } = await import('../../machines/intervals.ts');
-  const settings = await openSettingsDesk({
+  const settings = await openSettingsService({
     ...{ now, logger: silentLogger, store: relational.settings, base: DEFAULT_INTERVALS },
   });
   closers.push(() => {

@@ -8,9 +8,9 @@ import {
 } from '../../machines/console/settings/settings.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
-import type { LicenseDesk } from '../license/license-desk.ts';
+import type { LicenseService } from '../license/license-service.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { SettingsDesk } from '../settings/settings-desk.ts';
+import type { SettingsService } from '../settings/settings-service.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import type { Passwords } from './passwords.ts';
 
@@ -43,8 +43,8 @@ export type ProvisionResult =
 export type ProvisionDeps = {
   readonly users: Pick<UserStore, 'list' | 'create' | 'findByEmail'>;
   readonly passwords: Pick<Passwords, 'accept'>;
-  readonly license: Pick<LicenseDesk, 'view' | 'check' | 'import'>;
-  readonly settings: Pick<SettingsDesk, 'provision'>;
+  readonly license: Pick<LicenseService, 'view' | 'check' | 'import'>;
+  readonly settings: Pick<SettingsService, 'provision'>;
   readonly now: () => number;
   readonly logger: Logger;
   readonly chance?: Chance;

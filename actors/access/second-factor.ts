@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
-import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import { systemChance } from '../trust/chance.ts';
 import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
 import { evidenceOf } from './login-evidence.ts';
@@ -12,8 +12,8 @@ import type {
   Answer,
   FactorAsking,
   SecondFactorDeps,
-  SecondFactorDesk,
-} from './second-factor-desk.ts';
+  SecondFactorService,
+} from './second-factor-service.ts';
 import type { IssuedSession } from './sessions.ts';
 import { newTotpSecret, qrSvgOf, totpAddress } from './totp-secret.ts';
 
@@ -22,8 +22,8 @@ const ON = 'The second factor is on already.';
 const ended = (): Refusal => refuse('credential_invalid', 'The session has ended meanwhile.');
 const conflict = (detail: string): Refusal => refuse('mfa_state_conflict', detail);
 
-/** Makes the desk. */
-export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk {
+/** Makes the service. */
+export function createSecondFactorService(deps: SecondFactorDeps): SecondFactorService {
   return {
     view: (userId) => view(deps, userId),
     begin: (asking, given) => begin(deps, asking, given),
@@ -36,7 +36,7 @@ export function createSecondFactorDesk(deps: SecondFactorDeps): SecondFactorDesk
   };
 }
 
-type Asked<M extends keyof SecondFactorDesk> = ReturnType<SecondFactorDesk[M]>;
+type Asked<M extends keyof SecondFactorService> = ReturnType<SecondFactorService[M]>;
 
 async function view(deps: SecondFactorDeps, userId: string): Asked<'view'> {
   const user = await deps.users.get(userId);
@@ -139,7 +139,7 @@ async function replaceCodes(
 async function renew(
   deps: SecondFactorDeps,
   asking: FactorAsking,
-  { code = '', password = '' }: Parameters<SecondFactorDesk['renew']>[1],
+  { code = '', password = '' }: Parameters<SecondFactorService['renew']>[1],
 ): Asked<'renew'> {
   const user = await deps.users.get(asking.userId);
   if (user === null) return ended();
@@ -192,7 +192,7 @@ async function disable(
 
 async function reset(
   { users, now }: SecondFactorDeps,
-  { userId, by, ...who }: Parameters<SecondFactorDesk['reset']>[0],
+  { userId, by, ...who }: Parameters<SecondFactorService['reset']>[0],
 ): Asked<'reset'> {
   if (userId === by.userId) {
     return conflict('Your own second factor is turned off with a code, not reset.');
@@ -209,7 +209,7 @@ async function reset(
   return { ok: true };
 }
 
-function doingOf({ now }: SecondFactorDeps, { actor, from }: FactorAsking): Doing {
+function doingOf({ now }: SecondFactorDeps, { actor, from }: FactorAsking): AuditContext {
   return { actor, from, nowMs: now() };
 }
 

@@ -9,14 +9,14 @@ import type {
   SessionStore,
   SessionTurn,
 } from '../../storage/ports/access/sessions.ts';
-import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 
 /** A session with the secret its cookie carries; told once. */
 export type IssuedSession = { readonly secret: string; readonly session: SessionRow };
 
 /** Rejects with StoreUnavailable. */
-export type SessionDesk = {
+export type SessionService = {
   /** Begins a session; null when the person is gone, disabled, or has another password than the one judged. */
   begin(input: {
     readonly userId: string;
@@ -42,9 +42,9 @@ export type SessionDesk = {
     input: Asked & { readonly userId: string; readonly keep: Buffer | null },
   ): Promise<number>;
 };
-type Asked = Omit<Doing, 'nowMs'>;
+type Asked = Omit<AuditContext, 'nowMs'>;
 
-export type SessionDeskDeps = {
+export type SessionServiceDeps = {
   readonly sessions: SessionStore;
   readonly idleMs: () => number;
   readonly lifetimeMs: () => number;
@@ -52,13 +52,13 @@ export type SessionDeskDeps = {
   readonly chance?: Chance;
 };
 
-/** Makes the desk. */
-export function createSessionDesk(deps: SessionDeskDeps): SessionDesk {
+/** Makes the service. */
+export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { sessions, now, chance = systemChance } = deps;
   const newSecret = () => chance.randomBytes(SESSION_RANDOM_BYTES).toString('base64url');
   const endOf = (stage: SessionStage) =>
     sessionEndOf(stage, { nowMs: now(), lifetimeMs: deps.lifetimeMs() });
-  const nextOf: SessionDesk['nextOf'] = (from, stage) => {
+  const nextOf: SessionService['nextOf'] = (from, stage) => {
     const secret = newSecret();
     const times = { expiresAtMs: endOf(stage), nowMs: now() };
     const turn = { from, to: hashOfSession(secret), sessionId: chance.newId(), stage, ...times };

@@ -17,7 +17,7 @@ export type ResetLink = { readonly secret: string; readonly expiresAtMs: number 
 
 type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
 /** Rejects with StoreUnavailable. */
-export type UserDesk = {
+export type UserService = {
   create(
     asking: UserAsking,
     input: { readonly email: string; readonly displayName: string; readonly role: Role },
@@ -33,14 +33,14 @@ export type UserDesk = {
   judge(by: Reach, userIds: readonly (string | null)[]): Promise<Refusal | null>;
 };
 
-export type UserDeskDeps = {
+export type UserServiceDeps = {
   readonly users: Pick<UserStore, 'get' | 'create' | 'change' | 'remove' | 'createLink'>;
   readonly now: () => number;
   readonly chance?: Chance;
 };
 
-/** Makes the desk. */
-export function createUserDesk(deps: UserDeskDeps): UserDesk {
+/** Makes the service. */
+export function createUserService(deps: UserServiceDeps): UserService {
   const { users, now, chance = systemChance } = deps;
   const doing = ({ actor, from }: UserAsking) => ({ actor, from, nowMs: now() });
   return {

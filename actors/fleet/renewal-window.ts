@@ -1,11 +1,11 @@
 // The window in which a renewal is due, for the actors of sensors: they have timers armed by it, so they are told when an
 // operator changes it. decision: D38
-import type { SettingsDesk } from '../settings/settings-desk.ts';
+import type { SettingsService } from '../settings/settings-service.ts';
 import type { SensorDirectory } from './sensor.actor.ts';
 
 /** Follows the setting until the returned function is called. What is in force now is applied already. */
 export function followRenewalWindow(deps: {
-  readonly settings: Pick<SettingsDesk, 'intervals' | 'subscribe'>;
+  readonly settings: Pick<SettingsService, 'intervals' | 'subscribe'>;
   readonly sensors: Pick<SensorDirectory, 'ids' | 'tell'>;
   readonly now: () => number;
 }): () => void {

@@ -1,4 +1,4 @@
-// The fleet's directory of sensor actors and what is read from them: health, wire states, the live picture.
+// The fleet's directory of sensor actors and what is read from them: health, wire states, the live view.
 // decision: D4, D14
 import {
   type SensorEvent,

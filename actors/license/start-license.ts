@@ -4,39 +4,43 @@
 import { LICENSE_EVALUATION_DAYS, LICENSE_EVALUATION_NODES } from '../../machines/limits.ts';
 import { payloadOfDraft } from '../../machines/trust/license.rules.ts';
 import type { signLicense } from './envelope-signature.ts';
-import { type LicenseDesk, type LicenseDeskDeps, openLicenseDesk } from './license-desk.ts';
+import {
+  type LicenseService,
+  type LicenseServiceDeps,
+  openLicenseService,
+} from './license-service.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Whose licenses count, and how an evaluation license is signed; null where none is made. */
 export type LicenseTrust = {
-  readonly anchors: LicenseDeskDeps['anchors'];
+  readonly anchors: LicenseServiceDeps['anchors'];
   readonly evaluation: EvaluationSigner | null;
 };
 export type EvaluationSigner = (
   payload: Parameters<typeof signLicense>[0],
 ) => ReturnType<typeof signLicense>;
 
-export type StartLicenseDeps = Omit<LicenseDeskDeps, 'anchors'> & {
+export type StartLicenseDeps = Omit<LicenseServiceDeps, 'anchors'> & {
   readonly trust: LicenseTrust;
   /** Of a license that is signed here. */
   readonly graceDays: number;
 };
 
-/** Opens the desk. Rejects with StoreUnavailable. */
-export async function startLicense(deps: StartLicenseDeps): Promise<LicenseDesk> {
+/** Opens the service. Rejects with StoreUnavailable. */
+export async function startLicense(deps: StartLicenseDeps): Promise<LicenseService> {
   const { anchors, evaluation } = deps.trust;
-  const desk = await openLicenseDesk({ ...deps, anchors });
-  const { license, isStoredRefused } = desk.view();
+  const service = await openLicenseService({ ...deps, anchors });
+  const { license, isStoredRefused } = service.view();
   // What somebody imported under another key is shown as refused, and not replaced.
   if (evaluation !== null && license === null && !isStoredRefused) {
-    await evaluate(desk, evaluation, deps);
+    await evaluate(service, evaluation, deps);
   }
-  return desk;
+  return service;
 }
 
 async function evaluate(
-  desk: LicenseDesk,
+  service: LicenseService,
   sign: EvaluationSigner,
   { graceDays, logger, now }: StartLicenseDeps,
 ): Promise<void> {
@@ -52,7 +56,7 @@ async function evaluate(
   };
   const signed = sign(payloadOfDraft(draft, nowMs, graceDays));
   const imported = signed.ok
-    ? await desk.import({ envelope: signed.envelope, actor: 'quick-start' })
+    ? await service.import({ envelope: signed.envelope, actor: 'quick-start' })
     : signed;
   if (!imported.ok) logger.warn({ code: imported.code }, 'no evaluation license was made');
 }

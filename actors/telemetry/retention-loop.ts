@@ -3,13 +3,13 @@
 import { RETENTION_CHECK_MS } from '../../machines/limits.ts';
 import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
 import type { DesignatedLoop } from '../loops/loop.ts';
-import type { SettingsDesk } from '../settings/settings-desk.ts';
+import type { SettingsService } from '../settings/settings-service.ts';
 
 export const RETENTION_LOOP = 'event-retention';
 
 /** Makes the loop; what is right already costs one question. */
 export function retentionLoop(deps: {
-  readonly settings: Pick<SettingsDesk, 'get'>;
+  readonly settings: Pick<SettingsService, 'get'>;
   readonly events: Pick<EventStore, 'setRetentionDays'>;
 }): DesignatedLoop {
   const { settings, events } = deps;

@@ -26,7 +26,7 @@ function beat(report: number, hours: Record<string, number>): HeartbeatRequest {
   } as unknown as HeartbeatRequest;
 }
 
-/** A desk whose store is told what to do, and whose time is asked for. */
+/** A service whose store is told what to do, and whose time is asked for. */
 function start(more: { readonly queueRowsMax?: number } = {}) {
   let run: () => void = () => undefined;
   const inserts: TelemetryRows[] = [];

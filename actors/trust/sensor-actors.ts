@@ -4,7 +4,7 @@ import type { Health } from '../../machines/trust/health.rules.ts';
 import type { WireTrustState } from '../../machines/wire/heartbeat.ts';
 import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
 
-export type SensorGlance = Health & {
+export type SensorLiveFacts = Health & {
   readonly trustState: WireTrustState;
   /** Whether a heartbeat of this sensor is known. */
   readonly hasFacts: boolean;
@@ -19,5 +19,5 @@ export type SensorActors = {
   /** Called after each start of an actor, with what its facts do not hold still to be told. Gives back what ends it. */
   onStart(listener: (sensorId: string) => void): () => void;
   /** Null when there is no such actor. */
-  glance(sensorId: string, nowMs: number): SensorGlance | null;
+  glance(sensorId: string, nowMs: number): SensorLiveFacts | null;
 };

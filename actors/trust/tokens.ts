@@ -17,7 +17,7 @@ import { type Chance, systemChance } from './chance.ts';
 export type IssuedToken = { readonly secret: string; readonly token: TokenRow };
 
 /** Throws StoreUnavailable when the database cannot answer. */
-export type TokenDesk = {
+export type TokenService = {
   create(input: {
     readonly note: string;
     readonly ttlMs?: number;
@@ -42,13 +42,13 @@ export type TokenDesk = {
 
 const SECRET_KIND = { enroll: 'enrollment', reenroll: 'reenrollment' } as const;
 
-/** Makes the desk. `ttlMs` is the lifetime unless a caller names another. */
-export function createTokenDesk(deps: {
+/** Makes the service. `ttlMs` is the lifetime unless a caller names another. */
+export function createTokenService(deps: {
   readonly registry: Pick<SensorRegistry, 'createToken' | 'listTokens' | 'revokeToken'>;
   readonly ttlMs: number;
   readonly now: () => number;
   readonly chance?: Chance;
-}): TokenDesk {
+}): TokenService {
   const { chance = systemChance } = deps;
 
   async function issue(input: {

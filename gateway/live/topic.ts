@@ -1,6 +1,6 @@
 // What waits to be sent on one subscription: coalesced, bounded, and honest about what did not fit. decision: D16;
 // invariant: I10
-import type { FleetEntry } from '../../actors/fleet/fleet-picture.ts';
+import type { FleetEntry } from '../../actors/fleet/fleet-live-view.ts';
 import type { FeedMove } from '../../actors/runtime/inspection-feed.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';

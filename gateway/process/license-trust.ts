@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signLicense } from '../../actors/license/envelope-signature.ts';
-import type { LicenseAnchor } from '../../actors/license/license-desk.ts';
+import type { LicenseAnchor } from '../../actors/license/license-service.ts';
 import type { LicenseTrust } from '../../actors/license/start-license.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { LICENSE_FILES, makeLicenseKeys, openLicenseKey } from '../../storage/keys/license-key.ts';

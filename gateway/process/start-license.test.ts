@@ -26,11 +26,11 @@ async function start(isQuickStart: boolean, anchorPath: string | null = null) {
   const { now, monotonicNow } = processTime;
   const logger = silentLogger;
   const trust = await openLicenseTrust({ keysFolder: folder, isQuickStart, anchorPath, logger });
-  const desk = await startLicense({
+  const service = await startLicense({
     ...{ trust, store, clock, logger, now, monotonicNow, graceDays: 7 },
   });
-  const view = desk.view();
-  await desk.close();
+  const view = service.view();
+  await service.close();
   return view;
 }
 

@@ -5,7 +5,7 @@
 import type { IngestOutcome } from '../../actors/telemetry/ingest.ts';
 import { pipelineOf, settledOf } from '../../actors/telemetry/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
-import type { SensorGlance } from '../../actors/trust/sensor-actors.ts';
+import type { SensorLiveFacts } from '../../actors/trust/sensor-actors.ts';
 import { engineSeen } from '../../machines/console/fleet/sensor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
@@ -197,7 +197,11 @@ function highestOf(deps: HeartbeatDeps, identity: IdentityRecord, streamId: stri
 }
 
 /** Without an actor the certificate alone speaks. */
-function glanceWithout(deps: HeartbeatDeps, identity: IdentityRecord, nowMs: number): SensorGlance {
+function glanceWithout(
+  deps: HeartbeatDeps,
+  identity: IdentityRecord,
+  nowMs: number,
+): SensorLiveFacts {
   const window = renewalWindow(identity.notAfterMs, nowMs, {
     recommendedMs: deps.intervals.RENEWAL_RECOMMENDED_MS,
     dueMs: deps.intervals.RENEWAL_DUE_MS,

@@ -11,8 +11,8 @@ import {
   CLOSE_TRY_LATER,
   type CloseReason,
   endFor,
-  type StreamDesk,
   type StreamPeer,
+  type StreamService,
 } from './stream-hub.ts';
 
 /** The socket's own two words. */
@@ -39,7 +39,7 @@ type ConnectionDeps = Pick<
 /** Opens the connection of an upgraded socket. `instanceHeader` is what the upgrade named, if it did. */
 export function openStreamConnection(
   deps: ConnectionDeps,
-  desk: StreamDesk,
+  service: StreamService,
   input: {
     readonly socket: StreamSocket;
     readonly identity: IdentityRecord;
@@ -68,7 +68,7 @@ export function openStreamConnection(
       if (endedBecause !== null) return;
       endedBecause = reason;
       deps.clock.clearTimeout(timer);
-      desk.leave(peer, reason);
+      service.leave(peer, reason);
       socket.end(closeCode, reason);
     },
     welcome() {
@@ -121,7 +121,7 @@ export function openStreamConnection(
     }
     hello = frame;
     deps.clock.clearTimeout(timer);
-    desk.introduce(peer);
+    service.introduce(peer);
   }
 
   async function store(frame: EventsFrame, streamId: string): Promise<void> {
@@ -139,7 +139,7 @@ export function openStreamConnection(
     else peer.send({ type: 'refused', sequence, code: outcome.code, detail: outcome.detail });
   }
 
-  desk.enter(peer);
+  service.enter(peer);
   return {
     receive(text) {
       if (!isAccepted()) return;
@@ -150,7 +150,7 @@ export function openStreamConnection(
       if (frame.type === 'goodbye') return peer.end(CLOSE_NORMAL, 'goodbye');
       if (frame.type === 'pong') {
         pingsUnanswered = 0;
-        return desk.answered(peer, frame.instance_id ?? null);
+        return service.answered(peer, frame.instance_id ?? null);
       }
       // What carries data comes after the welcome.
       if (!isLive || hello === null) return peer.end(CLOSE_REFUSED, 'malformed_request');
@@ -165,7 +165,7 @@ export function openStreamConnection(
       if (endedBecause !== null) return;
       endedBecause = 'peer_gone';
       deps.clock.clearTimeout(timer);
-      desk.leave(peer, 'peer_gone');
+      service.leave(peer, 'peer_gone');
     },
   };
 }

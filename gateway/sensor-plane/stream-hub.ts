@@ -51,7 +51,7 @@ export type StreamHub = {
 };
 
 /** What sockets tell the hub. */
-export type StreamDesk = {
+export type StreamService = {
   /** A socket opened; it is not the live stream yet. */
   enter(peer: StreamPeer): void;
   /** Its hello arrived. */
@@ -74,7 +74,7 @@ type HubDeps = Pick<StreamDeps, 'cache' | 'sensors' | 'clock' | 'intervals' | 'n
 };
 
 /** Makes the hub; it follows the identities and ends the streams of those that lose theirs. */
-export function createStreamHub(deps: HubDeps): StreamHub & StreamDesk {
+export function createStreamHub(deps: HubDeps): StreamHub & StreamService {
   const places = new Map<string, Place>();
   let live = 0;
   let isDown = false;

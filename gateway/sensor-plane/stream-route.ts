@@ -21,7 +21,7 @@ import type { HandleExchange } from '../listener/handle-exchange.ts';
 import { admit, answerRefusal, refuseMethod } from './admission.ts';
 import type { StreamDeps } from './deps.ts';
 import { openStreamConnection, type StreamConnection } from './stream-connection.ts';
-import type { StreamDesk } from './stream-hub.ts';
+import type { StreamService } from './stream-hub.ts';
 
 type SocketData = {
   readonly identity: IdentityRecord;
@@ -39,10 +39,10 @@ const TEXT = new TextDecoder('utf-8', { fatal: true });
 export function attachStream(
   app: TemplatedApp,
   deps: StreamDeps,
-  desk: StreamDesk,
+  service: StreamService,
   handle: HandleExchange,
 ): void {
-  app.ws(SENSOR_PATHS.stream, streamBehavior(deps, desk, handle));
+  app.ws(SENSOR_PATHS.stream, streamBehavior(deps, service, handle));
   app.any(SENSOR_PATHS.stream, handle(refuseStreamRequest));
 }
 
@@ -56,17 +56,17 @@ function refuseStreamRequest(exchange: Exchange): void {
 }
 
 /** The behavior of the stream's route. `handle` opens an exchange the way every route does. */
-function streamBehavior(deps: StreamDeps, desk: StreamDesk, handle: HandleExchange) {
+function streamBehavior(deps: StreamDeps, service: StreamService, handle: HandleExchange) {
   return {
     maxPayloadLength: STREAM_FRAME_MAX_BYTES,
     maxBackpressure: STREAM_BACKPRESSURE_MAX_BYTES,
     closeOnBackpressureLimit: true,
     idleTimeout: STREAM_IDLE_TIMEOUT_S,
     upgrade: (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) =>
-      handle((exchange) => upgrade(deps, desk, exchange, context))(res, req),
+      handle((exchange) => upgrade(deps, service, exchange, context))(res, req),
     open(ws: Socket) {
       const data = ws.getUserData();
-      data.connection = openStreamConnection(deps, desk, {
+      data.connection = openStreamConnection(deps, service, {
         socket: socketOf(ws, data),
         identity: data.identity,
         instanceHeader: data.instanceHeader,
@@ -88,7 +88,7 @@ function streamBehavior(deps: StreamDeps, desk: StreamDesk, handle: HandleExchan
 
 async function upgrade(
   deps: StreamDeps,
-  desk: StreamDesk,
+  service: StreamService,
   exchange: Exchange,
   context: us_socket_context_t,
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function upgrade(
   const instance = headers.get(INSTANCE_HEADER) ?? null;
   const identity = await admit(deps, exchange);
   if (identity === null || exchange.state !== 'open') return;
-  if (desk.isShutDown()) {
+  if (service.isShutDown()) {
     const refusal = refuse('shutting_down', 'The Console is stopping.', {
       retryAfterMs: deps.intervals.RETRY_AFTER_STORE_MS,
     });

@@ -15,8 +15,8 @@ import { addressKey, budgetHeaders, type RateBudget } from '../access/rate-budge
 import { sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { Strict } from '../operator-plane/plumbing/shapes.ts';
 import type { SetupCodes } from './setup-code.ts';
-import type { SetupDesk } from './setup-desk.ts';
 import type { SetupDraft } from './setup-draft.ts';
+import type { SetupService } from './setup-service.ts';
 
 const Url = Type.String({ minLength: 1, maxLength: 4_096 });
 const StoreAnswer = Type.Union([
@@ -25,7 +25,7 @@ const StoreAnswer = Type.Union([
 ]);
 
 export type SetupRoutesDeps = {
-  readonly desk: SetupDesk;
+  readonly service: SetupService;
   readonly state: () => SetupState;
   readonly acceptCode: () => void;
   readonly codes: SetupCodes;
@@ -40,7 +40,7 @@ export type SetupRoutesDeps = {
 
 /** The routes below /api/v2/setup. */
 export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
-  const { desk, codes, attempts } = deps;
+  const { service, codes, attempts } = deps;
   const view = () => viewOf(deps);
 
   /** Lets who has the token pass; a wrong one is an attempt. */
@@ -79,9 +79,9 @@ export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
 
     await app.register(async (guarded) => {
       guarded.addHook('onRequest', demandToken);
-      answerRoutes(guarded as typeof app, desk, view);
+      answerRoutes(guarded as typeof app, service, view);
       guarded.post('/setup/finish', async (_request, reply) => {
-        const finished = await desk.finish();
+        const finished = await service.finish();
         if (!finished.ok) return sendRefusal(reply, finished);
         deps.onFinished();
         return reply.code(202).send(view());
@@ -92,7 +92,7 @@ export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
 
 function answerRoutes(
   app: Parameters<FastifyPluginAsyncTypebox>[0],
-  desk: SetupDesk,
+  service: SetupService,
   view: () => object,
 ): void {
   const answered = (reply: FastifyReply, result: { readonly ok: true } | Refusal) => {
@@ -105,7 +105,7 @@ function answerRoutes(
     '/setup/test',
     { schema: { body: Strict({ store: Type.Enum([...TESTED_STORES]), url: Url }) } },
     async ({ body }, reply) => {
-      const tested = await desk.test(body.store, body.url);
+      const tested = await service.test(body.store, body.url);
       return tested.ok ? { about: tested.about } : sendRefusal(reply, tested);
     },
   );
@@ -121,29 +121,31 @@ function answerRoutes(
       },
     },
     async ({ body }, reply) =>
-      answered(reply, await desk.platform(body.platform, body.base_url ?? null)),
+      answered(reply, await service.platform(body.platform, body.base_url ?? null)),
   );
 
   for (const store of ['database', 'analytics'] as const) {
     app.put(`/setup/${store}`, { schema: { body: StoreAnswer } }, async ({ body }, reply) =>
-      answered(reply, await desk.store(store, body.kind === 'embedded' ? null : body.url)),
+      answered(reply, await service.store(store, body.kind === 'embedded' ? null : body.url)),
     );
   }
   for (const store of ['broker', 'redis'] as const) {
     app.put(
       `/setup/${store}`,
       { schema: { body: Strict({ url: Url }) } },
-      async ({ body }, reply) => answered(reply, await desk.store(store, body.url)),
+      async ({ body }, reply) => answered(reply, await service.store(store, body.url)),
     );
   }
   for (const step of ['broker', 'redis', 'license'] as const) {
-    app.delete(`/setup/${step}`, async (_request, reply) => answered(reply, await desk.undo(step)));
+    app.delete(`/setup/${step}`, async (_request, reply) =>
+      answered(reply, await service.undo(step)),
+    );
   }
 
   app.put(
     '/setup/license',
     { schema: { body: Type.Object({}, { additionalProperties: true }) } },
-    async ({ body }, reply) => answered(reply, await desk.license(body)),
+    async ({ body }, reply) => answered(reply, await service.license(body)),
   );
 
   app.put(
@@ -159,7 +161,7 @@ function answerRoutes(
     },
     async ({ body }, reply) => {
       const { email, display_name: displayName = '', password } = body;
-      return answered(reply, await desk.admin({ email, displayName, password }));
+      return answered(reply, await service.admin({ email, displayName, password }));
     },
   );
 }
@@ -178,9 +180,9 @@ async function countAttempt(
 /** How far the setup is, as its page shows it. */
 export type SetupView = ReturnType<typeof viewOf>;
 
-function viewOf({ desk, state, version }: SetupRoutesDeps) {
+function viewOf({ service, state, version }: SetupRoutesDeps) {
   const { done, canFinish, reason, state: name } = state();
-  const { configuration, license, admin } = desk.draft();
+  const { configuration, license, admin } = service.draft();
   const license_id = (license as { payload?: { license_id?: unknown } } | undefined)?.payload
     ?.license_id;
   return {

@@ -110,7 +110,7 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
       expect(codeOf(answer)).toEqual([403, 'sensor_revoked']);
     }
     await expect(console.openStream(identity)).rejects.toThrow('status 403');
-    expect(console.fleet.picture.get(sensorId)?.trust_state).toBe('trust_revoked');
+    expect(console.fleet.liveView.get(sensorId)?.trust_state).toBe('trust_revoked');
     expect((await console.revoke(sensorId))?.revokedReason).toBe('stolen');
   });
 

@@ -58,7 +58,7 @@ describe('attack 19: reports in the name of another sensor', () => {
     expect(answer.status).toBe(200);
     expect((await rowOf(attacker))?.bootId).toBe('forged');
     expect(await rowOf(victim)).toEqual(before);
-    expect(console.fleet.picture.get(victim.sensorId)?.last_heartbeat_at_ms ?? null).toBeNull();
+    expect(console.fleet.liveView.get(victim.sensorId)?.last_heartbeat_at_ms ?? null).toBeNull();
     expect(console.batchesOf(victim.sensorId)).toHaveLength(0);
   });
 

@@ -1,7 +1,7 @@
 // Somebody who issues licenses: a key of its own, and envelopes as a test wants them.
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { signLicense } from '../../actors/license/envelope-signature.ts';
-import type { LicenseAnchor } from '../../actors/license/license-desk.ts';
+import type { LicenseAnchor } from '../../actors/license/license-service.ts';
 import type { LicenseEnvelope, LicensePayload } from '../../machines/wire/license.ts';
 
 const DAY_MS = 86_400_000;

@@ -102,7 +102,7 @@ describe('attack 24: a whole fleet that returns at one instant', () => {
       }
     }
 
-    const healths = fleet.map(({ sensorId }) => console.fleet.picture.get(sensorId)?.trust_health);
+    const healths = fleet.map(({ sensorId }) => console.fleet.liveView.get(sensorId)?.trust_health);
     const rss = process.memoryUsage.rss();
     process.stdout.write(
       `${FLEET} sensors back after ${(tookMs / 1_000).toFixed(1)} s, ` +

@@ -52,7 +52,7 @@ describe('attack 25: streams that are not read during a storm of pushes', () => 
     const grown = process.memoryUsage.rss() - before;
     expect(grown).toBeLessThan(READERS * STREAM_BACKPRESSURE_MAX_BYTES + 64 * MIB);
     for (const { sensorId, stream } of opened) {
-      expect(console.fleet.picture.get(sensorId)?.stream).toBe('closed');
+      expect(console.fleet.liveView.get(sensorId)?.stream).toBe('closed');
       stream.socket.terminate();
     }
     expect(console.streams.count()).toBe(0);

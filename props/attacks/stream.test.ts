@@ -25,7 +25,7 @@ async function stream(instance = ONE, own = identity): Promise<TestStream> {
   await opened.next('welcome');
   return opened;
 }
-const streams = () => console.fleet.picture.get(identity.sensorId)?.stream;
+const streams = () => console.fleet.liveView.get(identity.sensorId)?.stream;
 
 beforeAll(async () => {
   keys = await makeKeys(2);

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLoginDesk } from '../../actors/access/login.ts';
+import { createLoginService } from '../../actors/access/login.ts';
 import { createPasswords } from '../../actors/access/passwords.ts';
-import { createSessionDesk } from '../../actors/access/sessions.ts';
+import { createSessionService } from '../../actors/access/sessions.ts';
 import { silentLogger as logger } from '../../actors/runtime/silent-logger.ts';
 import { processTime } from '../../gateway/process/time.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
@@ -54,11 +54,11 @@ async function measure({ users, sessions: store, audit }: Relational) {
     await users.create({ ...who, actor: 'bench', nowMs: 0, passwordHash });
   }
   const now = Date.now;
-  const sessions = createSessionDesk({
+  const sessions = createSessionService({
     ...{ sessions: store, now, idleMs: () => SESSION_IDLE_MS },
     lifetimeMs: () => SESSION_ABSOLUTE_MS,
   });
-  const login = createLoginDesk({
+  const login = createLoginService({
     ...{ users, sessions, audit, now, passwords: createPasswords({ hasher }) },
     ...{ needOf: () => null, siteOf: (address: string) => address },
   });

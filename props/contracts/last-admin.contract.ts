@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UserRow } from '../../storage/ports/access/users.ts';
 import type { Harness } from './away.ts';
-import { addUser, DOING, newSession, type PeoplePorts } from './people.ts';
+import { addUser, CONTEXT, newSession, type PeoplePorts } from './people.ts';
 import { NOW_MS } from './samples.ts';
 
 const ROUNDS = 5;
@@ -15,10 +15,11 @@ export function lastAdminContract(harness: Harness<PeoplePorts>): void {
     (await users().list({ limit: SHARED_LIST_MAX, after: null })).filter(
       (one) => one.role === 'admin' && one.status === 'active',
     );
-  const lower = (user: UserRow) => users().change({ ...DOING, ...user, patch: { role: 'viewer' } });
+  const lower = (user: UserRow) =>
+    users().change({ ...CONTEXT, ...user, patch: { role: 'viewer' } });
   const disable = (user: UserRow) =>
-    users().change({ ...DOING, ...user, patch: { status: 'disabled' } });
-  const remove = ({ userId }: UserRow) => users().remove({ ...DOING, userId });
+    users().change({ ...CONTEXT, ...user, patch: { status: 'disabled' } });
+  const remove = ({ userId }: UserRow) => users().remove({ ...CONTEXT, userId });
 
   describe('the last admin', () => {
     it('should be neither lowered, disabled nor removed', async () => {
@@ -28,7 +29,7 @@ export function lastAdminContract(harness: Harness<PeoplePorts>): void {
       expect(await disable(last)).toBe('last_admin');
       expect(await remove(last)).toBe('last_admin');
       const patch = { displayName: 'still here' };
-      expect(await users().change({ ...DOING, ...last, patch })).toMatchObject(patch);
+      expect(await users().change({ ...CONTEXT, ...last, patch })).toMatchObject(patch);
     });
 
     it('should stay when all admins are taken at once', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { GROUPS_PER_SENSOR_MAX, TAGS_PER_SENSOR_MAX } from '../../machines/limits.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { addMember, addSensor, type LabelPorts, lastEntries } from './labels.ts';
-import { DOING } from './people.ts';
+import { CONTEXT } from './people.ts';
 import { HOSTILE, hex } from './samples.ts';
 import { made } from './teams.contract.ts';
 
@@ -17,7 +17,7 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       const sensorId = await addSensor(port());
       const group = await made(store().groups);
       const change = (patch: Parameters<LabelPorts['teams']['changeSensor']>[0]['patch']) =>
-        store().changeSensor({ ...DOING, sensorId, patch });
+        store().changeSensor({ ...CONTEXT, sensorId, patch });
       const first = { tags: ['b', 'a', 'b'], groupIds: [group.id], declaredRole: HOSTILE };
       expect(await change(first)).toBe('ok');
       const labels = { sensorId, tags: ['a', 'b'], groupIds: [group.id], teamIds: [] };
@@ -37,23 +37,23 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
     it('should stay as they are when one of them is refused', async () => {
       const sensorId = await addSensor(port());
       const group = await made(store().groups);
-      await store().changeSensor({ ...DOING, sensorId, patch: { tags: ['a'] } });
+      await store().changeSensor({ ...CONTEXT, sensorId, patch: { tags: ['a'] } });
       const nobody = randomUUID();
       const patch = { tags: ['b'], groupIds: [group.id, nobody], declaredRole: 'amf' };
-      const refused = await store().changeSensor({ ...DOING, sensorId, patch });
+      const refused = await store().changeSensor({ ...CONTEXT, sensorId, patch });
       expect(refused).toEqual({ unknown: [nobody] });
       const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
       for (const over of [
         { tags: many(TAGS_PER_SENSOR_MAX + 1) },
         { groupIds: many(GROUPS_PER_SENSOR_MAX + 1) },
       ]) {
-        const answer = await store().changeSensor({ ...DOING, sensorId, patch: over });
+        const answer = await store().changeSensor({ ...CONTEXT, sensorId, patch: over });
         expect(answer).toBe('too_many');
       }
       const labels = { sensorId, tags: ['a'], groupIds: [], teamIds: [] };
       expect(await store().labelsOf([sensorId])).toEqual([labels]);
       expect((await port().sensors.getSensor(sensorId))?.declaredRole).toBeNull();
-      const absent = { ...DOING, sensorId: 'no\0thing', patch: { tags: [] } };
+      const absent = { ...CONTEXT, sensorId: 'no\0thing', patch: { tags: [] } };
       expect(await store().changeSensor(absent)).toBe('not_found');
     });
 
@@ -61,8 +61,8 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       const [one, two] = [await addSensor(port()), await addSensor(port())];
       const [team, group] = [await made(store().teams), await made(store().groups)];
       const addSensors = [one, two];
-      await store().teams.changeMembers({ ...DOING, id: team.id, addSensors });
-      await store().groups.changeMembers({ ...DOING, id: group.id, addSensors: [two] });
+      await store().teams.changeMembers({ ...CONTEXT, id: team.id, addSensors });
+      await store().groups.changeMembers({ ...CONTEXT, id: group.id, addSensors: [two] });
       const nothing = randomUUID();
       expect(await store().labelsOf([two, nothing, one])).toEqual([
         { sensorId: two, tags: [], groupIds: [group.id], teamIds: [team.id] },
@@ -70,7 +70,7 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
         { sensorId: one, tags: [], groupIds: [], teamIds: [team.id] },
       ]);
       expect(await store().labelsOf([])).toEqual([]);
-      await store().teams.remove({ ...DOING, id: team.id });
+      await store().teams.remove({ ...CONTEXT, id: team.id });
       expect((await store().labelsOf([one]))[0]?.teamIds).toEqual([]);
     });
 
@@ -82,9 +82,9 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       ];
       const [team, group] = [await made(store().teams), await made(store().groups)];
       const addSensors = [one, two];
-      await store().teams.changeMembers({ ...DOING, id: team.id, addSensors });
+      await store().teams.changeMembers({ ...CONTEXT, id: team.id, addSensors });
       const patch = { tags: [`t-${mark}`], groupIds: [group.id] };
-      await store().changeSensor({ ...DOING, sensorId: two, patch });
+      await store().changeSensor({ ...CONTEXT, sensorId: two, patch });
       const found = async (filter: { tag?: string; groupId?: string; teamId?: string }) => {
         const rows = await port().sensors.listSensors({ limit: 10, after: null, ...filter });
         return rows.map((row) => row.sensorId);
@@ -107,8 +107,8 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       ];
       const { id } = await made(store().teams);
       const addSensors = [ofTeam, both];
-      await store().teams.changeMembers({ ...DOING, id, addUsers: [user], addSensors });
-      const list = { ...DOING, userId: user, sensorIds: [listed, both, listed] };
+      await store().teams.changeMembers({ ...CONTEXT, id, addUsers: [user], addSensors });
+      const list = { ...CONTEXT, userId: user, sensorIds: [listed, both, listed] };
       expect(await store().setUserSensors(list)).toBe('ok');
       expect(await store().setUserSensors(list)).toBe('ok');
       expect(await store().userSensors(user)).toEqual([listed, both].sort());
@@ -120,7 +120,7 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       };
       expect(await owned(user)).toEqual([true, true, true]);
       expect(await owned(other)).toEqual([false, false, false]);
-      await store().teams.changeMembers({ ...DOING, id, removeUsers: [user] });
+      await store().teams.changeMembers({ ...CONTEXT, id, removeUsers: [user] });
       expect(await owned(user)).toEqual([true, false, true]);
       expect(await store().setUserSensors({ ...list, sensorIds: [] })).toBe('ok');
       expect(await owned(user)).toEqual([false, false, false]);
@@ -135,8 +135,8 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
     it('should leave the list as it is when a sensor of it is unknown', async () => {
       const userId = await addMember(port());
       const [known, nobody] = [await addSensor(port()), randomUUID()];
-      await store().setUserSensors({ ...DOING, userId, sensorIds: [known] });
-      const asked = { ...DOING, userId, sensorIds: [nobody] };
+      await store().setUserSensors({ ...CONTEXT, userId, sensorIds: [known] });
+      const asked = { ...CONTEXT, userId, sensorIds: [nobody] };
       expect(await store().setUserSensors(asked)).toEqual({ unknown: [nobody] });
       expect(await store().userSensors(userId)).toEqual([known]);
       const absent = { ...asked, userId: 'no\0body' };
@@ -149,14 +149,14 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       const sensor = await addSensor(port());
       const { id } = await made(store().teams);
       const addUsers = [gone, stays];
-      await store().teams.changeMembers({ ...DOING, id, addUsers, addSensors: [sensor] });
-      await store().setUserSensors({ ...DOING, userId: gone, sensorIds: [sensor] });
-      await port().users.remove({ ...DOING, userId: gone });
+      await store().teams.changeMembers({ ...CONTEXT, id, addUsers, addSensors: [sensor] });
+      await store().setUserSensors({ ...CONTEXT, userId: gone, sensorIds: [sensor] });
+      await port().users.remove({ ...CONTEXT, userId: gone });
       expect(await store().owns(gone, sensor)).toBe(false);
       expect(await store().ownedBy(gone)).toEqual([]);
       expect(await store().userSensors(gone)).toBeNull();
       expect(await store().owns(stays, sensor)).toBe(true);
-      await store().teams.remove({ ...DOING, id });
+      await store().teams.remove({ ...CONTEXT, id });
       expect(await store().owns(stays, sensor)).toBe(false);
       expect(await store().owns('no\0body', 'no\0thing')).toBe(false);
     });
@@ -164,9 +164,9 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
     it('should say when the database is away, and answer again by itself', async () => {
       const [userId, sensorId] = [randomUUID(), randomUUID()];
       await expectAwayAndBack(harness, [
-        () => store().changeSensor({ ...DOING, sensorId, patch: {} }),
+        () => store().changeSensor({ ...CONTEXT, sensorId, patch: {} }),
         () => store().labelsOf([sensorId]),
-        () => store().setUserSensors({ ...DOING, userId, sensorIds: [] }),
+        () => store().setUserSensors({ ...CONTEXT, userId, sensorIds: [] }),
         () => store().userSensors(userId),
         () => store().owns(userId, sensorId),
         () => store().ownedBy(userId),

@@ -11,11 +11,11 @@ export type PeoplePorts = {
   readonly audit: AuditLog;
 };
 
-export const DOING = { actor: 'user:root@example.test', from: '192.0.2.7', nowMs: NOW_MS };
+export const CONTEXT = { actor: 'user:root@example.test', from: '192.0.2.7', nowMs: NOW_MS };
 
 export function newcomer(more: Partial<Parameters<UserStore['create']>[0]> = {}) {
   return {
-    ...DOING,
+    ...CONTEXT,
     userId: randomUUID(),
     email: `P-${hex(8)}@Example.test`,
     displayName: 'A Person',
@@ -60,7 +60,7 @@ export async function setPassword(
   const { userId, replaces, to: passwordHash } = input;
   const own = newSession(userId);
   await sessions.create(own);
-  return users.setPassword({ ...DOING, userId, replaces, passwordHash, turn: turnOf(own.hash) });
+  return users.setPassword({ ...CONTEXT, userId, replaces, passwordHash, turn: turnOf(own.hash) });
 }
 
 /** How a session goes on. */

@@ -1,7 +1,7 @@
 // The promises of the store about second factors: a step is accepted once, a code is used once, whoever comes at once.
 import { describe, expect, it } from 'vitest';
 import type { Harness } from './away.ts';
-import { addUser, DOING, lastAudit, newSession, type PeoplePorts } from './people.ts';
+import { addUser, CONTEXT, lastAudit, newSession, type PeoplePorts } from './people.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
 
 const PARALLEL = 200;
@@ -14,8 +14,8 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
     const { userId } = await addUser(users());
     const sealedSecret = `sealed-${hex(8)}`;
     const recoveryHashes = codes();
-    await users().beginTotp({ ...DOING, userId, sealedSecret });
-    const confirm = { ...DOING, userId, sealedSecret, step: 100, recoveryHashes };
+    await users().beginTotp({ ...CONTEXT, userId, sealedSecret });
+    const confirm = { ...CONTEXT, userId, sealedSecret, step: 100, recoveryHashes };
     expect(await users().confirmTotp({ ...confirm, keepSession: null })).toBe(true);
     return { userId, sealedSecret, recoveryHashes };
   }
@@ -28,23 +28,23 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       for (const one of [kept, gone]) await sessions.create(one);
       const confirm = (sealedSecret: string) =>
         users().confirmTotp({
-          ...{ ...DOING, userId, sealedSecret, step: 7 },
+          ...{ ...CONTEXT, userId, sealedSecret, step: 7 },
           ...{ recoveryHashes: codes(), keepSession: kept.hash },
         });
       expect(await confirm('a')).toBe(false);
-      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'a' })).toBe(true);
-      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'b' })).toBe(true);
+      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'a' })).toBe(true);
+      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'b' })).toBe(true);
       expect(await users().acceptTotpStep({ userId, step: 9 })).toBe(false);
       expect(await confirm('a')).toBe(false);
-      const byEnded = { ...DOING, userId, sealedSecret: 'b', step: 7, recoveryHashes: codes() };
-      await sessions.end({ ...DOING, hash: gone.hash });
+      const byEnded = { ...CONTEXT, userId, sealedSecret: 'b', step: 7, recoveryHashes: codes() };
+      await sessions.end({ ...CONTEXT, hash: gone.hash });
       expect(await users().confirmTotp({ ...byEnded, keepSession: gone.hash })).toBe(false);
       expect(await confirm('b')).toBe(true);
-      expect(await users().removeTotp({ ...DOING, userId, keepSession: gone.hash })).toBe(false);
+      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: gone.hash })).toBe(false);
       expect(await users().get(userId)).toMatchObject({
         mfa: { state: 'on', sealedSecret: 'b', lastStep: 7, changedAtMs: NOW_MS },
       });
-      expect(await users().beginTotp({ ...DOING, userId, sealedSecret: 'c' })).toBe(false);
+      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'c' })).toBe(false);
       expect((await sessions.listOf(userId, NOW_MS)).map((one) => one.sessionId)).toEqual([
         kept.sessionId,
       ]);
@@ -68,35 +68,37 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       const { userId, recoveryHashes } = await enrolled();
       const other = await enrolled();
       const [hash = hashOf('')] = recoveryHashes;
-      expect(await users().useRecoveryCode({ ...DOING, userId: other.userId, hash })).toBe(false);
+      expect(await users().useRecoveryCode({ ...CONTEXT, userId: other.userId, hash })).toBe(false);
       const tries = Array.from({ length: 20 }, () =>
-        users().useRecoveryCode({ ...DOING, userId, hash }),
+        users().useRecoveryCode({ ...CONTEXT, userId, hash }),
       );
       expect((await Promise.all(tries)).filter(Boolean).length).toBe(1);
       expect(await users().recoveryCodesLeft(userId)).toBe(2);
       expect(await lastAudit(harness.port().audit, 'mfa.recovery_code_used', userId)).toMatchObject(
         { before: { recovery_codes_left: 3 }, after: { recovery_codes_left: 2 } },
       );
-      expect(await users().replaceRecoveryCodes({ ...DOING, userId, hashes: codes() })).toBe(true);
+      expect(await users().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: codes() })).toBe(
+        true,
+      );
       expect(await users().recoveryCodesLeft(userId)).toBe(3);
-      expect(await users().useRecoveryCode({ ...DOING, userId, hash })).toBe(false);
+      expect(await users().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
     });
 
     it('should be gone with its codes when it is removed', async () => {
       const { userId, recoveryHashes } = await enrolled();
       const session = newSession(userId);
       await harness.port().sessions.create(session);
-      const judged = { ...DOING, userId, judgedRole: 'admin' as const };
+      const judged = { ...CONTEXT, userId, judgedRole: 'admin' as const };
       expect(await users().removeTotp({ ...judged, keepSession: null })).toBe(false);
-      expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(true);
-      expect(await users().removeTotp({ ...DOING, userId, keepSession: null })).toBe(false);
+      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(true);
+      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(false);
       expect(await users().get(userId)).toMatchObject({
         mfa: { state: 'off', sealedSecret: null },
       });
       expect(await users().recoveryCodesLeft(userId)).toBe(0);
       const [hash = hashOf('')] = recoveryHashes;
-      expect(await users().useRecoveryCode({ ...DOING, userId, hash })).toBe(false);
-      expect(await users().replaceRecoveryCodes({ ...DOING, userId, hashes: [] })).toBe(false);
+      expect(await users().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
+      expect(await users().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: [] })).toBe(false);
       expect(await users().acceptTotpStep({ userId, step: 500 })).toBe(false);
       expect(await harness.port().sessions.listOf(userId, NOW_MS)).toEqual([]);
     });

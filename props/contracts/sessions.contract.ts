@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { SESSIONS_PER_USER_MAX } from '../../machines/console/access/limits.ts';
 import type { Harness } from './away.ts';
-import { addUser, DOING, lastAudit, newSession, type PeoplePorts, turnOf } from './people.ts';
+import { addUser, CONTEXT, lastAudit, newSession, type PeoplePorts, turnOf } from './people.ts';
 import { HOSTILE, hashOf, NOW_MS } from './samples.ts';
 
 export function sessionsContract(harness: Harness<PeoplePorts>): void {
@@ -49,7 +49,7 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
       const userId = await user();
       const [ended, over] = [newSession(userId), newSession(userId)];
       for (const one of [ended, over]) await sessions().create(one);
-      expect(await sessions().end({ ...DOING, hash: ended.hash })).toBe(true);
+      expect(await sessions().end({ ...CONTEXT, hash: ended.hash })).toBe(true);
       expect(await sessions().rotate(turn(ended.hash))).toBeNull();
       const late = { ...turn(over.hash), nowMs: over.expiresAtMs };
       expect(await sessions().rotate(late)).toBeNull();
@@ -68,7 +68,7 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
           sessions().rotate(turn(old.hash)),
           sessions().create(newSession(userId), judged),
           users.setPassword({
-            ...{ ...DOING, userId, turn: turn(own.hash) },
+            ...{ ...CONTEXT, userId, turn: turn(own.hash) },
             ...{ replaces: judged.passwordHash, passwordHash: `p${round}` },
           }),
         ]);
@@ -125,11 +125,11 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
       const one = newSession(userId);
       await sessions().create(one);
       const { sessionId } = one;
-      expect(await sessions().endOf({ ...DOING, userId: other, sessionId })).toBe(false);
-      expect(await sessions().endOf({ ...DOING, userId, sessionId })).toBe(true);
-      expect(await sessions().endOf({ ...DOING, userId, sessionId })).toBe(false);
+      expect(await sessions().endOf({ ...CONTEXT, userId: other, sessionId })).toBe(false);
+      expect(await sessions().endOf({ ...CONTEXT, userId, sessionId })).toBe(true);
+      expect(await sessions().endOf({ ...CONTEXT, userId, sessionId })).toBe(false);
       const row = await lastAudit(harness.port().audit, 'session.end', sessionId);
-      expect(row).toMatchObject({ actor: DOING.actor, detail: { user_id: userId } });
+      expect(row).toMatchObject({ actor: CONTEXT.actor, detail: { user_id: userId } });
       expect(JSON.stringify(row)).not.toContain(one.hash.toString('hex'));
     });
 
@@ -138,9 +138,9 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
       const all = [newSession(userId), newSession(userId), newSession(userId)];
       for (const one of all) await sessions().create(one);
       const keep = all[1]?.hash ?? null;
-      expect(await sessions().endAllOf({ ...DOING, userId, keep })).toBe(2);
+      expect(await sessions().endAllOf({ ...CONTEXT, userId, keep })).toBe(2);
       expect((await sessions().listOf(userId, NOW_MS)).length).toBe(1);
-      expect(await sessions().endAllOf({ ...DOING, userId, keep: null })).toBe(1);
+      expect(await sessions().endAllOf({ ...CONTEXT, userId, keep: null })).toBe(1);
     });
 
     it('should be swept when they ended long ago', async () => {

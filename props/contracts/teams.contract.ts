@@ -6,7 +6,7 @@ import { GROUPS_PER_SENSOR_MAX } from '../../machines/limits.ts';
 import type { LabelStore } from '../../storage/ports/fleet/teams.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { addMember, addSensor, type LabelPorts, lastEntries } from './labels.ts';
-import { DOING } from './people.ts';
+import { CONTEXT } from './people.ts';
 import { HOSTILE, hex } from './samples.ts';
 
 const KINDS = ['team', 'group'] as const;
@@ -20,11 +20,11 @@ export function teamsContract(harness: Harness<LabelPorts>): void {
       const { teams } = port().teams;
       const [stays, goes] = [await addMember(port()), await addMember(port())];
       const { id } = await made(teams);
-      const joined = await teams.changeMembers({ ...DOING, id, addUsers: [goes, stays, goes] });
+      const joined = await teams.changeMembers({ ...CONTEXT, id, addUsers: [goes, stays, goes] });
       expect(joined).toMatchObject({ users: 2, userIds: [stays, goes].sort() });
-      expect(await port().users.remove({ ...DOING, userId: goes })).toBe('ok');
+      expect(await port().users.remove({ ...CONTEXT, userId: goes })).toBe('ok');
       expect(await teams.get(id)).toMatchObject({ users: 1, userIds: [stays] });
-      const left = await teams.changeMembers({ ...DOING, id, removeUsers: [stays, hex(8)] });
+      const left = await teams.changeMembers({ ...CONTEXT, id, removeUsers: [stays, hex(8)] });
       expect(left).toMatchObject({ users: 0, userIds: [] });
     });
 
@@ -32,12 +32,12 @@ export function teamsContract(harness: Harness<LabelPorts>): void {
       const { teams } = port();
       const id = randomUUID();
       await expectAwayAndBack(harness, [
-        () => teams.teams.create({ ...DOING, id, name: id, description: '' }),
-        () => teams.teams.change({ ...DOING, id, description: 'x' }),
-        () => teams.teams.changeMembers({ ...DOING, id }),
+        () => teams.teams.create({ ...CONTEXT, id, name: id, description: '' }),
+        () => teams.teams.change({ ...CONTEXT, id, description: 'x' }),
+        () => teams.teams.changeMembers({ ...CONTEXT, id }),
         () => teams.teams.get(id),
         () => teams.teams.list({ limit: 1, after: null }),
-        () => teams.teams.remove({ ...DOING, id }),
+        () => teams.teams.remove({ ...CONTEXT, id }),
       ]);
     });
   });
@@ -47,7 +47,7 @@ export function teamsContract(harness: Harness<LabelPorts>): void {
       const { groups } = port().teams;
       const { id } = await made(groups);
       const addUsers = [await addMember(port())];
-      expect(await groups.changeMembers({ ...DOING, id, addUsers })).toBe('too_many');
+      expect(await groups.changeMembers({ ...CONTEXT, id, addUsers })).toBe('too_many');
     });
 
     it('should be bounded in number for one sensor', async () => {
@@ -55,10 +55,10 @@ export function teamsContract(harness: Harness<LabelPorts>): void {
       const addSensors = [await addSensor(port())];
       for (let index = 0; index < GROUPS_PER_SENSOR_MAX; index += 1) {
         const { id } = await made(groups);
-        expect(await groups.changeMembers({ ...DOING, id, addSensors })).toMatchObject({ id });
+        expect(await groups.changeMembers({ ...CONTEXT, id, addSensors })).toMatchObject({ id });
       }
       const { id } = await made(groups);
-      expect(await groups.changeMembers({ ...DOING, id, addSensors })).toBe('too_many');
+      expect(await groups.changeMembers({ ...CONTEXT, id, addSensors })).toBe('too_many');
       expect(await groups.get(id)).toMatchObject({ sensors: 0 });
     });
   });
@@ -66,7 +66,7 @@ export function teamsContract(harness: Harness<LabelPorts>): void {
 
 /** A label with a name of its own. */
 export async function made(store: LabelStore, name = `Label ${hex(8)}`) {
-  const row = await store.create({ ...DOING, id: randomUUID(), name, description: HOSTILE });
+  const row = await store.create({ ...CONTEXT, id: randomUUID(), name, description: HOSTILE });
   if (typeof row === 'string') throw new Error(`the label was refused: ${row}`);
   return row;
 }
@@ -78,23 +78,23 @@ function labelsContract(kind: (typeof KINDS)[number], port: () => LabelPorts): v
     const name = `Ä ${hex(8)}`;
     const row = await made(store(), name);
     const { id } = row;
-    expect(row).toMatchObject({ name, createdAtMs: DOING.nowMs, users: 0, sensors: 0 });
+    expect(row).toMatchObject({ name, createdAtMs: CONTEXT.nowMs, users: 0, sensors: 0 });
     expect(row.description).toBe(HOSTILE.replace('\0', '\uFFFD'));
     expect(await store().get(id)).toEqual({ ...row, userIds: [], sensorIds: [] });
     const renamed = { ...row, name: name.toLowerCase(), description: 'd' };
     const patch = { name: renamed.name, description: 'd' };
-    expect(await store().change({ ...DOING, id, ...patch })).toEqual(renamed);
-    expect(await store().change({ ...DOING, id, ...patch })).toEqual(renamed);
-    expect(await store().remove({ ...DOING, id })).toBe(true);
-    expect(await store().remove({ ...DOING, id })).toBe(false);
+    expect(await store().change({ ...CONTEXT, id, ...patch })).toEqual(renamed);
+    expect(await store().change({ ...CONTEXT, id, ...patch })).toEqual(renamed);
+    expect(await store().remove({ ...CONTEXT, id })).toBe(true);
+    expect(await store().remove({ ...CONTEXT, id })).toBe(false);
     expect(await store().get(id)).toBeNull();
-    expect(await store().change({ ...DOING, id, name: 'x' })).toBe('not_found');
-    expect(await store().changeMembers({ ...DOING, id })).toBe('not_found');
+    expect(await store().change({ ...CONTEXT, id, name: 'x' })).toBe('not_found');
+    expect(await store().changeMembers({ ...CONTEXT, id })).toBe('not_found');
     const told = await lastEntries(port(), id);
     expect(told.map(({ action, result, from }) => [action, result, from])).toEqual([
-      [`${kind}.create`, 'ok', DOING.from],
-      [`${kind}.change`, 'ok', DOING.from],
-      [`${kind}.remove`, 'ok', DOING.from],
+      [`${kind}.create`, 'ok', CONTEXT.from],
+      [`${kind}.change`, 'ok', CONTEXT.from],
+      [`${kind}.remove`, 'ok', CONTEXT.from],
     ]);
     const [, changed, removed] = told;
     expect(changed).toMatchObject({ before: { name }, after: { name: renamed.name } });
@@ -106,15 +106,15 @@ function labelsContract(kind: (typeof KINDS)[number], port: () => LabelPorts): v
     const names = [name, name.toUpperCase(), name.toLowerCase(), `\uFF21${name}`, `a${name}`];
     const answers = await Promise.all(
       names.map((one) =>
-        store().create({ ...DOING, id: randomUUID(), name: one, description: '' }),
+        store().create({ ...CONTEXT, id: randomUUID(), name: one, description: '' }),
       ),
     );
     const taken = answers.filter((answer) => answer === 'name_taken').length;
     // Upper case of a sharp s is two letters, which is another name; the wide A is an a.
     expect(taken).toBe(2);
     const other = await made(store());
-    expect(await store().change({ ...DOING, id: other.id, name })).toBe('name_taken');
-    const own = { ...DOING, id: other.id, name: other.name.toUpperCase() };
+    expect(await store().change({ ...CONTEXT, id: other.id, name })).toBe('name_taken');
+    const own = { ...CONTEXT, id: other.id, name: other.name.toUpperCase() };
     expect(await store().change(own)).toMatchObject({ name: own.name });
   });
 
@@ -134,14 +134,19 @@ function labelsContract(kind: (typeof KINDS)[number], port: () => LabelPorts): v
       await addSensor(port()),
     ];
     const { id } = await made(store());
-    const added = await store().changeMembers({ ...DOING, id, addSensors: [two, one, two] });
+    const added = await store().changeMembers({ ...CONTEXT, id, addSensors: [two, one, two] });
     expect(added).toMatchObject({ sensors: 2, sensorIds: [one, two].sort() });
     const nobody = randomUUID();
-    const asked = { ...DOING, id, addSensors: [three, nobody, 'no\0thing'], removeSensors: [one] };
+    const asked = {
+      ...CONTEXT,
+      id,
+      addSensors: [three, nobody, 'no\0thing'],
+      removeSensors: [one],
+    };
     const refused = await store().changeMembers(asked);
     expect(refused).toMatchObject({ unknown: expect.arrayContaining([nobody]) });
     expect(await store().get(id)).toEqual(added);
-    const moved = { ...DOING, id, addSensors: [three, two], removeSensors: [one, two, nobody] };
+    const moved = { ...CONTEXT, id, addSensors: [three, two], removeSensors: [one, two, nobody] };
     const sensorIds = [two, three].sort();
     expect(await store().changeMembers(moved)).toMatchObject({ sensorIds, sensors: 2 });
     expect(await store().changeMembers(moved)).toMatchObject({ sensorIds });
@@ -161,7 +166,7 @@ function labelsContract(kind: (typeof KINDS)[number], port: () => LabelPorts): v
     const sensors = [];
     for (let index = 0; index < 6; index += 1) sensors.push(await addSensor(port()));
     await Promise.all(
-      sensors.map((one) => store().changeMembers({ ...DOING, id, addSensors: [one] })),
+      sensors.map((one) => store().changeMembers({ ...CONTEXT, id, addSensors: [one] })),
     );
     expect(await store().get(id)).toMatchObject({ sensorIds: sensors.toSorted() });
   });

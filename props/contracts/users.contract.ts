@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import {
   addUser,
-  DOING,
+  CONTEXT,
   lastAudit,
   newcomer,
   newSession,
@@ -77,10 +77,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
     it('should be audited with what was before and after, and never with a hash', async () => {
       const row = await addUser(users());
       const made = await audited('user.create', row.userId);
-      expect(made).toMatchObject({ actor: DOING.actor, from: DOING.from, result: 'ok' });
+      expect(made).toMatchObject({ actor: CONTEXT.actor, from: CONTEXT.from, result: 'ok' });
       const patch = { displayName: 'New', tags: ['x', HOSTILE] };
       const { userId } = row;
-      const changed = await users().change({ ...DOING, userId, revision: 1, patch });
+      const changed = await users().change({ ...CONTEXT, userId, revision: 1, patch });
       expect(changed).toMatchObject({ ...patch, revision: 2 });
       expect(await audited('user.change', userId)).toMatchObject({
         before: { display_name: 'A Person', tags: [] },
@@ -92,10 +92,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
     it('should take one of two changes that know the same revision', async () => {
       const { userId } = await addUser(users());
       const change = (displayName: string) =>
-        users().change({ ...DOING, userId, revision: 1, patch: { displayName } });
+        users().change({ ...CONTEXT, userId, revision: 1, patch: { displayName } });
       const answers = await Promise.all([change('a'), change('b')]);
       expect(answers.filter((one) => one === 'conflict').length).toBe(1);
-      const none = { ...DOING, userId: 'none', revision: 1, patch: {} };
+      const none = { ...CONTEXT, userId: 'none', revision: 1, patch: {} };
       expect(await users().change(none)).toBe('not_found');
     });
 
@@ -110,10 +110,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         { role: 'analyst' as const },
         { status: 'disabled' as const },
       ]) {
-        await users().change({ ...DOING, userId, revision, patch: { status: 'active' } });
+        await users().change({ ...CONTEXT, userId, revision, patch: { status: 'active' } });
         expect(await sessions().create(newSession(userId))).toBe(true);
         const before = await live();
-        await users().change({ ...DOING, userId, revision: revision + 1, patch });
+        await users().change({ ...CONTEXT, userId, revision: revision + 1, patch });
         expect(await live()).toBe('displayName' in patch ? before : 0);
         revision += 2;
       }
@@ -128,10 +128,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const [kept, gone] = [newSession(userId), newSession(userId)];
       for (const one of [kept, gone]) await sessions().create(one);
       const hash = hashOf(hex(8));
-      await users().createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 1 });
+      await users().createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 1 });
       const turn = turnOf(kept.hash);
       const [replaces, passwordHash] = ['$argon2id$first', 'second'];
-      const input = { ...DOING, userId, replaces, passwordHash, turn };
+      const input = { ...CONTEXT, userId, replaces, passwordHash, turn };
       const turned = await users().setPassword(input);
       expect(turned).toMatchObject({ userId, hash: turn.to, sessionId: turn.sessionId });
       expect(await users().get(userId)).toMatchObject({ passwordHash: 'second' });
@@ -145,7 +145,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const other = await addUser(users());
       const set = async (hash: Buffer, replaces: string | null = '$argon2id$first') =>
         users().setPassword({
-          ...{ ...DOING, userId, replaces, passwordHash: 'stolen', turn: turnOf(hash) },
+          ...{ ...CONTEXT, userId, replaces, passwordHash: 'stolen', turn: turnOf(hash) },
         });
       const [own, ended, foreign] = [
         newSession(userId),
@@ -154,7 +154,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       ];
       const over = newSession(userId, { createdAtMs: NOW_MS - 60_000 });
       for (const one of [own, ended, foreign, over]) await sessions().create(one);
-      await sessions().end({ ...DOING, hash: ended.hash });
+      await sessions().end({ ...CONTEXT, hash: ended.hash });
       for (const one of [ended, foreign, over]) expect(await set(one.hash)).toBeNull();
       for (const wrong of ['other', null]) expect(await set(own.hash, wrong)).toBeNull();
       expect(await users().get(userId)).toMatchObject({ passwordHash: '$argon2id$first' });
@@ -166,12 +166,12 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         const { userId } = await addUser(users());
         const [own, hash] = [newSession(userId), hashOf(hex(8))];
         await sessions().create(own);
-        await users().createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 60_000 });
+        await users().createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
         const change = {
-          ...{ ...DOING, userId, replaces: '$argon2id$first', passwordHash: 'changed' },
+          ...{ ...CONTEXT, userId, replaces: '$argon2id$first', passwordHash: 'changed' },
           turn: turnOf(own.hash),
         };
-        const reset = () => users().useLink({ ...DOING, hash, passwordHash: 'reset' });
+        const reset = () => users().useLink({ ...CONTEXT, hash, passwordHash: 'reset' });
         const [changed, used] = await Promise.all([users().setPassword(change), reset()]);
         const inForce = (await users().get(userId))?.passwordHash;
         // A change that came first takes the link with it; one that came later changes nothing.
@@ -204,7 +204,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
 
     it('should note a login with its method', async () => {
       const { userId, email } = await addUser(users());
-      await users().noteLogin({ ...DOING, userId, method: 'password', nowMs: NOW_MS + 5 });
+      await users().noteLogin({ ...CONTEXT, userId, method: 'password', nowMs: NOW_MS + 5 });
       expect(await users().get(userId)).toMatchObject({ lastLoginAtMs: NOW_MS + 5 });
       expect(await audited('user.login', userId)).toMatchObject({
         detail: { method: 'password', email },
@@ -216,10 +216,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
     const link = (userId: string, more: { readonly expiresAtMs?: number } = {}) => {
       const hash = hashOf(hex(16));
       const expiresAtMs = more.expiresAtMs ?? NOW_MS + 60_000;
-      return { hash, make: () => users().createLink({ ...DOING, userId, hash, expiresAtMs }) };
+      return { hash, make: () => users().createLink({ ...CONTEXT, userId, hash, expiresAtMs }) };
     };
     const use = (hash: Buffer, passwordHash = 'new') =>
-      users().useLink({ ...DOING, hash, passwordHash });
+      users().useLink({ ...CONTEXT, hash, passwordHash });
 
     it('should be used once, however many come at once, and end every session', async () => {
       const { userId } = await addUser(users());
@@ -241,9 +241,9 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const { userId } = await addUser(users());
       const [before, late] = [link(userId), hashOf(hex(16))];
       await before.make();
-      await users().change({ ...DOING, userId, revision: 1, patch: { role: 'admin' } });
+      await users().change({ ...CONTEXT, userId, revision: 1, patch: { role: 'admin' } });
       expect(await users().findLink(before.hash, NOW_MS)).toBeNull();
-      const judged = { ...DOING, userId, judgedRole: 'viewer' as const };
+      const judged = { ...CONTEXT, userId, judgedRole: 'viewer' as const };
       const expiresAtMs = NOW_MS + 60_000;
       expect(await users().createLink({ ...judged, hash: late, expiresAtMs })).toBe(false);
       expect(await users().remove(judged)).toBe('conflict');
@@ -260,7 +260,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       await newer.make();
       expect(await use(older.hash)).toBeNull();
       const patch = { status: 'disabled' as const };
-      await users().change({ ...DOING, userId, revision: 1, patch });
+      await users().change({ ...CONTEXT, userId, revision: 1, patch });
       expect(await use(newer.hash)).toBeNull();
       expect(await users().findLink(newer.hash, NOW_MS)).toBeNull();
       expect(await link('none').make()).toBe(false);
@@ -276,14 +276,14 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         () => users().findByEmail(email),
         () => users().list({ limit: 1, after: null }),
         () => users().create(newcomer({ email })),
-        () => users().change({ ...DOING, userId, revision: 7, patch: {} }),
+        () => users().change({ ...CONTEXT, userId, revision: 7, patch: {} }),
         () => users().acceptTotpStep({ userId, step: 1 }),
-        () => users().useLink({ ...DOING, hash: hashOf('x'), passwordHash: 'x' }),
+        () => users().useLink({ ...CONTEXT, hash: hashOf('x'), passwordHash: 'x' }),
         () => users().noteFailure({ keys: ['away'], nowMs: NOW_MS, windowMs: 1 }),
         () => sessions().findByHash(hashOf('x')),
         () => sessions().listOf(userId, NOW_MS),
         () => sessions().touch([{ hash: hashOf('x'), atMs: NOW_MS }]),
-        () => sessions().endAllOf({ ...DOING, userId, keep: null }),
+        () => sessions().endAllOf({ ...CONTEXT, userId, keep: null }),
       ]);
     });
   });

@@ -75,7 +75,7 @@ export async function axeOn(page: Page): Promise<readonly string[]> {
 }
 
 /** Keeps a picture, for people. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function liveView(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === undefined) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codeOfApp } from '../attacks/person-with-app.ts';
-import { axeOn, launchBrowser, logIn, openWindow, picture, textOf } from './browser.ts';
+import { axeOn, launchBrowser, liveView, logIn, openWindow, textOf } from './browser.ts';
 import { type Home, makeHome, type Program, removeHome, startProgram } from './programs.ts';
 
 const START_MS = 180_000;
@@ -49,7 +49,7 @@ it('should lead from the setup code to the first event', { timeout: TEST_MS }, a
     await page.locator(`[data-step="${step}"][data-done="true"]`).waitFor();
   }
   expect(await axeOn(page)).toEqual([]);
-  await picture(page, '1280-setup');
+  await liveView(page, '1280-setup');
   const admin = page.locator('[data-step="admin"]');
   await admin.getByLabel('E-mail address').fill(EMAIL);
   await admin.locator('input[name="password"]').fill(PASSWORD);
@@ -73,7 +73,7 @@ it('should lead from the setup code to the first event', { timeout: TEST_MS }, a
   await lines.nth(1).waitFor();
   const [token, line] = [await textOf(lines.nth(0)), await textOf(lines.nth(1))];
   expect(await axeOn(page)).toEqual([]);
-  await picture(page, '1280-deploy');
+  await liveView(page, '1280-deploy');
   const [, ...args] = line.replace('npx ', '').split(' ');
   programs.push(
     startProgram('sensor/cli/service-sensor.js', args, { env: home.env, stdin: `${token}\n` }),
@@ -81,7 +81,7 @@ it('should lead from the setup code to the first event', { timeout: TEST_MS }, a
   await page.getByRole('link', { name: 'Show the sensor' }).click();
   await page.getByRole('link', { name: 'Events', exact: true }).last().click();
   await page.locator('table tbody tr').first().waitFor();
-  await picture(page, '1280-first-event');
+  await liveView(page, '1280-first-event');
   // The Console that ends and the one that starts are one address: what broke off in between is no mistake of the page.
   expect(complaints.filter((one) => !/WebSocket|ERR_/.test(one))).toEqual([]);
 });

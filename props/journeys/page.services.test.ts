@@ -12,9 +12,9 @@ import { api, items } from './api.ts';
 import {
   axeOn,
   launchBrowser,
+  liveView,
   logIn,
   openWindow,
-  picture,
   textOf,
   type Watched,
 } from './browser.ts';
@@ -135,7 +135,7 @@ describe('every page', () => {
         await page.emulateMedia({ colorScheme });
         const name = `${path.replace(sensorId, 'ID').replaceAll('/', '-')}-${colorScheme}`;
         found.push(...(await axeOn(page)).map((one) => `${name} ${one}`));
-        await picture(page, `1280${name}`);
+        await liveView(page, `1280${name}`);
       }
       expect([path, await page.getByRole('alert').count()]).toEqual([path, 0]);
       expect([path, await page.locator('img[src="x"]').count()]).toEqual([path, 0]);
@@ -156,7 +156,7 @@ describe('every page', () => {
       await page.locator('main h1').first().waitFor();
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       expect([path, wide]).toEqual([path, 375]);
-      await picture(page, `375${path.replace(sensorId, 'ID').replaceAll('/', '-')}`);
+      await liveView(page, `375${path.replace(sensorId, 'ID').replaceAll('/', '-')}`);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(
@@ -182,7 +182,7 @@ describe('a sensor in its statechart', () => {
     await lit('freshness.fresh');
     sensorProgram.kill('SIGSTOP');
     await lit('freshness.stale');
-    await picture(page, '1280-actor-stale');
+    await liveView(page, '1280-actor-stale');
     sensorProgram.kill('SIGCONT');
     await lit('freshness.fresh');
 
@@ -200,7 +200,7 @@ describe('a sensor in its statechart', () => {
     await page.locator('.fs-log button', { hasText: 'fresh' }).first().click();
     await lit('trust.trusted');
     expect(new URL(page.url()).searchParams.get('at')).toMatch(/^\d{4}-/);
-    await picture(page, '1280-actor-past');
+    await liveView(page, '1280-actor-past');
     await page.getByRole('button', { name: 'Back to live' }).click();
     await lit('trust.revoked');
     expect(window.complaints).toEqual([]);

@@ -13,15 +13,15 @@ import type {
 } from '../../../machines/console/access/sso-login.rules.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
 import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { NeedOf } from '../login-need.ts';
-import type { SessionDesk } from '../sessions.ts';
+import type { SessionService } from '../sessions.ts';
 
 export type AccountDeps = {
   readonly sso: Pick<SsoStore, 'findIdentity' | 'link'>;
   readonly users: Pick<UserStore, 'get' | 'findByEmail' | 'create' | 'change' | 'noteLogin'>;
-  readonly sessions: Pick<SessionDesk, 'begin' | 'end'>;
+  readonly sessions: Pick<SessionService, 'begin' | 'end'>;
   /** What a session still lacks. */
   readonly needOf: NeedOf;
   readonly audit: Pick<AuditLog, 'append'>;
@@ -46,7 +46,7 @@ export async function findAccounts(
 export async function admitPerson(
   deps: AccountDeps,
   input: {
-    readonly doing: Doing;
+    readonly doing: AuditContext;
     readonly providerId: string;
     /** How the session will tell what the provider proved. */
     readonly method: string;
@@ -108,7 +108,7 @@ async function accountOf(
 /** Gives the account the role it has at the provider, which ends its sessions; the account as it is then. */
 async function withRole(
   { users }: AccountDeps,
-  doing: Doing,
+  doing: AuditContext,
   userId: string,
   role: SsoAdmissible['role'],
 ): Promise<UserRow | 'changed' | 'last_admin'> {

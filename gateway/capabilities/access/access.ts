@@ -1,6 +1,6 @@
 // Operator access: who is admitted, within which budgets, and how people come and go. Both planes take the address budget
 // from here, so that there is one. decision: D36, D41; invariant: I18
-import { createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
+import { createApiKeyService } from '../../../actors/access/api-key-service.ts';
 import { createPasswords, type Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
 import type { RateLimits } from '../../../actors/access/rate-limits.actor.ts';
@@ -102,16 +102,26 @@ export const access: Capability<Access> = {
 async function peopleOf(context: ConsoleContext): Promise<AccessDeps & { passwords: Passwords }> {
   const { relational: stores, time, chance, hasher, commonPasswords } = context;
   const passwords = createPasswords({ hasher, chance, commonPasswords });
-  const desk = context.use(settings);
+  const service = context.use(settings);
   const people: People = openPeople({
-    ...{ stores, passwords, settings: desk, now: time.now, chance },
+    ...{ stores, passwords, settings: service, now: time.now, chance },
   });
   const { config, clock, logger, providers } = context;
   const sealer = await context.keys.operatorSecrets();
-  const input = { config, clock, logger, providers, time, chance, stores, settings: desk, sealer };
+  const input = {
+    config,
+    clock,
+    logger,
+    providers,
+    time,
+    chance,
+    stores,
+    settings: service,
+    sealer,
+  };
   return {
     passwords,
-    apiKeys: createApiKeyDesk({ apiKeys: stores.apiKeys, now: time.now, chance }),
+    apiKeys: createApiKeyService({ apiKeys: stores.apiKeys, now: time.now, chance }),
     people,
     secondFactor: openSecondFactor(input, people),
     sso: openSso(input, people),

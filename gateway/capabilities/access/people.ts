@@ -1,11 +1,11 @@
 // People joined together: accounts, passwords, sessions and logins. decision: D37
-import { createLoginDesk } from '../../../actors/access/login.ts';
-import { createPasswordDesk } from '../../../actors/access/own-password.ts';
+import { createLoginService } from '../../../actors/access/login.ts';
+import { createPasswordService } from '../../../actors/access/own-password.ts';
 import type { Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
-import { createSessionDesk } from '../../../actors/access/sessions.ts';
-import { createUserDesk } from '../../../actors/access/users.ts';
-import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
+import { createSessionService } from '../../../actors/access/sessions.ts';
+import { createUserService } from '../../../actors/access/users.ts';
+import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
 import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
@@ -21,7 +21,7 @@ export type PeopleInput = {
     readonly audit: Pick<AuditLog, 'append' | 'search'>;
   };
   readonly passwords: Passwords;
-  readonly settings: Pick<SettingsDesk, 'get' | 'intervals'>;
+  readonly settings: Pick<SettingsService, 'get' | 'intervals'>;
   readonly now: () => number;
   readonly chance: Chance;
 };
@@ -30,7 +30,7 @@ export type PeopleInput = {
 export function openPeople(input: PeopleInput): People {
   const { stores, passwords, settings, now, chance } = input;
   const { users, audit, apiKeys } = stores;
-  const sessions = createSessionDesk({
+  const sessions = createSessionService({
     ...{ sessions: stores.sessions, now, chance },
     idleMs: () => settings.intervals.SESSION_IDLE_MS,
     lifetimeMs: () => settings.intervals.SESSION_ABSOLUTE_MS,
@@ -41,15 +41,15 @@ export function openPeople(input: PeopleInput): People {
     const { state } = mfa;
     return needOfLogin({ method, stage, state, role, requiredRoles, mustChangePassword });
   };
-  const login = createLoginDesk({
+  const login = createLoginService({
     ...{ users, sessions, passwords, audit, needOf, siteOf: addressKey, now },
   });
   return {
     users,
-    desk: createUserDesk({ users, now, chance }),
+    service: createUserService({ users, now, chance }),
     sessions,
     login,
-    passwords: createPasswordDesk({
+    passwords: createPasswordService({
       ...{ needOf, users, apiKeys, sessions, login, passwords, audit, now },
     }),
     needOf,

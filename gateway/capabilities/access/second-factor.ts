@@ -1,10 +1,10 @@
 // Second factors joined to people: the same sessions, the same count of wrong passwords, the roles of the settings.
 // decision: D39
 import type { People } from '../../../actors/access/people.ts';
-import { createSecondFactorDesk } from '../../../actors/access/second-factor.ts';
-import type { SecondFactorDesk } from '../../../actors/access/second-factor-desk.ts';
+import { createSecondFactorService } from '../../../actors/access/second-factor.ts';
+import type { SecondFactorService } from '../../../actors/access/second-factor-service.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
-import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
+import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { UserStore } from '../../../storage/ports/access/users.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
@@ -12,11 +12,11 @@ import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
 import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 
-/** Builds the desk; nothing runs before it is asked. */
+/** Builds the service; nothing runs before it is asked. */
 export function openSecondFactor(
   input: {
     readonly config: Pick<ConsoleConfig, 'baseUrl'>;
-    readonly settings: Pick<SettingsDesk, 'get'>;
+    readonly settings: Pick<SettingsService, 'get'>;
     readonly stores: {
       readonly users: UserStore;
       readonly audit: Pick<AuditLog, 'append' | 'search'>;
@@ -27,9 +27,9 @@ export function openSecondFactor(
     readonly chance: Pick<Chance, 'randomBytes'>;
   },
   { sessions, login }: Pick<People, 'sessions' | 'login'>,
-): SecondFactorDesk {
+): SecondFactorService {
   const { config, settings, sealer, time, logger, chance } = input;
-  return createSecondFactorDesk({
+  return createSecondFactorService({
     ...{ users: input.stores.users, audit: input.stores.audit },
     ...{ sessions, login, sealer, logger, now: time.now, chance },
     requiredRoles: () => settings.get().mfaRequiredRoles,

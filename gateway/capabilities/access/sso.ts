@@ -2,8 +2,11 @@
 // decision: D40
 import type { People } from '../../../actors/access/people.ts';
 import type { ProviderClient } from '../../../actors/access/sso/provider-client.ts';
-import { createProviderDesk, type ProviderDesk } from '../../../actors/access/sso/provider-desk.ts';
-import { createSsoDesk, type SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
+import {
+  createProviderService,
+  type ProviderService,
+} from '../../../actors/access/sso/provider-service.ts';
+import { createSsoService, type SsoService } from '../../../actors/access/sso/sso-service.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
@@ -17,8 +20,8 @@ import type { ConsoleConfig } from '../../config/config.ts';
 const CALLBACK_PATH = '/api/v2/auth/sso/callback';
 
 export type Sso = {
-  readonly desk: SsoDesk;
-  readonly providers: ProviderDesk;
+  readonly service: SsoService;
+  readonly providers: ProviderService;
   /** Where providers send browsers back to. */
   readonly callbackUrl: () => string;
 };
@@ -46,11 +49,11 @@ export function openSso(
   const { ssoAllowsLoopback: allowsLoopback } = config;
   const callbackUrl = () => `${config.baseUrl}${CALLBACK_PATH}`;
   return {
-    desk: createSsoDesk({
+    service: createSsoService({
       ...{ sso, users, sessions, needOf, audit, client, sealer, clock, logger },
       ...{ now: time.now, callbackUrl, chance },
     }),
-    providers: createProviderDesk({ sso, sealer, client, allowsLoopback, chance }),
+    providers: createProviderService({ sso, sealer, client, allowsLoopback, chance }),
     callbackUrl,
   };
 }

@@ -2,8 +2,8 @@
 // decision: D4, D10, D43
 
 import { Gauge, type Registry } from '@prometheus-io/client';
-import type { UserDesk } from '../../../actors/access/users.ts';
-import type { FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import type { UserService } from '../../../actors/access/users.ts';
+import type { FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import { fleetSweepLoop } from '../../../actors/fleet/fleet-sweep.ts';
 import { followRenewalWindow } from '../../../actors/fleet/renewal-window.ts';
 import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts';
@@ -28,12 +28,12 @@ export const fleet: Capability<Fleet> = {
       sensors: opened.directory,
       now: time.now,
     });
-    const { picture, directory: sensorActors, feed } = opened;
+    const { liveView, directory: sensorActors, feed } = opened;
     // Asked when a request comes, which is after both have opened.
-    const judgeReach: UserDesk['judge'] = (by, userIds) =>
-      context.use(access).people.desk.judge(by, userIds);
+    const judgeReach: UserService['judge'] = (by, userIds) =>
+      context.use(access).people.service.judge(by, userIds);
     const deps = { registry, teams, judgeReach, events, cursors, chance, now: time.now };
-    const routes = { ...deps, fleet: picture, sensorActors, feed };
+    const routes = { ...deps, fleet: liveView, sensorActors, feed };
     return {
       service: opened,
       operatorRoutes: () => [
@@ -45,8 +45,8 @@ export const fleet: Capability<Fleet> = {
       ],
       machines: [sensorMachine],
       directories: [sensorActors],
-      loops: () => [fleetSweepLoop(picture)],
-      measure: (metrics) => measureFleet(metrics, picture),
+      loops: () => [fleetSweepLoop(liveView)],
+      measure: (metrics) => measureFleet(metrics, liveView),
       async close() {
         stopFollowing();
         await opened.close();
@@ -55,7 +55,7 @@ export const fleet: Capability<Fleet> = {
   },
 };
 
-function measureFleet(registry: Registry, { counts }: Pick<FleetPicture, 'counts'>): void {
+function measureFleet(registry: Registry, { counts }: Pick<FleetLiveView, 'counts'>): void {
   new Gauge({
     name: 'service_sensors',
     help: 'Enrolled sensors by trust health.',

@@ -100,7 +100,7 @@ describe('the fleet of a Console beside another one', () => {
     await turn();
     expect(fleet.knows(sensorId)).toMatchObject({ revokedAtMs: NOW_MS, trust: 'revoked' });
     expect(moves).toMatchObject([{ event: 'sensor.revoked', facts: { reason: 'lost' } }]);
-    expect(fleet.picture.get(sensorId)?.trust_health).toBe('revoked');
+    expect(fleet.liveView.get(sensorId)?.trust_health).toBe('revoked');
   });
 
   it('should hear of a renewal whose answer was lost on the way here', async () => {

@@ -1,6 +1,6 @@
-// The fleet in memory: one actor per enrolled sensor, the live picture, the identity cache, and the recorder of moves.
+// The fleet in memory: one actor per enrolled sensor, the live view, the identity cache, and the recorder of moves.
 // Filled from PostgreSQL before the port opens. decision: D4, D10
-import { createFleetPicture, type FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import { createFleetLiveView, type FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import { followIdentities } from '../../../actors/fleet/identity-follower.ts';
 import {
   createSensorDirectory,
@@ -35,7 +35,7 @@ export type Fleet = {
   readonly feed: InspectionFeed;
   readonly crashes: CrashLog;
   readonly directory: SensorDirectory;
-  readonly picture: FleetPicture;
+  readonly liveView: FleetLiveView;
   readonly recorder: TransitionRecorder;
   readonly sensors: SensorActors;
   readonly identities: IdentityCache;
@@ -54,7 +54,7 @@ export async function openFleet(deps: {
   const { registry, clock, time, intervals, logger } = deps;
   const feed = createInspectionFeed();
   const crashes = createCrashLog(logger);
-  const { directory, picture } = openDirectory({ ...deps, feed, crashes });
+  const { directory, liveView } = openDirectory({ ...deps, feed, crashes });
   const recorder = startTransitionRecorder({
     feed,
     store: deps.events,
@@ -94,7 +94,7 @@ export async function openFleet(deps: {
     feed,
     crashes,
     directory,
-    picture,
+    liveView,
     recorder,
     sensors,
     identities,
@@ -116,9 +116,9 @@ function openDirectory(deps: {
   readonly logger: Logger;
   readonly feed: InspectionFeed;
   readonly crashes: CrashLog;
-}): { directory: SensorDirectory; picture: FleetPicture } {
+}): { directory: SensorDirectory; liveView: FleetLiveView } {
   const { registry, clock, time, intervals, logger, feed, crashes } = deps;
-  const picture = createFleetPicture({
+  const liveView = createFleetLiveView({
     now: time.now,
     snapshotOf: (id) => {
       const view = directory.ask(id);
@@ -137,7 +137,7 @@ function openDirectory(deps: {
     },
     onRebuildFailed: (id, error) =>
       logger.error({ sensorId: id, error: String(error) }, 'a sensor actor could not be rebuilt'),
-    onSnapshot: (id, snapshot) => picture.observe(id, snapshot),
+    onSnapshot: (id, snapshot) => liveView.observe(id, snapshot),
   });
-  return { directory, picture };
+  return { directory, liveView };
 }

@@ -1,5 +1,5 @@
-// The license: which key is trusted, the desk, and its actor beside the others for operators to see. decision: D32
-import type { LicenseDesk } from '../../../actors/license/license-desk.ts';
+// The license: which key is trusted, the service, and its actor beside the others for operators to see. decision: D32
+import type { LicenseService } from '../../../actors/license/license-service.ts';
 import { startLicense } from '../../../actors/license/start-license.ts';
 import { licenseMachine } from '../../../machines/console/license/license.machine.ts';
 import type { Capability } from '../../capability.ts';
@@ -10,13 +10,13 @@ import { settings } from '../settings/settings.ts';
 
 const ACTOR_ID = 'license';
 
-export const license: Capability<LicenseDesk> = {
+export const license: Capability<LicenseService> = {
   name: 'license',
   opensAt: 'license_trust_anchor',
   async open(context) {
     const { relational, clock, logger, time } = context;
     const { get } = context.use(settings);
-    const desk = await startLicense({
+    const service = await startLicense({
       trust: await context.openLicenseTrust(),
       store: relational.license,
       graceDays: get().licenseGraceDays,
@@ -26,20 +26,20 @@ export const license: Capability<LicenseDesk> = {
       monotonicNow: time.monotonicNow,
     });
     return {
-      service: desk,
+      service: service,
       operatorRoutes: () => [
-        licenseRoutes({ license: desk, settings: { get }, fleet: context.use(fleet).picture }),
+        licenseRoutes({ license: service, settings: { get }, fleet: context.use(fleet).liveView }),
       ],
       machines: [licenseMachine],
-      directories: [directoryOf(desk)],
-      loops: () => [desk.loop],
-      close: () => desk.close(),
+      directories: [directoryOf(service)],
+      loops: () => [service.loop],
+      close: () => service.close(),
     };
   },
 };
 
 /** The one actor of the license, as a directory. */
-function directoryOf({ actor }: Pick<LicenseDesk, 'actor'>): DirectoryView {
+function directoryOf({ actor }: Pick<LicenseService, 'actor'>): DirectoryView {
   return {
     kind: 'license',
     ids: () => [ACTOR_ID],

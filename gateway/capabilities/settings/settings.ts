@@ -1,14 +1,17 @@
 // Settings: opened with the database, because everything after it may depend on one. decision: D38
-import { openSettingsDesk, type SettingsDesk } from '../../../actors/settings/settings-desk.ts';
+import {
+  openSettingsService,
+  type SettingsService,
+} from '../../../actors/settings/settings-service.ts';
 import { setupMachine } from '../../../machines/console/settings/setup.machine.ts';
 import type { Capability } from '../../capability.ts';
 import { settingsRoutes } from '../../operator-plane/settings/settings.ts';
 
-export const settings: Capability<SettingsDesk> = {
+export const settings: Capability<SettingsService> = {
   name: 'settings',
   opensAt: 'relational_database',
   async open({ relational, config, logger, time, settingDefaults: defaults }) {
-    const desk = await openSettingsDesk({
+    const service = await openSettingsService({
       store: relational.settings,
       base: config.intervals,
       logger,
@@ -16,12 +19,12 @@ export const settings: Capability<SettingsDesk> = {
       defaults,
     });
     return {
-      service: desk,
-      intervals: desk.intervals,
-      operatorRoutes: () => [settingsRoutes({ settings: desk, now: time.now })],
+      service: service,
+      intervals: service.intervals,
+      operatorRoutes: () => [settingsRoutes({ settings: service, now: time.now })],
       machines: [setupMachine],
-      loops: () => [desk.loop],
-      close: () => desk.close(),
+      loops: () => [service.loop],
+      close: () => service.close(),
     };
   },
 };

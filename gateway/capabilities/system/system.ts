@@ -29,11 +29,11 @@ export const system: Capability<System> = {
     const { relational, analytics, config, time, logger } = context;
     const { audit, designation } = relational;
     const { loops } = context;
-    const { picture, feed } = context.use(fleet);
+    const { liveView, feed } = context.use(fleet);
     const { admitter } = context.use(access);
     const metrics = createMetrics();
     const live = createLiveHub({
-      ...{ fleet: picture, feed, events: context.use(telemetry).tap },
+      ...{ fleet: liveView, feed, events: context.use(telemetry).tap },
       ...{ admitter, now: time.now, logger },
     });
     return {

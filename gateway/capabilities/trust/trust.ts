@@ -6,7 +6,7 @@ import {
   createRenewal,
 } from '../../../actors/trust/renewal.ts';
 import { createRevocation, type RevokeSensor } from '../../../actors/trust/revocation.ts';
-import { createTokenDesk, type TokenDesk } from '../../../actors/trust/tokens.ts';
+import { createTokenService, type TokenService } from '../../../actors/trust/tokens.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { enrollmentTokenRoutes } from '../../operator-plane/trust/enrollment-tokens.ts';
@@ -21,7 +21,7 @@ import { serverCertificateLoop } from './certificate-renewal.ts';
 import { installation } from './installation.ts';
 
 export type Trust = {
-  readonly tokens: TokenDesk;
+  readonly tokens: TokenService;
   readonly revokeSensor: RevokeSensor;
   /** What every route of sensors asks before its own work. */
   readonly admission: AdmissionDeps;
@@ -32,7 +32,7 @@ export const trust: Capability<Trust> = {
   open(context) {
     const { relational, clock, logger, time, intervals, chance, config, cursors } = context;
     const { sensors: registry, audit, teams } = relational;
-    const { identities: cache, sensors, picture } = context.use(fleet);
+    const { identities: cache, sensors, liveView } = context.use(fleet);
     const budget = context.use(access).addressBudget;
     const shared = {
       ...{ registry, cache, sensors, audit, intervals, logger, chance },
@@ -49,7 +49,7 @@ export const trust: Capability<Trust> = {
       policyPublicKeyPem: context.policyPublicKeyPem,
     });
     const renew = createRenewal(shared);
-    const tokens = createTokenDesk({
+    const tokens = createTokenService({
       registry,
       // Read for every token: an operator may change it meanwhile.
       get ttlMs() {
@@ -60,7 +60,7 @@ export const trust: Capability<Trust> = {
     });
     const revokeSensor = createRevocation({ registry, cache, sensors, now: time.now });
     const routes = {
-      ...{ registry, teams, tokens, revokeSensor, cursors, fleet: picture, now: time.now },
+      ...{ registry, teams, tokens, revokeSensor, cursors, fleet: liveView, now: time.now },
       enrollLine: () => context.use(installation).line(),
     };
     return {

@@ -17,9 +17,9 @@ export async function setUpSecondFactor(
   const begun = await send<Begun>('POST', '/auth/mfa/enroll', { password });
   // Loaded by who sets one up, and by no other command.
   const { default: qrcode } = await import('qrcode');
-  const picture = await qrcode.toString(begun.otpauth_uri, { type: 'utf8' });
+  const liveView = await qrcode.toString(begun.otpauth_uri, { type: 'utf8' });
   io.terminal.talk('Show this to an authenticator app, or type the secret into it:');
-  io.terminal.talk(picture.trimEnd());
+  io.terminal.talk(liveView.trimEnd());
   io.terminal.talk(`Secret: ${plain(begun.secret)}`);
   const code = await answerTo(io, CODE_QUESTION);
   const { recovery_codes: codes } = await send<{ readonly recovery_codes: readonly string[] }>(

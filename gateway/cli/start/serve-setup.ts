@@ -29,8 +29,8 @@ import { listenAt } from '../../process/listen.ts';
 import { processTime } from '../../process/time.ts';
 import { createSetupApp } from '../../setup/setup-app.ts';
 import { createSetupCodes } from '../../setup/setup-code.ts';
-import { createSetupDesk } from '../../setup/setup-desk.ts';
 import { configurationText, readDraft } from '../../setup/setup-draft.ts';
+import { createSetupService } from '../../setup/setup-service.ts';
 import { startTimerOf } from '../../start-timer.ts';
 import type { Env } from '../plumbing/context-file.ts';
 import { setupFiles } from '../settings/setup-files.ts';
@@ -119,7 +119,7 @@ async function buildApp(
   });
   const actor = startSetupActor({
     ...{ done: kept.done, clock, logger },
-    write: () => files.writeConfiguration(configurationText(desk.draft())),
+    write: () => files.writeConfiguration(configurationText(service.draft())),
   });
   closers.push(() => {
     actor.stop();
@@ -135,7 +135,7 @@ async function buildApp(
     ...{ timers: processTime, now: processTime.now, logger },
   });
   closers.push(() => refused.close());
-  const desk = createSetupDesk(
+  const service = createSetupService(
     {
       actor,
       tests: createConnectionTests(),
@@ -151,7 +151,7 @@ async function buildApp(
     kept,
   );
   return createSetupApp({
-    ...{ desk, version, logger, caPem },
+    ...{ service, version, logger, caPem },
     state: actor.state,
     acceptCode: actor.acceptCode,
     codes: createSetupCodes(tellCode),

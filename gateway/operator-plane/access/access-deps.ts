@@ -1,18 +1,18 @@
-// What operator access gives the operator plane, under one field. Each resource names the desk or port it uses.
+// What operator access gives the operator plane, under one field. Each resource names the service or port it uses.
 
-import type { ApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
+import type { ApiKeyService } from '../../../actors/access/api-key-service.ts';
 import type { People } from '../../../actors/access/people.ts';
-import type { SecondFactorDesk } from '../../../actors/access/second-factor-desk.ts';
-import type { ProviderDesk } from '../../../actors/access/sso/provider-desk.ts';
-import type { SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
+import type { SecondFactorService } from '../../../actors/access/second-factor-service.ts';
+import type { ProviderService } from '../../../actors/access/sso/provider-service.ts';
+import type { SsoService } from '../../../actors/access/sso/sso-service.ts';
 
 export type AccessDeps = {
-  readonly apiKeys: ApiKeyDesk;
+  readonly apiKeys: ApiKeyService;
   readonly people: People;
-  readonly secondFactor: SecondFactorDesk;
+  readonly secondFactor: SecondFactorService;
   readonly sso: {
-    readonly desk: SsoDesk;
-    readonly providers: ProviderDesk;
+    readonly service: SsoService;
+    readonly providers: ProviderService;
     readonly callbackUrl: () => string;
   };
 };

@@ -175,7 +175,8 @@ export function apiKeyRoutes(deps: {
         const { actor } = operator;
         const { id: keyId } = request.params;
         const known = await apiKeys.get(keyId);
-        const refusal = known === null ? null : await people.desk.judge(operator, [known.userId]);
+        const refusal =
+          known === null ? null : await people.service.judge(operator, [known.userId]);
         if (refusal !== null) return sendRefusal(reply, refusal);
         const row = await apiKeys.revoke({ keyId }, { actor, from: request.ip });
         return row === null ? sendRefusal(reply, NO_KEY) : view(row);

@@ -3,7 +3,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { FactorAsking, SecondFactorDesk } from '../../../actors/access/second-factor-desk.ts';
+import type {
+  FactorAsking,
+  SecondFactorService,
+} from '../../../actors/access/second-factor-service.ts';
 import type { IssuedSession } from '../../../actors/access/sessions.ts';
 import {
   MFA_CODE_MAX_CHARS,
@@ -45,16 +48,16 @@ type App = Parameters<FastifyPluginAsyncTypebox>[0];
 
 /** The routes; `{self}` and `{partial}` are people with a session, never keys. */
 export function authMfaRoutes({ access }: { readonly access: Access }): FastifyPluginAsyncTypebox {
-  const desk = access.secondFactor;
+  const service = access.secondFactor;
   return async (app) => {
-    lookingRoutes(app, desk);
+    lookingRoutes(app, service);
     enrollmentRoutes(app, access);
     codeRoutes(app, access);
     endingRoutes(app, access);
   };
 }
 
-function lookingRoutes(app: App, desk: SecondFactorDesk): void {
+function lookingRoutes(app: App, service: SecondFactorService): void {
   app.get('/auth/mfa', {
     config: { guard: { self: true } },
     schema: {
@@ -62,7 +65,7 @@ function lookingRoutes(app: App, desk: SecondFactorDesk): void {
       response: { 200: Factor, ...refusals(401, 403, 429, 503) },
     },
     handler: async (request, reply) => {
-      const seen = await desk.view(personOf(request).userId);
+      const seen = await service.view(personOf(request).userId);
       if (!seen.ok) return sendRefusal(reply, seen);
       return {
         state: seen.state,
@@ -75,7 +78,7 @@ function lookingRoutes(app: App, desk: SecondFactorDesk): void {
 }
 
 function enrollmentRoutes(app: App, access: Access): void {
-  const desk = access.secondFactor;
+  const service = access.secondFactor;
   app.post('/auth/mfa/enroll', {
     config: { guard: { partial: true, of: 'factor' } },
     schema: {
@@ -93,7 +96,7 @@ function enrollmentRoutes(app: App, access: Access): void {
     },
     handler: async (request, reply) => {
       const { password } = request.body;
-      const begun = await desk.begin(askingOf(request), { password });
+      const begun = await service.begin(askingOf(request), { password });
       if (!begun.ok) return sendRefusal(reply, begun);
       return { secret: begun.secret, otpauth_uri: begun.address, qr_svg: begun.qrSvg };
     },
@@ -115,7 +118,7 @@ function enrollmentRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const on = await desk.confirm(askingOf(request), request.body.code);
+      const on = await service.confirm(askingOf(request), request.body.code);
       if (!on.ok) return sendRefusal(reply, on);
       return {
         recovery_codes: [...on.recoveryCodes],
@@ -127,7 +130,7 @@ function enrollmentRoutes(app: App, access: Access): void {
 }
 
 function codeRoutes(app: App, access: Access): void {
-  const desk = access.secondFactor;
+  const service = access.secondFactor;
   app.post('/auth/mfa/verify', {
     config: { guard: { partial: true, of: 'factor' } },
     schema: {
@@ -145,7 +148,7 @@ function codeRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const shown = await desk.verify(askingOf(request), request.body.code);
+      const shown = await service.verify(askingOf(request), request.body.code);
       if (!shown.ok) return sendRefusal(reply, shown);
       const next = await turned(access, reply, shown.issued);
       return {
@@ -167,14 +170,14 @@ function codeRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const made = await desk.replaceCodes(askingOf(request), request.body.code);
+      const made = await service.replaceCodes(askingOf(request), request.body.code);
       return made.ok ? { recovery_codes: [...made.recoveryCodes] } : sendRefusal(reply, made);
     },
   });
 }
 
 function endingRoutes(app: App, access: Access): void {
-  const desk = access.secondFactor;
+  const service = access.secondFactor;
   app.post('/auth/reauthenticate', {
     config: { guard: { self: true } },
     schema: {
@@ -184,7 +187,7 @@ function endingRoutes(app: App, access: Access): void {
       response: { 200: Type.Object(Next), ...refusals(401, 403, 409, 422, 429, 503) },
     },
     handler: async (request, reply) => {
-      const again = await desk.renew(askingOf(request), request.body);
+      const again = await service.renew(askingOf(request), request.body);
       return again.ok ? turned(access, reply, again.issued) : sendRefusal(reply, again);
     },
   });
@@ -201,7 +204,7 @@ function endingRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const off = await desk.disable(askingOf(request), request.body);
+      const off = await service.disable(askingOf(request), request.body);
       return off.ok ? turned(access, reply, off.issued) : sendRefusal(reply, off);
     },
   });
@@ -217,7 +220,7 @@ function endingRoutes(app: App, access: Access): void {
     handler: async (request, reply) => {
       const by = operatorOf(request);
       const userId = request.params.id.toLowerCase();
-      const gone = await desk.reset({ actor: by.actor, from: request.ip, userId, by });
+      const gone = await service.reset({ actor: by.actor, from: request.ip, userId, by });
       return gone.ok ? reply.code(204).send(null) : sendRefusal(reply, gone);
     },
   });

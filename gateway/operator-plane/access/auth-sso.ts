@@ -5,7 +5,7 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { hashOfSession } from '../../../actors/access/sessions.ts';
-import type { SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
+import type { SsoService } from '../../../actors/access/sso/sso-service.ts';
 import { SSO_KINDS } from '../../../machines/console/access/sso-provider.rules.ts';
 import { SSO_FLOW_TTL_MS } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
@@ -44,9 +44,9 @@ const CallbackQuery = Type.Object({ state: Type.Optional(Type.String()) });
 export function authSsoRoutes({
   access,
 }: {
-  readonly access: { readonly sso: { readonly desk: SsoDesk } };
+  readonly access: { readonly sso: { readonly service: SsoService } };
 }): FastifyPluginAsyncTypebox {
-  const { desk } = access.sso;
+  const { service } = access.sso;
   return async (app) => {
     app.get('/auth/sso/providers', {
       config: { guard: { public: true } },
@@ -57,7 +57,7 @@ export function authSsoRoutes({
         response: { 200: Offered, ...refusals(429, 503) },
       },
       handler: async () => ({
-        items: (await desk.offered()).map(({ providerId, kind, name }) => ({
+        items: (await service.offered()).map(({ providerId, kind, name }) => ({
           provider_id: providerId,
           kind,
           name,
@@ -78,7 +78,7 @@ export function authSsoRoutes({
       handler: async (request, reply) => {
         const { provider: providerId, return_to: returnTo } = request.query;
         const browser = ssoCookieOf(request.headers.cookie);
-        const started = await desk.start({ providerId, returnTo, browser });
+        const started = await service.start({ providerId, returnTo, browser });
         if (!started.ok) return sendRefusal(reply, started);
         reply.header('set-cookie', ssoCookie(started.browser, SSO_FLOW_TTL_MS));
         return reply.code(303).header('location', started.location).send(null);
@@ -98,7 +98,7 @@ export function authSsoRoutes({
         const { cookie, 'user-agent': userAgent = '' } = request.headers;
         const before = sessionCookieOf(cookie);
         const at = request.url.indexOf('?');
-        const finished = await desk.finish({
+        const finished = await service.finish({
           query: at < 0 ? '' : request.url.slice(at + 1),
           browser: ssoCookieOf(cookie),
           replaces: before === null ? null : hashOfSession(before),

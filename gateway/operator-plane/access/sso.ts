@@ -3,7 +3,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ProviderDesk, ProviderPatch } from '../../../actors/access/sso/provider-desk.ts';
+import type {
+  ProviderPatch,
+  ProviderService,
+} from '../../../actors/access/sso/provider-service.ts';
 import { SSO_KINDS } from '../../../machines/console/access/sso-provider.rules.ts';
 import { refuse } from '../../../machines/errors.ts';
 import {
@@ -93,7 +96,7 @@ const Path = Strict({ id: Uuid });
 
 /** The routes; `sso:read` sees, `sso:write` changes. */
 export function ssoRoutes(deps: {
-  readonly access: { readonly sso: { readonly providers: ProviderDesk; callbackUrl(): string } };
+  readonly access: { readonly sso: { readonly providers: ProviderService; callbackUrl(): string } };
   readonly now: () => number;
 }): FastifyPluginAsyncTypebox {
   const { providers, callbackUrl } = deps.access.sso;

@@ -119,7 +119,7 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
         const stale = role === 'admin' ? refusalOfStale(operatorOf(request), now()) : null;
         if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
-        const made = await people.desk.create(asking, { email, displayName, role });
+        const made = await people.service.create(asking, { email, displayName, role });
         if (!made.ok) return sendRefusal(reply, made);
         reply.code(201);
         return userView(made.user);
@@ -148,7 +148,7 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
         if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
         const input = { userId: request.params.id, revision, patch };
-        const changed = await people.desk.change(asking, input);
+        const changed = await people.service.change(asking, input);
         return changed.ok ? userView(changed.user) : sendRefusal(reply, changed);
       },
     });
@@ -164,7 +164,7 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
       },
       handler: async (request, reply) => {
         const { id } = request.params;
-        const removed = await people.desk.remove(askingOf(operatorOf(request), request.ip), id);
+        const removed = await people.service.remove(askingOf(operatorOf(request), request.ip), id);
         return removed.ok ? { user_id: id } : sendRefusal(reply, removed);
       },
     });
@@ -185,7 +185,7 @@ function accessRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTypeb
       },
       handler: async (request, reply) => {
         const asking = askingOf(operatorOf(request), request.ip);
-        const made = await people.desk.makeLink(asking, request.params.id);
+        const made = await people.service.makeLink(asking, request.params.id);
         if (!made.ok) return sendRefusal(reply, made);
         reply.code(201);
         const { secret, expiresAtMs } = made.link;
@@ -224,7 +224,7 @@ function accessRoutes({ access: { people } }: UserDeps): FastifyPluginAsyncTypeb
         const user = await people.users.get(request.params.id);
         if (user === null) return sendRefusal(reply, NO_USER);
         const operator = operatorOf(request);
-        const refusal = await people.desk.judge(operator, [user.userId]);
+        const refusal = await people.service.judge(operator, [user.userId]);
         if (refusal !== null) return sendRefusal(reply, refusal);
         const { actor } = operator;
         const asked = { userId: user.userId, actor, from: request.ip, keep: null };

@@ -1,5 +1,5 @@
 // What the fleet's resources are given.
-import type { UserDesk } from '../../../actors/access/users.ts';
+import type { UserService } from '../../../actors/access/users.ts';
 import type { InspectionFeed } from '../../../actors/runtime/inspection-feed.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
@@ -15,7 +15,7 @@ export type FleetRouteDeps = {
   readonly registry: Pick<SensorRegistry, 'listSensors' | 'getSensor'>;
   readonly teams: TeamStore;
   /** Why a credential may not touch these accounts; null when it may. */
-  readonly judgeReach: UserDesk['judge'];
+  readonly judgeReach: UserService['judge'];
   readonly events: Pick<EventStore, 'transitionsOf'>;
   readonly fleet: FleetView;
   readonly feed: Pick<InspectionFeed, 'recentOf'>;

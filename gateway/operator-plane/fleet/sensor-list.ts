@@ -1,4 +1,4 @@
-// One page of sensors. Names and labels are filtered by the database, live states by the fleet picture while the rows pass by; a
+// One page of sensors. Names and labels are filtered by the database, live states by the live view while the rows pass by; a
 // rare state costs at most a bounded number of rows a request, and the cursor goes on from where it stopped.
 import { OPERATOR_SCAN_PAGES_MAX, PAGE_ITEMS_MAX } from '../../../machines/limits.ts';
 import type { SensorRegistry, SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';

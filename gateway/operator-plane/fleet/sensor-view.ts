@@ -1,6 +1,6 @@
-// A sensor as the operator API shows it: the stored row joined with the live facts of the fleet picture.
+// A sensor as the operator API shows it: the stored row joined with the live facts of the live view.
 import Type from 'typebox';
-import type { FleetEntry } from '../../../actors/fleet/fleet-picture.ts';
+import type { FleetEntry } from '../../../actors/fleet/fleet-live-view.ts';
 import { SystemFacts } from '../../../machines/wire/enrollment.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
 import { Flavor, Uuid } from '../../../machines/wire/scalars.ts';

@@ -3,8 +3,8 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { LicenseDesk, LicenseView } from '../../../actors/license/license-desk.ts';
-import type { SettingsDesk } from '../../../actors/settings/settings-desk.ts';
+import type { LicenseService, LicenseView } from '../../../actors/license/license-service.ts';
+import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import {
   LICENSE_PHASES,
   type LicenseBanner,
@@ -93,8 +93,8 @@ export function licenseAnswer(
 }
 
 type LicenseRouteDeps = {
-  readonly license: Pick<LicenseDesk, 'view' | 'import'>;
-  readonly settings: Pick<SettingsDesk, 'get'>;
+  readonly license: Pick<LicenseService, 'view' | 'import'>;
+  readonly settings: Pick<SettingsService, 'get'>;
   readonly fleet: Pick<FleetView, 'counts'>;
 };
 

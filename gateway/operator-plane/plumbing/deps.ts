@@ -1,13 +1,13 @@
 // What the operator plane is put together from, and the words its resources share.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FleetPicture } from '../../../actors/fleet/fleet-picture.ts';
+import type { FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { GuardDeps } from './guard.ts';
 
-/** The live facts of the fleet; the fleet picture satisfies it. */
-export type FleetView = Pick<FleetPicture, 'get' | 'counts' | 'subscribe'>;
+/** The live facts of the fleet; the live view satisfies it. */
+export type FleetView = Pick<FleetLiveView, 'get' | 'counts' | 'subscribe'>;
 
 /** One actor as a directory shows it, whatever its machine. */
 export type ActorGlimpse = {

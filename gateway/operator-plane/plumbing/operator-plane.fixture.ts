@@ -149,7 +149,7 @@ export async function createFixture(
     settings: context.use(settings),
     revokeSensor: context.use(trust).revokeSensor,
     directory: fleet.directory,
-    fleet: fleet.picture,
+    fleet: fleet.liveView,
     feed: fleet.feed,
     addKey,
     addUser,

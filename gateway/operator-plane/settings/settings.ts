@@ -2,7 +2,7 @@
 // once, refused as a whole with every mistake named, or when somebody else was faster. decision: D38
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { SettingsDesk, SettingView } from '../../../actors/settings/settings-desk.ts';
+import type { SettingsService, SettingView } from '../../../actors/settings/settings-service.ts';
 import {
   SECURITY_SETTINGS,
   SETTING_NAMES,
@@ -44,7 +44,7 @@ export function settingsRoutes({
   now,
 }: {
   readonly now: () => number;
-  readonly settings: Pick<SettingsDesk, 'view' | 'change'>;
+  readonly settings: Pick<SettingsService, 'view' | 'change'>;
 }): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/settings', {
@@ -83,7 +83,7 @@ export function settingsRoutes({
   };
 }
 
-function answerOf(settings: Pick<SettingsDesk, 'view'>): Type.Static<typeof SettingsAnswer> {
+function answerOf(settings: Pick<SettingsService, 'view'>): Type.Static<typeof SettingsAnswer> {
   return { items: settings.view().map(shown) };
 }
 

@@ -1,6 +1,6 @@
 // What the resources of trust are given.
 import type { RevokeSensor } from '../../../actors/trust/revocation.ts';
-import type { TokenDesk } from '../../../actors/trust/tokens.ts';
+import type { TokenService } from '../../../actors/trust/tokens.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
@@ -12,7 +12,7 @@ export type TrustRouteDeps = {
   /** What enrols a node when it is pasted there. */
   readonly enrollLine: () => string;
   readonly registry: Pick<SensorRegistry, 'listTokens' | 'revokeToken'>;
-  readonly tokens: Pick<TokenDesk, 'create' | 'createForSensor'>;
+  readonly tokens: Pick<TokenService, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;
   readonly teams: Pick<TeamStore, 'labelsOf'>;
   readonly fleet: FleetView;

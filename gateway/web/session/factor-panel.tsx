@@ -11,12 +11,12 @@ import { Answered } from '../design/states.tsx';
 import { EnrolFactor, RecoveryCodes } from './enrol-factor.tsx';
 import { SESSION_TEXTS as TEXTS } from './texts.ts';
 
-type Doing = 'nothing' | 'on' | 'off' | 'codes';
+type AuditContext = 'nothing' | 'on' | 'off' | 'codes';
 
 export function FactorPanel({ needsPassword }: { readonly needsPassword: boolean }) {
   const factor = useApi('GET /auth/mfa', {});
   const cache = useQueryClient();
-  const [doing, setDoing] = useState<Doing>('nothing');
+  const [doing, setDoing] = useState<AuditContext>('nothing');
   const finish = async () => {
     setDoing('nothing');
     await cache.invalidateQueries();
@@ -65,7 +65,7 @@ function Choices({
   onChoose,
 }: {
   readonly factor: SecondFactor;
-  readonly onChoose: (doing: Doing) => void;
+  readonly onChoose: (doing: AuditContext) => void;
 }) {
   if (factor.state !== 'on') {
     return <Button onClick={() => onChoose('on')}>{TEXTS.turnOn}</Button>;

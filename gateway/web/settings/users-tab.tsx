@@ -15,13 +15,15 @@ import { useMay } from '../session/session.ts';
 import { SETTINGS_TEXTS as TEXTS } from './texts.ts';
 
 const SHOWN = 500;
-type Doing = 'link' | 'role' | 'remove' | 'disable' | 'enable' | 'factor' | 'sessions';
+type AuditContext = 'link' | 'role' | 'remove' | 'disable' | 'enable' | 'factor' | 'sessions';
 
 export function UsersTab() {
   const users = useApi('GET /users', { query: { limit: SHOWN } });
   const may = useMay();
   const [isAdding, setAdding] = useState(false);
-  const [doing, setDoing] = useState<{ readonly what: Doing; readonly user: User } | null>(null);
+  const [doing, setDoing] = useState<{ readonly what: AuditContext; readonly user: User } | null>(
+    null,
+  );
   return (
     <>
       {may('users:write') && (
@@ -55,7 +57,9 @@ export function UsersTab() {
   );
 }
 
-function columnsOf(onDo: ((what: Doing, user: User) => void) | null): readonly Column<User>[] {
+function columnsOf(
+  onDo: ((what: AuditContext, user: User) => void) | null,
+): readonly Column<User>[] {
   const columns: readonly Column<User>[] = [
     {
       ...{ id: 'email', title: TEXTS.email, width: 220, grows: true },
@@ -88,9 +92,9 @@ function Acts({
   onDo,
 }: {
   readonly user: User;
-  readonly onDo: (what: Doing, user: User) => void;
+  readonly onDo: (what: AuditContext, user: User) => void;
 }) {
-  const offered: readonly Doing[] = [
+  const offered: readonly AuditContext[] = [
     ...(['link', 'role'] as const),
     user.status === 'active' ? 'disable' : 'enable',
     ...(user.mfa_state === 'off' ? [] : (['factor'] as const)),
@@ -114,8 +118,8 @@ function Acts({
   );
 }
 
-function wordOf(what: Doing): string {
-  const words: Readonly<Record<Doing, string>> = {
+function wordOf(what: AuditContext): string {
+  const words: Readonly<Record<AuditContext, string>> = {
     ...{ link: TEXTS.resetLink, role: TEXTS.role, remove: TEXTS.remove, disable: TEXTS.disable },
     ...{ enable: TEXTS.enable, factor: TEXTS.resetFactor, sessions: TEXTS.endSessions },
   };
@@ -166,7 +170,7 @@ function Act({
   user,
   onDone,
 }: {
-  readonly what: Doing;
+  readonly what: AuditContext;
   readonly user: User;
   readonly onDone: () => void;
 }) {
@@ -216,7 +220,7 @@ function Act({
 }
 
 /** Does it; resolves to a secret that has to be shown, or null. */
-async function act(what: Doing, user: User, role: Role): Promise<string | null> {
+async function act(what: AuditContext, user: User, role: Role): Promise<string | null> {
   const params = { id: user.user_id };
   const { revision } = user;
   if (what === 'link') return (await call('POST /users/:id/reset-link', { params })).secret;

@@ -9,7 +9,7 @@ import { openIdentityCache } from '../../../actors/trust/identity-cache.ts';
 import { createAuthenticate, createRenewal } from '../../../actors/trust/renewal.ts';
 import { createRevocation } from '../../../actors/trust/revocation.ts';
 import type { SensorActors } from '../../../actors/trust/sensor-actors.ts';
-import { createTokenDesk } from '../../../actors/trust/tokens.ts';
+import { createTokenService } from '../../../actors/trust/tokens.ts';
 import type { SensorEvent } from '../../../machines/console/fleet/sensor.machine.ts';
 import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
 import type { EnrollRequest } from '../../../machines/wire/enrollment.ts';
@@ -100,7 +100,7 @@ export async function startConsole(
     renew: createRenewal(deps),
     authenticate: createAuthenticate(deps),
     revoke: createRevocation(deps),
-    desk: createTokenDesk({ registry: direct, ttlMs: 900_000, now: () => NOW_MS }),
+    service: createTokenService({ registry: direct, ttlMs: 900_000, now: () => NOW_MS }),
   };
 }
 export type RacedConsole = Awaited<ReturnType<typeof startConsole>>;
@@ -138,7 +138,7 @@ export function enrollRequest(token: string, key: string, nodeName = NODE): Enro
 
 /** Enrolls one sensor before the race begins. */
 export async function enrolled(raced: RacedConsole, scheduler: fc.Scheduler) {
-  const { secret } = await raced.desk.create({ note: '', actor: 'test' });
+  const { secret } = await raced.service.create({ note: '', actor: 'test' });
   const answering = raced.enroll(enrollRequest(secret, 'key-0'), { address: '::1' });
   const answer = await scheduler.waitFor(answering);
   await scheduler.waitIdle();

@@ -11,7 +11,7 @@ describe('enrollments in parallel', () => {
     const keys = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 20, maxLength: 20 });
     await raced(keys, async (scheduler, all) => {
       const own = await startConsole(scheduler);
-      const { secret } = await own.desk.create({ note: '', actor: 'test' });
+      const { secret } = await own.service.create({ note: '', actor: 'test' });
       const asking = all.map(async (key) => ({
         key,
         answer: await begun(scheduler, `enroll ${key}`, () =>
@@ -38,9 +38,9 @@ describe('enrollments in parallel', () => {
   it('never make an identity of a token that was withdrawn first', async () => {
     await raced(fc.integer({ min: 1, max: 5 }), async (scheduler, nodes) => {
       const own = await startConsole(scheduler);
-      const { secret, token } = await own.desk.create({ note: '', actor: 'test' });
+      const { secret, token } = await own.service.create({ note: '', actor: 'test' });
       const withdrawing = begun(scheduler, 'withdraw', () =>
-        own.desk.revoke({ tokenId: token.tokenId, actor: 'test' }),
+        own.service.revoke({ tokenId: token.tokenId, actor: 'test' }),
       );
       const asking = Array.from({ length: nodes }, (_, at) =>
         begun(scheduler, `enroll ${at}`, () => own.enroll(enrollRequest(secret, `${at}`), FROM)),
@@ -60,7 +60,7 @@ describe('enrollments in parallel', () => {
     await raced(fc.integer({ min: 0, max: 3 }), async (scheduler, nodesAllowed) => {
       const own = await startConsole(scheduler, { nodesAllowed });
       const asking = Array.from({ length: 5 }, async (_, at) => {
-        const { secret } = await own.desk.create({ note: '', actor: 'test' });
+        const { secret } = await own.service.create({ note: '', actor: 'test' });
         return own.enroll(enrollRequest(secret, `${at}`, `node-${at}`), FROM);
       });
       const answers = await scheduler.waitFor(Promise.all(asking));

@@ -4,15 +4,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
-import { createLoginDesk } from '../../../actors/access/login.ts';
-import { createPasswordDesk } from '../../../actors/access/own-password.ts';
+import { createApiKeyService } from '../../../actors/access/api-key-service.ts';
+import { createLoginService } from '../../../actors/access/login.ts';
+import { createPasswordService } from '../../../actors/access/own-password.ts';
 import { createPasswords } from '../../../actors/access/passwords.ts';
-import { createSessionDesk, type IssuedSession } from '../../../actors/access/sessions.ts';
+import { createSessionService, type IssuedSession } from '../../../actors/access/sessions.ts';
 import { formatSecret } from '../../../machines/trust/secret.rules.ts';
 import { createCheapHasher } from '../../../storage/memory/access/password-hasher.ts';
 import { createMemoryRelational } from '../../../storage/memory/memory-relational.ts';
-import { addUser, DOING } from '../../contracts/people.ts';
+import { addUser, CONTEXT } from '../../contracts/people.ts';
 import { NOW_MS } from '../../contracts/samples.ts';
 import { begun, type Race, raced, scheduledPort } from './scheduled-port.ts';
 
@@ -26,28 +26,28 @@ async function start(race: Race) {
   const hasher = createCheapHasher();
   const users = scheduledPort(race, direct.users);
   const now = () => NOW_MS;
-  const sessions = createSessionDesk({
+  const sessions = createSessionService({
     ...{ sessions: scheduledPort(race, direct.sessions), now },
     ...{ idleMs: () => 60_000, lifetimeMs: () => 60_000 },
   });
   const passwords = createPasswords({ hasher });
   const { audit } = direct;
-  const login = createLoginDesk({
+  const login = createLoginService({
     ...{ users, sessions, passwords, audit, now },
     ...{ needOf: () => null, siteOf: (address) => address },
   });
   const keys = scheduledPort(race, direct.apiKeys);
-  const desk = createPasswordDesk({
+  const service = createPasswordService({
     ...{ users, sessions, login, passwords, audit, now, apiKeys: keys, needOf: () => null },
   });
-  const apiKeys = createApiKeyDesk({ apiKeys: keys, now });
+  const apiKeys = createApiKeyService({ apiKeys: keys, now });
   const passwordHash = String(await hasher.hash(FIRST));
   const user = await addUser(direct.users, { passwordHash, role: 'operator' });
   const secret = formatSecret('resetLink', Buffer.alloc(32, 9));
   const hash = createHash('sha256').update(secret).digest();
   const { userId, email } = user;
-  await direct.users.createLink({ ...DOING, userId, hash, expiresAtMs: NOW_MS + 60_000 });
-  return { direct, hasher, users, sessions, login, desk, apiKeys, user, userId, email, secret };
+  await direct.users.createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
+  return { direct, hasher, users, sessions, login, service, apiKeys, user, userId, email, secret };
 }
 type Own = Awaited<ReturnType<typeof start>>;
 
@@ -58,10 +58,10 @@ async function take(own: Own, step: Step, by: IssuedSession, at: number): Promis
   const from = '192.0.2.1';
   if (step === 'change') {
     const next = `a long secret of change ${at}`;
-    return (await own.desk.change({ userId, session, current: FIRST, next, from })).ok;
+    return (await own.service.change({ userId, session, current: FIRST, next, from })).ok;
   }
   if (step === 'reset') {
-    return (await own.desk.reset({ secret: own.secret, password: RESET, from })).ok;
+    return (await own.service.reset({ secret: own.secret, password: RESET, from })).ok;
   }
   if (step === 'revoke') {
     await own.sessions.endAllOf({ actor: 'admin', userId, keep: null });
@@ -78,7 +78,7 @@ async function take(own: Own, step: Step, by: IssuedSession, at: number): Promis
   }
   const patch = step === 'role' ? ({ role: 'viewer' } as const) : ({ status: 'disabled' } as const);
   const revision = (await direct.users.get(userId))?.revision ?? 0;
-  const changed = await users.change({ ...DOING, userId, revision, patch });
+  const changed = await users.change({ ...CONTEXT, userId, revision, patch });
   return typeof changed !== 'string';
 }
 

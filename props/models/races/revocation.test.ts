@@ -59,7 +59,7 @@ describe('a revocation', () => {
   it('never is taken back by an enrollment whose answer comes late', async () => {
     await raced(fc.constant(null), async (scheduler) => {
       const own = await startConsole(scheduler);
-      const { secret } = await own.desk.create({ note: '', actor: 'test' });
+      const { secret } = await own.service.create({ note: '', actor: 'test' });
       const enrolling = own.enroll(enrollRequest(secret, 'key'), { address: '::1' });
       let isConfirmed = false;
       const revoking = begun(scheduler, 'revoke', async () => {

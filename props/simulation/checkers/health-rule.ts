@@ -83,7 +83,7 @@ export const healthRule: CheckerKind = {
       if (isEdge) return;
       const says = console.fleet.sensors.glance(id, nowMs)?.health;
       if (says !== expected) report(`${host.name} says ${says} of ${id}, and the rule ${expected}`);
-      const shown = console.fleet.picture.get(id)?.trust_health;
+      const shown = console.fleet.liveView.get(id)?.trust_health;
       if (shown !== expected) {
         report(`${host.name} shows ${shown} of ${id}, and the rule says ${expected}`);
       }

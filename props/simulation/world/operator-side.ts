@@ -1,11 +1,11 @@
 // The operator side of a simulated Console: its own judge of credentials and its own services. What a browser or program
 // would send over HTTP is asked here; whoever asks is judged as on every request.
-import type { ApiKeyDesk } from '../../../actors/access/api-key-desk.ts';
-import type { LoginDesk } from '../../../actors/access/login.ts';
-import type { PasswordDesk } from '../../../actors/access/own-password.ts';
-import type { SessionDesk } from '../../../actors/access/sessions.ts';
-import type { SsoDesk } from '../../../actors/access/sso/sso-desk.ts';
-import type { UserDesk } from '../../../actors/access/users.ts';
+import type { ApiKeyService } from '../../../actors/access/api-key-service.ts';
+import type { LoginService } from '../../../actors/access/login.ts';
+import type { PasswordService } from '../../../actors/access/own-password.ts';
+import type { SessionService } from '../../../actors/access/sessions.ts';
+import type { SsoService } from '../../../actors/access/sso/sso-service.ts';
+import type { UserService } from '../../../actors/access/users.ts';
 import type { Admitter } from '../../../gateway/access/admitter.ts';
 import type { Operator } from '../../../gateway/access/operator.ts';
 import { SESSION_COOKIE } from '../../../gateway/access/session-cookie.ts';
@@ -19,13 +19,13 @@ export type Shown = { readonly kind: 'session' | 'api_key'; readonly secret: str
 export type OperatorSide = {
   /** Judges who asks, as the plane does before every route; null when refused. Rejects with StoreUnavailable. */
   admit(shown: Shown): Promise<Operator | null>;
-  readonly login: LoginDesk;
-  readonly sessions: SessionDesk;
-  readonly passwords: PasswordDesk;
-  readonly users: UserDesk;
+  readonly login: LoginService;
+  readonly sessions: SessionService;
+  readonly passwords: PasswordService;
+  readonly users: UserService;
   readonly accounts: Pick<UserStore, 'findByEmail' | 'get'>;
-  readonly keys: ApiKeyDesk;
-  readonly sso: SsoDesk;
+  readonly keys: ApiKeyService;
+  readonly sso: SsoService;
 };
 
 const NOWHERE = '192.0.2.1';
@@ -40,11 +40,11 @@ type OperatorSideInput = {
 export function createOperatorSide(input: OperatorSideInput): OperatorSide {
   const { context } = input;
   const { people, apiKeys, sso, admitter } = context.use(access);
-  const { login, sessions, passwords, desk } = people;
+  const { login, sessions, passwords, service } = people;
   return {
     admit: (shown) => admitted(input, admitter, shown),
     ...{ login, sessions, passwords, accounts: context.relational.users },
-    ...{ users: desk, keys: apiKeys, sso: sso.desk },
+    ...{ users: service, keys: apiKeys, sso: sso.service },
   };
 }
 

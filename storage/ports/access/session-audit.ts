@@ -1,11 +1,11 @@
 // What ending sessions writes into the audit log, the same in every store; a session is named by its id, never by its
 // hash. invariant: I11
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { AuditEntry } from '../relational.ts';
 import type { SessionRow } from './sessions.ts';
 
 /** One session ended. */
-export function auditOfSessionEnd(doing: Doing, session: SessionRow): AuditEntry {
+export function auditOfSessionEnd(doing: AuditContext, session: SessionRow): AuditEntry {
   const { sessionId, userId, method, address, createdAtMs } = session;
   return {
     atMs: doing.nowMs,
@@ -22,7 +22,7 @@ export function auditOfSessionEnd(doing: Doing, session: SessionRow): AuditEntry
 
 /** All sessions of a person ended but one. */
 export function auditOfSessionsEnd(
-  input: Doing & { readonly userId: string; readonly keep: Buffer | null },
+  input: AuditContext & { readonly userId: string; readonly keep: Buffer | null },
   ended: number,
 ): AuditEntry {
   return {

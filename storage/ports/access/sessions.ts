@@ -1,6 +1,6 @@
 // Sessions of people: found by the SHA-256 of the cookie's value. Every method rejects with StoreUnavailable.
 // invariant: I11, I18
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 
 export type SessionStage = 'partial' | 'full';
 
@@ -49,12 +49,14 @@ export type SessionStore = {
   touch(seen: readonly { readonly hash: Buffer; readonly atMs: number }[]): Promise<void>;
   /** Live ones of a user, newest first. */
   listOf(userId: string, nowMs: number): Promise<readonly SessionRow[]>;
-  end(input: Doing & { readonly hash: Buffer }): Promise<boolean>;
+  end(input: AuditContext & { readonly hash: Buffer }): Promise<boolean>;
   /** Ends one by its name, if it belongs to the user. */
-  endOf(input: Doing & { readonly userId: string; readonly sessionId: string }): Promise<boolean>;
+  endOf(
+    input: AuditContext & { readonly userId: string; readonly sessionId: string },
+  ): Promise<boolean>;
   /** Ends all of a user but the one kept; how many. */
   endAllOf(
-    input: Doing & { readonly userId: string; readonly keep: Buffer | null },
+    input: AuditContext & { readonly userId: string; readonly keep: Buffer | null },
   ): Promise<number>;
   /** Removes what ended before the instant; how many. */
   sweep(beforeMs: number): Promise<number>;

@@ -1,7 +1,7 @@
 // Identity providers, who came through them, and logins that are still to come back. Every method rejects with
 // StoreUnavailable; changes are audited with them. invariant: I11, I18
 import type { Role } from '../../../machines/trust/roles.rules.ts';
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 
 export type SsoKind = 'google' | 'entra' | 'okta' | 'keycloak' | 'oidc';
 
@@ -57,12 +57,12 @@ export type SsoStore = {
   listProviders(): Promise<readonly SsoProviderRow[]>;
   getProvider(providerId: string): Promise<SsoProviderRow | null>;
   createProvider(
-    input: Doing & {
+    input: AuditContext & {
       readonly provider: Omit<SsoProviderRow, 'createdAtMs' | 'changedAtMs' | 'revision'>;
     },
   ): Promise<SsoProviderRow>;
   changeProvider(
-    input: Doing & {
+    input: AuditContext & {
       readonly providerId: string;
       readonly revision: number;
       readonly patch: Partial<
@@ -73,12 +73,12 @@ export type SsoStore = {
       >;
     },
   ): Promise<SsoProviderRow | 'not_found' | 'conflict'>;
-  removeProvider(input: Doing & { readonly providerId: string }): Promise<boolean>;
+  removeProvider(input: AuditContext & { readonly providerId: string }): Promise<boolean>;
 
   findIdentity(providerId: string, subject: string): Promise<string | null>;
   /** Ties a subject to a user; false when it is tied already, or when provider or user are gone. */
   link(
-    input: Doing & {
+    input: AuditContext & {
       readonly providerId: string;
       readonly subject: string;
       readonly userId: string;

@@ -1,6 +1,6 @@
 // What the stores of people and sessions write into the audit log, in the transaction of the change: the same in every
 // store, never a hash, a secret or a cookie. invariant: I11
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { AuditEntry, AuditFacts } from '../relational.ts';
 import type { UserRow, UserStore } from './users.ts';
 
@@ -8,7 +8,7 @@ type About = Pick<UserRow, 'userId' | 'email'>;
 
 /** One action on an account; `target` is its id, and its e-mail stands in the details. */
 export function auditOfUser(
-  doing: Doing,
+  doing: AuditContext,
   what: {
     readonly action: string;
     readonly user: About | string;
@@ -46,7 +46,11 @@ export function auditOfUserCreate(
 }
 
 /** A change, with only the fields that differ. */
-export function auditOfUserChange(doing: Doing, before: UserRow, after: UserRow): AuditEntry {
+export function auditOfUserChange(
+  doing: AuditContext,
+  before: UserRow,
+  after: UserRow,
+): AuditEntry {
   const [old, now] = [editableOf(before), editableOf(after)];
   const names = Object.keys(now).filter(
     (name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]),
@@ -65,7 +69,7 @@ export function editableOf(row: UserRow): AuditFacts {
 
 /** A removal, done or refused. */
 export function auditOfUserRemove(
-  doing: Doing & { readonly userId: string },
+  doing: AuditContext & { readonly userId: string },
   before: UserRow | null,
   result: string,
 ): AuditEntry {

@@ -1,7 +1,7 @@
 // The people who operate: accounts, passwords, second factors, and the links with which a password is set. Every change
 // is audited in its own transaction. Every method rejects with StoreUnavailable. invariant: I11, I18
 import type { Role } from '../../../machines/trust/roles.rules.ts';
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { SessionRow, SessionTurn } from './sessions.ts';
 
 export type UserStatus = 'active' | 'disabled';
@@ -49,7 +49,7 @@ export type LoginFailures = {
 export type UserStore = {
   /** E-mail addresses are unique without regard to case. */
   create(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly email: string;
       readonly displayName: string;
@@ -70,7 +70,7 @@ export type UserStore = {
    * admin can be neither disabled, lowered nor removed.
    */
   change(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly revision: number;
       readonly patch: UserPatch;
@@ -78,7 +78,7 @@ export type UserStore = {
   ): Promise<UserRow | 'not_found' | 'conflict' | 'last_admin'>;
   /** `conflict`: the role is not the one that was judged any more. */
   remove(
-    input: Doing & { readonly userId: string; readonly judgedRole?: Role },
+    input: AuditContext & { readonly userId: string; readonly judgedRole?: Role },
   ): Promise<'ok' | 'not_found' | 'last_admin' | 'conflict'>;
   /**
    * Sets the password in place of the one that was judged, ends every session and link of the user, and begins the
@@ -86,7 +86,7 @@ export type UserStore = {
    * nothing: a reset that came between is not undone. invariant: I18
    */
   setPassword(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly replaces: string | null;
       readonly passwordHash: string;
@@ -99,11 +99,13 @@ export type UserStore = {
     readonly replaces: string;
     readonly passwordHash: string;
   }): Promise<void>;
-  noteLogin(input: Doing & { readonly userId: string; readonly method: string }): Promise<void>;
+  noteLogin(
+    input: AuditContext & { readonly userId: string; readonly method: string },
+  ): Promise<void>;
 
   /** Makes a one-time link; older ones of the user end. False when the role is not the one that was judged any more. */
   createLink(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly judgedRole?: Role;
       readonly hash: Buffer;
@@ -115,7 +117,7 @@ export type UserStore = {
    * of the user. Null when it is unknown, used or expired, or its user disabled.
    */
   useLink(
-    input: Doing & {
+    input: AuditContext & {
       readonly hash: Buffer;
       readonly passwordHash: string;
       readonly keepsKeys?: boolean | undefined;
@@ -126,14 +128,14 @@ export type UserStore = {
 
   /** Puts a new secret in place of a pending one; refused while a second factor is on. */
   beginTotp(
-    input: Doing & { readonly userId: string; readonly sealedSecret: string },
+    input: AuditContext & { readonly userId: string; readonly sealedSecret: string },
   ): Promise<boolean>;
   /**
    * Turns the pending secret on with its first step and its recovery codes; ends the user's other sessions. False when
    * the session that is kept has ended meanwhile.
    */
   confirmTotp(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly sealedSecret: string;
       readonly step: number;
@@ -145,18 +147,18 @@ export type UserStore = {
   acceptTotpStep(input: { readonly userId: string; readonly step: number }): Promise<boolean>;
   /** Uses a recovery code once. Atomic, audited. */
   useRecoveryCode(
-    input: Doing & { readonly userId: string; readonly hash: Buffer },
+    input: AuditContext & { readonly userId: string; readonly hash: Buffer },
   ): Promise<boolean>;
   recoveryCodesLeft(userId: string): Promise<number>;
   replaceRecoveryCodes(
-    input: Doing & { readonly userId: string; readonly hashes: readonly Buffer[] },
+    input: AuditContext & { readonly userId: string; readonly hashes: readonly Buffer[] },
   ): Promise<boolean>;
   /**
    * Turns the second factor off and forgets its codes; ends the user's other sessions. False when the session that is
    * kept has ended meanwhile, or the role is not the one that was judged any more.
    */
   removeTotp(
-    input: Doing & {
+    input: AuditContext & {
       readonly userId: string;
       readonly judgedRole?: Role;
       readonly keepSession: Buffer | null;

@@ -1,7 +1,7 @@
 // What the stores write into the audit log about teams, groups, sensors' labels and people's own lists; PostgreSQL and
 // the reference fake say the same, because both say it here. invariant: I11
 import type { SetChange } from '../../../machines/console/fleet/labels.rules.ts';
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 import { storableText } from '../plumbing/stored-text.ts';
 import type { AuditEntry } from '../relational.ts';
 import type { LabelRow, SensorPatch } from './teams.ts';
@@ -9,7 +9,7 @@ import type { LabelRow, SensorPatch } from './teams.ts';
 export type LabelKind = 'team' | 'group';
 
 function entryOf(
-  doing: Doing,
+  doing: AuditContext,
   what: Pick<AuditEntry, 'action' | 'target' | 'before' | 'after'> & Partial<AuditEntry>,
 ): AuditEntry {
   return {
@@ -29,7 +29,7 @@ function factsOf({ name, description, users, sensors }: LabelRow) {
 /** Made, changed or removed: `before` is null for what is new, `after` for what is gone. */
 export function auditOfLabel(
   kind: LabelKind,
-  doing: Doing,
+  doing: AuditContext,
   rows: { readonly before: LabelRow | null; readonly after: LabelRow | null },
 ): AuditEntry {
   const { before, after } = rows;
@@ -45,7 +45,7 @@ export function auditOfLabel(
 /** Who joined and who left. */
 export function auditOfMembers(
   kind: LabelKind,
-  doing: Doing,
+  doing: AuditContext,
   changed: {
     readonly before: LabelRow;
     readonly after: LabelRow;
@@ -70,7 +70,7 @@ export function auditOfMembers(
 
 /** The fields of a sensor that a patch names, before and after it. */
 export function auditOfSensorPatch(
-  doing: Doing & { readonly sensorId: string },
+  doing: AuditContext & { readonly sensorId: string },
   rows: { readonly before: SensorPatch; readonly after: SensorPatch },
 ): AuditEntry {
   return entryOf(doing, {
@@ -91,7 +91,7 @@ function patchFacts({ tags, groupIds, declaredRole }: SensorPatch) {
 
 /** A person's own list, as a number and as what moved. */
 export function auditOfUserSensors(
-  doing: Doing & { readonly userId: string },
+  doing: AuditContext & { readonly userId: string },
   list: { readonly before: number; readonly after: number; readonly change: SetChange },
 ): AuditEntry {
   return entryOf(doing, {

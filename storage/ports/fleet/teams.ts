@@ -1,7 +1,7 @@
 // Teams of people and the sensors they own, groups and tags of sensors, and each person's own list of sensors. Every
 // method rejects with StoreUnavailable. A change happens whole or not at all, and is audited with it; what would grow
 // past a bound is refused as `too_many`. decision: D43; invariant: I18
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 
 /** What teams and groups have in common: a name that is unique without case, and when it was made. */
 export type LabelRow = {
@@ -18,8 +18,8 @@ export type TeamMembers = {
   readonly sensorIds: readonly string[];
 };
 export type LabelPatch = { readonly name?: string; readonly description?: string };
-export type LabelChange = Doing & { readonly id: string } & LabelPatch;
-export type NewLabel = Doing & {
+export type LabelChange = AuditContext & { readonly id: string } & LabelPatch;
+export type NewLabel = AuditContext & {
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -30,7 +30,7 @@ export type LabelPage = {
   /** The name of the last one seen, as `nameKeyOf` folds it. */
   readonly after: string | null;
 };
-export type MemberChange = Doing & {
+export type MemberChange = AuditContext & {
   readonly id: string;
   readonly addUsers?: readonly string[];
   readonly removeUsers?: readonly string[];
@@ -58,7 +58,7 @@ export type SensorPatch = {
 export type LabelStore = {
   create(input: NewLabel): Promise<LabelRow | 'name_taken' | 'too_many'>;
   change(input: LabelChange): Promise<LabelRow | 'not_found' | 'name_taken'>;
-  remove(input: Doing & { readonly id: string }): Promise<boolean>;
+  remove(input: AuditContext & { readonly id: string }): Promise<boolean>;
   list(page: LabelPage): Promise<readonly LabelRow[]>;
   get(id: string): Promise<(LabelRow & TeamMembers) | null>;
   /** Removes, then adds, in one go; what is unknown is named and nothing is changed. Groups take no users. */
@@ -70,13 +70,13 @@ export type LabelStore = {
 export type OwnershipStore = {
   /** Changes a sensor's tags, groups and declared role, together. */
   changeSensor(
-    input: Doing & { readonly sensorId: string; readonly patch: SensorPatch },
+    input: AuditContext & { readonly sensorId: string; readonly patch: SensorPatch },
   ): Promise<'ok' | 'not_found' | 'too_many' | Unknown>;
   /** Tags, groups and teams of each of the sensors, in their order. */
   labelsOf(sensorIds: readonly string[]): Promise<readonly SensorLabels[]>;
   /** Replaces a user's own list of sensors. */
   setUserSensors(
-    input: Doing & { readonly userId: string; readonly sensorIds: readonly string[] },
+    input: AuditContext & { readonly userId: string; readonly sensorIds: readonly string[] },
   ): Promise<'ok' | 'not_found' | 'too_many' | Unknown>;
   /** A user's own list; null when there is no such user. */
   userSensors(userId: string): Promise<readonly string[] | null>;

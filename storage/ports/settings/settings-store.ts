@@ -1,6 +1,6 @@
 // Settings by name, each with a revision, so that two people who change one at the same time notice. Every method rejects
 // with StoreUnavailable; a change is audited with what was before and after. decision: D38
-import type { Doing } from '../plumbing/doing.ts';
+import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { AuditEntry } from '../relational.ts';
 
 export type SettingRow = {
@@ -18,7 +18,7 @@ export type SettingsStore = {
    * and nothing is changed.
    */
   put(
-    input: Doing & {
+    input: AuditContext & {
       readonly values: Readonly<Record<string, unknown>>;
       readonly revisions: Readonly<Record<string, number>>;
     },

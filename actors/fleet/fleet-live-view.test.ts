@@ -6,7 +6,7 @@ import { createInspectionFeed } from '../runtime/inspection-feed.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createCrashLog, createSupervisor } from '../runtime/supervisor.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
-import { createFleetPicture } from './fleet-picture.ts';
+import { createFleetLiveView } from './fleet-live-view.ts';
 import { createSensorDirectory, sensorInputOf } from './sensor.actor.ts';
 import { startTransitionRecorder } from './transition-recorder.ts';
 
@@ -42,7 +42,7 @@ function fleet() {
   const clock = createWheelClock();
   const feed = createInspectionFeed();
   const now = () => nowMs;
-  const picture = createFleetPicture({
+  const liveView = createFleetLiveView({
     now,
     snapshotOf: (id) => {
       const view = directory.ask(id);
@@ -56,11 +56,11 @@ function fleet() {
     supervisor: createSupervisor(now),
     crashes: createCrashLog(silentLogger),
     rebuild: () => Promise.resolve(sensorInputOf(row, nowMs, DEFAULT_INTERVALS)),
-    onSnapshot: (id, snapshot) => picture.observe(id, snapshot),
+    onSnapshot: (id, snapshot) => liveView.observe(id, snapshot),
   });
   return {
     directory,
-    picture,
+    liveView,
     feed,
     clock,
     pass: (ms: number) => {
@@ -69,45 +69,45 @@ function fleet() {
   };
 }
 
-describe('fleet picture', () => {
+describe('the live view of the fleet', () => {
   it('should follow an actor and count by health', () => {
-    const { directory, picture, clock } = fleet();
+    const { directory, liveView, clock } = fleet();
     directory.open('a', sensorInputOf(row, START_MS, DEFAULT_INTERVALS));
-    expect(picture.counts()).toMatchObject({ total: 1, healthy: 1, streams: 0 });
+    expect(liveView.counts()).toMatchObject({ total: 1, healthy: 1, streams: 0 });
     directory.tell('a', { type: 'stream.opened', atMs: START_MS });
     directory.tell('a', heartbeat(START_MS));
-    expect(picture.get('a')).toMatchObject({
+    expect(liveView.get('a')).toMatchObject({
       trust_health: 'healthy',
       stream: 'open',
       engine: 'running',
     });
-    expect(picture.counts().streams).toBe(1);
+    expect(liveView.counts().streams).toBe(1);
     directory.tell('a', { type: 'sensor.revoked', atMs: START_MS, reason: 'test' });
-    expect(picture.get('a')).toMatchObject({
+    expect(liveView.get('a')).toMatchObject({
       trust_health: 'revoked',
       trust_state: 'trust_revoked',
     });
-    expect(picture.counts()).toMatchObject({ healthy: 0, revoked: 1 });
+    expect(liveView.counts()).toMatchObject({ healthy: 0, revoked: 1 });
     clock.stop();
   });
 
   it('should see health that ages by time alone when it sweeps', () => {
-    const { directory, picture, clock, pass } = fleet();
+    const { directory, liveView, clock, pass } = fleet();
     directory.open('a', sensorInputOf(row, START_MS, DEFAULT_INTERVALS));
     directory.tell('a', heartbeat(START_MS, START_MS));
-    expect(picture.get('a')?.because).toEqual(['trust_error_recent']);
+    expect(liveView.get('a')?.because).toEqual(['trust_error_recent']);
     pass(DEFAULT_INTERVALS.TRUST_ERROR_WINDOW_MS);
     directory.tell('a', { type: 'stream.opened', atMs: START_MS });
-    picture.sweep();
-    expect(picture.get('a')?.trust_health).toBe('healthy');
+    liveView.sweep();
+    expect(liveView.get('a')?.trust_health).toBe('healthy');
     clock.stop();
   });
 
   it('should tell listeners of states, not of each heartbeat', () => {
-    const { directory, picture, clock } = fleet();
+    const { directory, liveView, clock } = fleet();
     directory.open('a', sensorInputOf(row, START_MS, DEFAULT_INTERVALS));
     let told = 0;
-    picture.subscribe(() => {
+    liveView.subscribe(() => {
       told += 1;
     });
     for (let i = 0; i < 5; i += 1) directory.tell('a', heartbeat(START_MS + i));

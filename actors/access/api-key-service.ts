@@ -18,7 +18,7 @@ export type KeyMaker = KeyActor & {
   readonly session: Buffer;
 };
 
-export type ApiKeyDesk = {
+export type ApiKeyService = {
   /** Makes a key; its secret is in this answer and nowhere else. */
   create(
     request: KeyRequest,
@@ -34,12 +34,12 @@ export type ApiKeyDesk = {
   ): Promise<ApiKeyRow | null>;
 };
 
-/** Makes the desk. */
-export function createApiKeyDesk(deps: {
+/** Makes the service. */
+export function createApiKeyService(deps: {
   readonly apiKeys: Pick<ApiKeys, 'create' | 'list' | 'findByHash' | 'get' | 'revoke'>;
   readonly now: () => number;
   readonly chance?: Chance;
-}): ApiKeyDesk {
+}): ApiKeyService {
   const { apiKeys, now, chance = systemChance } = deps;
   return {
     async create(request, { actor, from, userId, role, session }) {

@@ -1,4 +1,4 @@
-// The desk by example, over the reference store and a clock that the test turns: what is stored, what survives a restart,
+// The service by example, over the reference store and a clock that the test turns: what is stored, what survives a restart,
 // what a second Console learns, and what a clock that was set back or ahead changes.
 import { afterEach, describe, expect, it } from 'vitest';
 import { LICENSE_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
@@ -7,7 +7,11 @@ import { createMemoryRelational } from '../../storage/memory/memory-relational.t
 import { createLoopRegistry } from '../loops/loop-registry.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createWheelClock } from '../runtime/wheel-clock.ts';
-import { type LicenseDesk, type LicenseDeskDeps, openLicenseDesk } from './license-desk.ts';
+import {
+  type LicenseService,
+  type LicenseServiceDeps,
+  openLicenseService,
+} from './license-service.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -50,9 +54,9 @@ function deployment() {
       time.monotonicMs = untilMs;
       await settle();
     },
-    async open(anchors: LicenseDeskDeps['anchors'] = [issuer.anchor]): Promise<LicenseDesk> {
+    async open(anchors: LicenseServiceDeps['anchors'] = [issuer.anchor]): Promise<LicenseService> {
       const clock = createWheelClock({ time: wheelTime });
-      const desk = await openLicenseDesk({
+      const service = await openLicenseService({
         store: relational.license,
         anchors,
         clock,
@@ -64,47 +68,47 @@ function deployment() {
         ...{ clock, logger: silentLogger, designation: null },
         ...{ now: () => time.wallMs, monotonicNow: () => time.monotonicMs },
       });
-      loops.add(desk.loop);
+      loops.add(service.loop);
       loops.start();
       closers.push(async () => {
         await loops.stop();
-        await desk.close();
+        await service.close();
         clock.stop();
       });
-      return desk;
+      return service;
     },
   };
 }
-const importing = (desk: LicenseDesk, more: Parameters<typeof licensePayload>[1] = {}) =>
-  desk.import({ envelope: issuer.sign(licensePayload(NOW_MS, more)), actor: 'op' });
-const allowed = (desk: LicenseDesk, atMs: number) => desk.gate.nodesAllowed(atMs);
+const importing = (service: LicenseService, more: Parameters<typeof licensePayload>[1] = {}) =>
+  service.import({ envelope: issuer.sign(licensePayload(NOW_MS, more)), actor: 'op' });
+const allowed = (service: LicenseService, atMs: number) => service.gate.nodesAllowed(atMs);
 const at = (ms: number) => new Date(ms).toISOString();
 
-describe('the license desk', () => {
+describe('the license service', () => {
   it('should have no limit without a license and say so', async () => {
-    const desk = await deployment().open();
-    expect(allowed(desk, NOW_MS + 10_000 * DAY_MS)).toBeNull();
-    expect(desk.view()).toMatchObject({ phase: 'absent', license: null, timeline: [] });
-    expect(desk.view().banners.map(({ reason }) => reason)).toContain('absent');
+    const service = await deployment().open();
+    expect(allowed(service, NOW_MS + 10_000 * DAY_MS)).toBeNull();
+    expect(service.view()).toMatchObject({ phase: 'absent', license: null, timeline: [] });
+    expect(service.view().banners.map(({ reason }) => reason)).toContain('absent');
   });
 
   it('should limit from the very millisecond in which grace ends, and not before', async () => {
-    const desk = await deployment().open();
-    expect(await importing(desk)).toEqual({ ok: true, isChanged: true });
+    const service = await deployment().open();
+    expect(await importing(service)).toEqual({ ok: true, isChanged: true });
     const endMs = NOW_MS + 60 * DAY_MS;
-    expect(allowed(desk, endMs - 1)).toBeNull();
-    expect(allowed(desk, endMs)).toBe(1);
-    expect(desk.view()).toMatchObject({ phase: 'expired', nodesAllowed: 1 });
+    expect(allowed(service, endMs - 1)).toBeNull();
+    expect(allowed(service, endMs)).toBe(1);
+    expect(service.view()).toMatchObject({ phase: 'expired', nodesAllowed: 1 });
   });
 
   it('should give nothing back to a clock that is set back, not even after a restart', async () => {
     const own = deployment();
-    const desk = await own.open();
-    await importing(desk);
+    const service = await own.open();
+    await importing(service);
     await own.pass(1_000, 61 * DAY_MS);
-    expect(allowed(desk, own.time.wallMs)).toBe(1);
+    expect(allowed(service, own.time.wallMs)).toBe(1);
     await own.pass(2 * LICENSE_LOOK_INTERVAL_MS, -40 * DAY_MS);
-    expect(allowed(desk, own.time.wallMs)).toBe(1);
+    expect(allowed(service, own.time.wallMs)).toBe(1);
     const again = await own.open();
     expect(allowed(again, own.time.wallMs)).toBe(1);
     expect(again.view()).toMatchObject({ phase: 'expired', isClockBehind: true });
@@ -113,69 +117,69 @@ describe('the license desk', () => {
 
   it('should count the time that passed while the wall clock stood still', async () => {
     const own = deployment();
-    const desk = await own.open();
+    const service = await own.open();
     const end = { valid_until: at(NOW_MS + 60_000), grace_until: at(NOW_MS + 5 * 60_000) };
-    await importing(desk, end);
+    await importing(service, end);
     await own.pass(2 * 60_000, 0);
-    expect(desk.view().phase).toBe('grace');
+    expect(service.view().phase).toBe('grace');
     await own.pass(4 * 60_000, 0);
-    expect(desk.actor.glimpse()).toMatchObject({ phase: 'expired', lastEvent: 'time passed' });
+    expect(service.actor.glimpse()).toMatchObject({ phase: 'expired', lastEvent: 'time passed' });
     const again = await own.open();
     expect(again.view().phase).toBe('expired');
   });
 
   it('should be healed of a clock that ran ahead by a license that was issued later', async () => {
     const own = deployment();
-    const desk = await own.open();
-    await importing(desk);
+    const service = await own.open();
+    await importing(service);
     await own.pass(1_000, 900 * DAY_MS);
     await own.pass(LICENSE_LOOK_INTERVAL_MS, -900 * DAY_MS);
-    expect(desk.view().phase).toBe('expired');
+    expect(service.view().phase).toBe('expired');
     const older = { license_id: 'older', issued_at: at(NOW_MS - 2 * DAY_MS) };
-    expect(await importing(desk, older)).toMatchObject({ code: 'license_ended' });
+    expect(await importing(service, older)).toMatchObject({ code: 'license_ended' });
     const newer = { license_id: 'newer', issued_at: at(NOW_MS) };
-    expect(await importing(desk, newer)).toMatchObject({ ok: true, isChanged: true });
-    expect(desk.view()).toMatchObject({ phase: 'valid', isClockBehind: false });
+    expect(await importing(service, newer)).toMatchObject({ ok: true, isChanged: true });
+    expect(service.view()).toMatchObject({ phase: 'valid', isClockBehind: false });
     await own.pass(3 * LICENSE_LOOK_INTERVAL_MS);
     expect((await own.open()).view().phase).toBe('valid');
   });
 
   it('should refuse what is not genuine or has ended, and keep the license in force', async () => {
     const own = deployment();
-    const desk = await own.open();
-    await importing(desk);
+    const service = await own.open();
+    await importing(service);
     const foreign = createIssuer().sign(licensePayload(NOW_MS, { license_id: 'x' }));
-    const refused = await desk.import({ envelope: foreign, actor: 'op' });
+    const refused = await service.import({ envelope: foreign, actor: 'op' });
     expect(refused).toMatchObject({ ok: false, code: 'license_refused' });
     const ended = { valid_until: at(NOW_MS - 1_000), grace_until: at(NOW_MS) };
     const payload = { ...ended, issued_at: at(NOW_MS - DAY_MS), valid_from: at(NOW_MS - DAY_MS) };
-    expect(await importing(desk, payload)).toMatchObject({ code: 'license_ended' });
-    expect(desk.view().license?.licenseId).toBe('license-1');
+    expect(await importing(service, payload)).toMatchObject({ code: 'license_ended' });
+    expect(service.view().license?.licenseId).toBe('license-1');
     expect((await own.relational.audit.recent(10)).length).toBe(1);
   });
 
   it('should trust every key it was given, and say whose license is in force', async () => {
     const own = deployment();
     const vendor = createIssuer();
-    const anchors: LicenseDeskDeps['anchors'] = [
+    const anchors: LicenseServiceDeps['anchors'] = [
       issuer.anchor,
       { source: 'embedded', publicKey: vendor.publicKey },
     ];
-    const desk = await own.open(anchors);
-    await importing(desk);
-    expect(desk.view().anchor).toBe('evaluation');
+    const service = await own.open(anchors);
+    await importing(service);
+    expect(service.view().anchor).toBe('evaluation');
     const bought = vendor.sign(licensePayload(NOW_MS, { license_id: 'bought' }));
-    expect(await desk.import({ envelope: bought, actor: 'op' })).toMatchObject({ ok: true });
-    expect(desk.view()).toMatchObject({ anchor: 'embedded', license: { licenseId: 'bought' } });
+    expect(await service.import({ envelope: bought, actor: 'op' })).toMatchObject({ ok: true });
+    expect(service.view()).toMatchObject({ anchor: 'embedded', license: { licenseId: 'bought' } });
     expect((await own.open(anchors)).view()).toMatchObject({ anchor: 'embedded', phase: 'valid' });
     expect((await own.open()).view()).toMatchObject({ phase: 'absent', isStoredRefused: true });
   });
 
   it('should change nothing when the license in force is imported again', async () => {
     const own = deployment();
-    const desk = await own.open();
-    await importing(desk);
-    expect(await importing(desk)).toEqual({ ok: true, isChanged: false });
+    const service = await own.open();
+    await importing(service);
+    expect(await importing(service)).toEqual({ ok: true, isChanged: false });
     expect(await own.relational.audit.recent(10)).toMatchObject([
       { action: 'license.import', target: 'license-1', actor: 'op', before: null },
     ]);
@@ -210,18 +214,20 @@ describe('the license desk', () => {
       after: {},
     };
     await own.relational.license.put({ ...more, revision: row.revision, envelope });
-    const desk = await own.open();
-    expect(desk.view()).toMatchObject({ phase: 'absent', license: null, isStoredRefused: true });
+    const service = await own.open();
+    expect(service.view()).toMatchObject({ phase: 'absent', license: null, isStoredRefused: true });
   });
 
   it('should work on while the database is away, and say it cannot import', async () => {
     const own = deployment();
-    const desk = await own.open();
-    await importing(desk);
+    const service = await own.open();
+    await importing(service);
     own.relational.setAway(true);
     await own.pass(2 * LICENSE_LOOK_INTERVAL_MS);
-    expect(await importing(desk, { license_id: 'x' })).toMatchObject({ code: 'store_unavailable' });
-    expect(allowed(desk, NOW_MS + 60 * DAY_MS)).toBe(1);
+    expect(await importing(service, { license_id: 'x' })).toMatchObject({
+      code: 'store_unavailable',
+    });
+    expect(allowed(service, NOW_MS + 60 * DAY_MS)).toBe(1);
     own.relational.setAway(false);
     await own.pass(LICENSE_LOOK_INTERVAL_MS);
     expect((await own.open()).view().phase).toBe('expired');

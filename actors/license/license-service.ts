@@ -51,7 +51,7 @@ export type LicenseView = {
   readonly isClockBehind: boolean;
 };
 
-export type LicenseDesk = {
+export type LicenseService = {
   readonly gate: LicenseGate;
   readonly actor: LicenseActor;
   view(): LicenseView;
@@ -69,7 +69,7 @@ export type LicenseDesk = {
   close(): Promise<void>;
 };
 
-export type LicenseDeskDeps = {
+export type LicenseServiceDeps = {
   readonly store: LicenseStore;
   /** Tried in this order; the first is shown while there is no license. */
   readonly anchors: readonly [LicenseAnchor, ...LicenseAnchor[]];
@@ -79,7 +79,7 @@ export type LicenseDeskDeps = {
   readonly logger: Logger;
 };
 
-type Desk = LicenseDeskDeps & {
+type Service = LicenseServiceDeps & {
   readonly actor: LicenseActor;
   row: LicenseRow;
   /** Whose key the license in force verified with. */
@@ -87,15 +87,20 @@ type Desk = LicenseDeskDeps & {
 };
 type Opened = OpenedLicense & { readonly source: LicenseAnchor['source'] };
 
-/** Opens the desk from what is stored. Rejects with StoreUnavailable. */
-export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDesk> {
+/** Opens the service from what is stored. Rejects with StoreUnavailable. */
+export async function openLicenseService(deps: LicenseServiceDeps): Promise<LicenseService> {
   const row = await deps.store.observe({ nowMs: deps.now(), seenMs: 0, revision: 0 });
   const stored = openStored(deps, row.license);
   const license = stored?.facts ?? null;
   const actor = startLicenseActor({ ...deps, license, seenMs: row.seenMs });
-  const desk: Desk = { ...deps, actor, row, source: stored?.source ?? deps.anchors[0].source };
-  tellBehind(desk);
-  const stopWatch = watchJumps(desk);
+  const service: Service = {
+    ...deps,
+    actor,
+    row,
+    source: stored?.source ?? deps.anchors[0].source,
+  };
+  tellBehind(service);
+  const stopWatch = watchJumps(service);
   let isSaid = false;
   return {
     actor,
@@ -110,36 +115,36 @@ export async function openLicenseDesk(deps: LicenseDeskDeps): Promise<LicenseDes
         return nodesAllowedBy(facts, Math.max(nowMs, seenMs));
       },
     },
-    view: () => viewOf(desk),
-    check: (envelope) => openByAny(desk, (publicKey) => openEnvelope(envelope, publicKey)),
-    import: (input) => orUnavailable(() => importLicense(desk, input)),
-    loop: lookLoop(desk),
+    view: () => viewOf(service),
+    check: (envelope) => openByAny(service, (publicKey) => openEnvelope(envelope, publicKey)),
+    import: (input) => orUnavailable(() => importLicense(service, input)),
+    loop: lookLoop(service),
     async close() {
       stopWatch();
-      await look(desk).catch((error: unknown) => notLooked(desk, error));
+      await look(service).catch((error: unknown) => notLooked(service, error));
       actor.stop();
     },
   };
 }
 
 async function importLicense(
-  desk: Desk,
+  service: Service,
   input: { readonly envelope: unknown; readonly actor: string; readonly from?: string | undefined },
 ): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal> {
-  const opened = openByAny(desk, (publicKey) => openEnvelope(input.envelope, publicKey));
+  const opened = openByAny(service, (publicKey) => openEnvelope(input.envelope, publicKey));
   if (!opened.ok) return opened;
   // What another Console imported meanwhile is known before it is judged or replaced.
-  await look(desk);
+  await look(service);
   const { facts } = opened;
-  const { license: before, seenMs: seenBeforeMs } = desk.actor.ref.getSnapshot().context;
+  const { license: before, seenMs: seenBeforeMs } = service.actor.ref.getSnapshot().context;
   if (before !== null && isSame(before, facts)) return { ok: true, isChanged: false };
-  const nowMs = desk.now();
+  const nowMs = service.now();
   const seenMs = seenAfterImport({ before, next: facts }, { nowMs, seenMs: seenBeforeMs });
   if (phaseOfLicense(facts, seenMs) === 'expired') {
     return refuse('license_ended', 'The license is past the end of its grace period.');
   }
-  const row = await desk.store.put({
-    revision: desk.row.revision,
+  const row = await service.store.put({
+    revision: service.row.revision,
     licenseId: facts.licenseId,
     envelope: JSON.stringify(opened.envelope),
     seenMs,
@@ -154,53 +159,53 @@ async function importLicense(
       retryAfterMs: RETRY_AFTER_STORE_MS,
     });
   }
-  desk.row = row;
-  desk.source = opened.source;
-  desk.actor.tellImported(facts, row.seenMs);
+  service.row = row;
+  service.source = opened.source;
+  service.actor.tellImported(facts, row.seenMs);
   return { ok: true, isChanged: true };
 }
 
 /** Notes the time in the store and takes over what another Console imported. */
-async function look(desk: Desk): Promise<void> {
-  const { revision } = desk.row;
-  desk.actor.tellTime(desk.now());
-  const { seenMs } = desk.actor.ref.getSnapshot().context;
-  const row = await desk.store.observe({ nowMs: desk.now(), seenMs, revision });
+async function look(service: Service): Promise<void> {
+  const { revision } = service.row;
+  service.actor.tellTime(service.now());
+  const { seenMs } = service.actor.ref.getSnapshot().context;
+  const row = await service.store.observe({ nowMs: service.now(), seenMs, revision });
   // An import of this Console that ended meanwhile knows more.
-  if (row.revision < desk.row.revision) return;
-  const isNew = row.revision > desk.row.revision;
-  desk.row = row;
-  if (!isNew) return desk.actor.tellTime(row.seenMs);
-  const stored = openStored(desk, row.license);
+  if (row.revision < service.row.revision) return;
+  const isNew = row.revision > service.row.revision;
+  service.row = row;
+  if (!isNew) return service.actor.tellTime(row.seenMs);
+  const stored = openStored(service, row.license);
   if (stored === null) return;
-  desk.source = stored.source;
-  desk.actor.tellImported(stored.facts, row.seenMs);
+  service.source = stored.source;
+  service.actor.tellImported(stored.facts, row.seenMs);
 }
 
-function lookLoop(desk: Desk): UpkeepLoop {
+function lookLoop(service: Service): UpkeepLoop {
   return {
     name: 'license-look',
     runsOn: 'process',
     everyMs: LICENSE_LOOK_INTERVAL_MS,
     async run() {
-      await look(desk);
+      await look(service);
       return undefined;
     },
   };
 }
 
-function watchJumps(desk: Desk): () => void {
-  const { clock, now, monotonicNow } = desk;
+function watchJumps(service: Service): () => void {
+  const { clock, now, monotonicNow } = service;
   return watchWallClock({
     ...{ clock, now, monotonicNow },
     onJump({ atMs }) {
-      desk.actor.tellTime(atMs);
-      tellBehind(desk);
+      service.actor.tellTime(atMs);
+      tellBehind(service);
     },
   });
 }
 
-function viewOf({ actor, source, row, now }: Desk): LicenseView {
+function viewOf({ actor, source, row, now }: Service): LicenseView {
   const nowMs = now();
   const { license, seenMs } = actor.ref.getSnapshot().context;
   const atMs = Math.max(nowMs, seenMs);
@@ -221,7 +226,7 @@ function viewOf({ actor, source, row, now }: Desk): LicenseView {
 
 /** Opens with the first key that signed it; otherwise the refusal of the last. */
 function openByAny(
-  { anchors }: Pick<LicenseDeskDeps, 'anchors'>,
+  { anchors }: Pick<LicenseServiceDeps, 'anchors'>,
   open: (publicKey: Uint8Array) => OpenedLicense | Refusal,
 ): Opened | Refusal {
   let refused: Refusal = refuse('license_refused', 'No key is trusted.');
@@ -234,7 +239,7 @@ function openByAny(
 }
 
 function openStored(
-  deps: Pick<LicenseDeskDeps, 'anchors' | 'logger'>,
+  deps: Pick<LicenseServiceDeps, 'anchors' | 'logger'>,
   stored: StoredLicense | null,
 ): Opened | null {
   if (stored === null) return null;
@@ -245,19 +250,22 @@ function openStored(
   return null;
 }
 
-function tellBehind(desk: Desk): void {
-  const { seenMs } = desk.actor.ref.getSnapshot().context;
-  const nowMs = desk.now();
+function tellBehind(service: Service): void {
+  const { seenMs } = service.actor.ref.getSnapshot().context;
+  const nowMs = service.now();
   if (!isClockBehind(nowMs, seenMs)) return;
   const fields = {
     now: new Date(nowMs).toISOString(),
     largestSeen: new Date(seenMs).toISOString(),
   };
-  desk.logger.warn(fields, 'the clock was set back: the license counts by the largest time seen');
+  service.logger.warn(
+    fields,
+    'the clock was set back: the license counts by the largest time seen',
+  );
 }
 
-function notLooked(desk: Desk, error: unknown): void {
-  desk.logger.warn({ error: String(error) }, 'the time could not be noted beside the license');
+function notLooked(service: Service, error: unknown): void {
+  service.logger.warn({ error: String(error) }, 'the time could not be noted beside the license');
 }
 
 function isSame(one: LicenseFacts, other: LicenseFacts): boolean {

@@ -43,7 +43,7 @@ export type SsoReturn = {
   readonly from: string;
   readonly userAgent: string;
 };
-export type SsoDesk = {
+export type SsoService = {
   /** Those one can log in with. */
   offered(): Promise<readonly SsoProviderRow[]>;
   /** Begins a login. Rejects with StoreUnavailable. */
@@ -63,7 +63,7 @@ export type SsoDesk = {
     | Refusal
   >;
 };
-export type SsoDeskDeps = Omit<AccountDeps, 'sso'> & {
+export type SsoServiceDeps = Omit<AccountDeps, 'sso'> & {
   readonly sso: SsoStore;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly client: ProviderClient;
@@ -81,8 +81,8 @@ export function secretContextOf(providerId: string): string {
   return `sso:${providerId}`;
 }
 
-/** Makes the desk. */
-export function createSsoDesk(deps: SsoDeskDeps): SsoDesk {
+/** Makes the service. */
+export function createSsoService(deps: SsoServiceDeps): SsoService {
   return {
     async offered() {
       return (await deps.sso.listProviders()).filter(({ enabled }) => enabled);
@@ -93,9 +93,9 @@ export function createSsoDesk(deps: SsoDeskDeps): SsoDesk {
 }
 
 async function start(
-  deps: SsoDeskDeps,
-  input: Parameters<SsoDesk['start']>[0],
-): ReturnType<SsoDesk['start']> {
+  deps: SsoServiceDeps,
+  input: Parameters<SsoService['start']>[0],
+): ReturnType<SsoService['start']> {
   const provider = await deps.sso.getProvider(input.providerId);
   if (provider === null || !provider.enabled) {
     return refuse('not_found', 'There is no such identity provider.');
@@ -124,7 +124,7 @@ async function start(
   return { ok: true, location: sent.url, browser };
 }
 
-async function finish(deps: SsoDeskDeps, input: SsoReturn): ReturnType<SsoDesk['finish']> {
+async function finish(deps: SsoServiceDeps, input: SsoReturn): ReturnType<SsoService['finish']> {
   const nowMs = deps.now();
   const parameters = new URLSearchParams(input.query);
   const [state = '', ...others] = parameters.getAll('state');
@@ -162,7 +162,7 @@ type Returned = {
   readonly begun: { secret: string | null; method: string };
 };
 
-function effectsOf(deps: SsoDeskDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
+function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
   const { provider, flow, state, input, nowMs, begun } = returned;
   const { providerId } = provider;
   return {
@@ -232,7 +232,7 @@ async function orAway<T>(
 }
 
 async function auditRefusal(
-  { audit, logger, now }: SsoDeskDeps,
+  { audit, logger, now }: SsoServiceDeps,
   { providerId }: SsoProviderRow,
   from: string,
   { code, reason, person }: Extract<SsoLoginEnd, { readonly ok: false }>,

@@ -24,7 +24,7 @@ export type AdminAnswer = {
   readonly displayName: string;
   readonly password: string;
 };
-export type SetupDesk = {
+export type SetupService = {
   draft(): SetupDraft;
   test(store: TestedStore, url: string): Answer<{ readonly about: string }>;
   platform(platform: 'standard' | 'telecom', baseUrl: string | null): Answer;
@@ -37,7 +37,7 @@ export type SetupDesk = {
   finish(): Answer;
 };
 
-export type SetupDeskDeps = {
+export type SetupServiceDeps = {
   readonly actor: SetupActor;
   readonly tests: ConnectionTests;
   readonly passwords: Pick<Passwords, 'accept'>;
@@ -56,8 +56,8 @@ const CONFIGURED_AS = {
 } as const satisfies Record<TestedStore, string>;
 const EMBEDDED = 'the embedded store';
 
-/** Makes the desk on the answers that were kept. */
-export function createSetupDesk(deps: SetupDeskDeps, kept: SetupDraft): SetupDesk {
+/** Makes the service on the answers that were kept. */
+export function createSetupService(deps: SetupServiceDeps, kept: SetupDraft): SetupService {
   const { actor, tests } = deps;
   let draft = kept;
   const inTurn = createTurns();
@@ -140,7 +140,7 @@ export function createSetupDesk(deps: SetupDeskDeps, kept: SetupDraft): SetupDes
 }
 
 async function judgeAdmin(
-  { passwords }: Pick<SetupDeskDeps, 'passwords'>,
+  { passwords }: Pick<SetupServiceDeps, 'passwords'>,
   { email, password }: AdminAnswer,
 ): Answer<{ readonly hash: string }> {
   const wrongEmail = { pointer: '/email', detail: 'must be an e-mail address' };

@@ -20,7 +20,7 @@ import {
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { INTERVALS, type Intervals, SETTINGS_LOOK_INTERVAL_MS } from '../../machines/limits.ts';
 import { type Reach, refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
-import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { SettingRow, SettingsStore } from '../../storage/ports/settings/settings-store.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -38,7 +38,7 @@ export type SettingView = {
   readonly changedBy: string | null;
 };
 
-type Change = Pick<Doing, 'actor' | 'from'> & {
+type Change = Pick<AuditContext, 'actor' | 'from'> & {
   /** `null` gives a setting its default back. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly revisions: Readonly<Record<string, number>>;
@@ -46,7 +46,7 @@ type Change = Pick<Doing, 'actor' | 'from'> & {
   readonly by?: Reach;
 };
 
-export type SettingsDesk = {
+export type SettingsService = {
   get(): Settings;
   /** The intervals of the configuration with the settings put over them; each is the one in force when it is read. */
   readonly intervals: Intervals;
@@ -62,7 +62,7 @@ export type SettingsDesk = {
   close(): void;
 };
 
-export type SettingsDeskDeps = {
+export type SettingsServiceDeps = {
   readonly store: SettingsStore;
   /** The configuration's; a setting that was never set leaves them as they are. */
   readonly base: Intervals;
@@ -78,34 +78,34 @@ type InForce = {
   readonly settings: Settings;
   readonly intervals: Intervals;
 };
-type Desk = SettingsDeskDeps & {
+type Service = SettingsServiceDeps & {
   inForce: InForce;
   readonly listeners: Set<(now: Settings, before: Settings) => void>;
 };
 
-/** Opens the desk from what is stored. Rejects with StoreUnavailable. */
-export async function openSettingsDesk(deps: SettingsDeskDeps): Promise<SettingsDesk> {
+/** Opens the service from what is stored. Rejects with StoreUnavailable. */
+export async function openSettingsService(deps: SettingsServiceDeps): Promise<SettingsService> {
   const rows = mapOf(await deps.store.list());
-  const desk: Desk = { ...deps, inForce: inForceOf(deps, rows), listeners: new Set() };
+  const service: Service = { ...deps, inForce: inForceOf(deps, rows), listeners: new Set() };
   return {
-    get: () => desk.inForce.settings,
-    intervals: liveIntervals(desk),
-    view: () => SETTING_NAMES.map((name) => viewOf(desk, name)),
-    change: (input) => orUnavailable(() => change(desk, input)),
-    provision: (input) => orUnavailable(() => provision(desk, input)),
+    get: () => service.inForce.settings,
+    intervals: liveIntervals(service),
+    view: () => SETTING_NAMES.map((name) => viewOf(service, name)),
+    change: (input) => orUnavailable(() => change(service, input)),
+    provision: (input) => orUnavailable(() => provision(service, input)),
     subscribe(listener) {
-      desk.listeners.add(listener);
-      return () => void desk.listeners.delete(listener);
+      service.listeners.add(listener);
+      return () => void service.listeners.delete(listener);
     },
-    loop: lookLoop(desk),
-    close: () => desk.listeners.clear(),
+    loop: lookLoop(service),
+    close: () => service.listeners.clear(),
   };
 }
 
-async function change(desk: Desk, input: Change): Promise<{ readonly ok: true } | Refusal> {
+async function change(service: Service, input: Change): Promise<{ readonly ok: true } | Refusal> {
   // What another Console changed meanwhile is judged together with this change.
-  await look(desk);
-  const mistakes = [...mistakesOf(desk, input.values), ...revisionMistakes(input)];
+  await look(service);
+  const mistakes = [...mistakesOf(service, input.values), ...revisionMistakes(input)];
   if (mistakes.length > 0) {
     return refuse('schema_violation', 'The change does not fit.', { errors: mistakes });
   }
@@ -113,22 +113,22 @@ async function change(desk: Desk, input: Change): Promise<{ readonly ok: true } 
   // What was judged is what is replaced: whoever names another revision than was looked at here has to look again.
   const seen = ({ rows }: InForce, name: string) => rows.get(name)?.revision ?? 0;
   const stale = Object.keys(input.revisions).filter(
-    (name) => seen(desk.inForce, name) !== input.revisions[name],
+    (name) => seen(service.inForce, name) !== input.revisions[name],
   );
-  if (stale.length > 0) return conflicting(desk, stale);
-  const weakened = rolesWeakenedBy(desk.inForce.values, input.values);
+  if (stale.length > 0) return conflicting(service, stale);
+  const weakened = rolesWeakenedBy(service.inForce.values, input.values);
   const beyond = by === undefined ? null : refusalOfReachAll(by, weakened);
   if (beyond !== null) return beyond;
-  const put = await desk.store.put({ ...asked, nowMs: desk.now() });
+  const put = await service.store.put({ ...asked, nowMs: service.now() });
   if (!put.ok) {
-    await look(desk);
-    return conflicting(desk, put.conflicts);
+    await look(service);
+    return conflicting(service, put.conflicts);
   }
-  take(desk, new Map([...desk.inForce.rows, ...mapOf(put.rows)]));
+  take(service, new Map([...service.inForce.rows, ...mapOf(put.rows)]));
   return { ok: true };
 }
 
-function conflicting({ inForce: { rows } }: Desk, names: readonly string[]): Refusal {
+function conflicting({ inForce: { rows } }: Service, names: readonly string[]): Refusal {
   return refuse('settings_conflict', `Changed meanwhile: ${names.join(', ')}.`, {
     errors: names.map((name) => ({
       pointer: `/revisions/${name}`,
@@ -138,28 +138,28 @@ function conflicting({ inForce: { rows } }: Desk, names: readonly string[]): Ref
 }
 
 async function provision(
-  desk: Desk,
+  service: Service,
   input: Pick<Change, 'actor' | 'values'>,
 ): Promise<{ readonly ok: true } | Refusal> {
-  await look(desk);
-  const unset = Object.entries(input.values).filter(([name]) => !desk.inForce.rows.has(name));
+  await look(service);
+  const unset = Object.entries(input.values).filter(([name]) => !service.inForce.rows.has(name));
   const values = Object.fromEntries(unset);
   const revisions = Object.fromEntries(unset.map(([name]) => [name, 0]));
-  const changed = await change(desk, { actor: input.actor, values, revisions });
+  const changed = await change(service, { actor: input.actor, values, revisions });
   // Another Console that starts at the same time sets the same: whoever came first is right.
   return !changed.ok && changed.code === 'settings_conflict' ? { ok: true } : changed;
 }
 
-function mistakesOf(desk: Desk, values: Change['values']) {
-  const own = mistakesOfChange(desk.inForce.values, values);
+function mistakesOf(service: Service, values: Change['values']) {
+  const own = mistakesOfChange(service.inForce.values, values);
   const shown = own.map(({ name, at, detail }: SettingMistake) => ({
     pointer: `/values/${name}${at}`,
     detail,
   }));
   if (own.length > 0) return shown;
-  const after = new Map(desk.inForce.rows);
+  const after = new Map(service.inForce.rows);
   for (const [name, value] of Object.entries(values)) after.set(name, rowLike(name, value));
-  const checked = intervalsWith(desk.base, storedValues(after));
+  const checked = intervalsWith(service.base, storedValues(after));
   return checked.ok ? [] : checked.mistakes.map((detail) => ({ pointer: '/values', detail }));
 }
 
@@ -173,33 +173,33 @@ function revisionMistakes({ values, revisions }: Change) {
 }
 
 /** Takes over what another Console changed. */
-async function look(desk: Desk): Promise<void> {
-  const rows = mapOf(await desk.store.list());
-  const isOlder = [...desk.inForce.rows].some(
+async function look(service: Service): Promise<void> {
+  const rows = mapOf(await service.store.list());
+  const isOlder = [...service.inForce.rows].some(
     ([name, { revision }]) => (rows.get(name)?.revision ?? 0) < revision,
   );
   // A change of this Console that ended meanwhile knows more.
-  if (!isOlder) take(desk, rows);
+  if (!isOlder) take(service, rows);
 }
 
-function take(desk: Desk, rows: ReadonlyMap<string, SettingRow>): void {
+function take(service: Service, rows: ReadonlyMap<string, SettingRow>): void {
   const isSame =
-    rows.size === desk.inForce.rows.size &&
-    [...rows].every(([name, row]) => desk.inForce.rows.get(name)?.revision === row.revision);
+    rows.size === service.inForce.rows.size &&
+    [...rows].every(([name, row]) => service.inForce.rows.get(name)?.revision === row.revision);
   if (isSame) return;
-  const before = desk.inForce.settings;
-  desk.inForce = inForceOf(desk, rows);
-  for (const listener of desk.listeners) {
+  const before = service.inForce.settings;
+  service.inForce = inForceOf(service, rows);
+  for (const listener of service.listeners) {
     try {
-      listener(desk.inForce.settings, before);
+      listener(service.inForce.settings, before);
     } catch (error) {
-      desk.logger.error({ error: String(error) }, 'a changed setting could not be applied');
+      service.logger.error({ error: String(error) }, 'a changed setting could not be applied');
     }
   }
 }
 
 function inForceOf(
-  { base, logger, defaults = {} }: Pick<SettingsDeskDeps, 'base' | 'logger' | 'defaults'>,
+  { base, logger, defaults = {} }: Pick<SettingsServiceDeps, 'base' | 'logger' | 'defaults'>,
   rows: ReadonlyMap<string, SettingRow>,
 ): InForce {
   const stored = storedValues(rows);
@@ -228,31 +228,31 @@ function inForceOf(
   };
 }
 
-function liveIntervals(desk: Desk): Intervals {
+function liveIntervals(service: Service): Intervals {
   const view = {};
   for (const name of Object.keys(INTERVALS) as (keyof Intervals)[]) {
     Object.defineProperty(view, name, {
       enumerable: true,
-      get: () => desk.inForce.intervals[name],
+      get: () => service.inForce.intervals[name],
     });
   }
   return Object.freeze(view) as Intervals;
 }
 
-function lookLoop(desk: Desk): UpkeepLoop {
+function lookLoop(service: Service): UpkeepLoop {
   return {
     name: 'settings-look',
     runsOn: 'process',
     everyMs: SETTINGS_LOOK_INTERVAL_MS,
     async run() {
-      await look(desk);
+      await look(service);
       return undefined;
     },
   };
 }
 
 function viewOf(
-  { inForce: { rows, values }, defaults = {} }: Desk,
+  { inForce: { rows, values }, defaults = {} }: Service,
   name: SettingName,
 ): SettingView {
   const row = rows.get(name);

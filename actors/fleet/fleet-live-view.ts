@@ -1,4 +1,4 @@
-// The live fleet picture: the latest states of every sensor and the counts by state, one @xstate/store fed by the actors.
+// The live view of the fleet: the latest states of every sensor and the counts by state, one @xstate/store fed by the actors.
 // Lists, the overview, the live channel and the metrics read it; nobody scans the actors. Health also moves by time
 // alone (a trust error ages out), so a sweep looks again at those sensors whose health is not settled.
 import { createStore } from '@xstate/store';
@@ -25,7 +25,7 @@ export type FleetCounts = Readonly<Record<TrustHealth, number>> & {
   readonly streams: number;
 };
 
-export type FleetPicture = {
+export type FleetLiveView = {
   observe(id: string, snapshot: SensorSnapshot): void;
   remove(id: string): void;
   get(id: string): FleetEntry | undefined;
@@ -47,11 +47,11 @@ const NO_COUNTS: FleetCounts = {
   streams: 0,
 };
 
-/** Makes an empty picture. `snapshotOf` lets the sweep look at an actor again. */
-export function createFleetPicture(options: {
+/** Makes an empty view. `snapshotOf` lets the sweep look at an actor again. */
+export function createFleetLiveView(options: {
   readonly now: () => number;
   readonly snapshotOf: (id: string) => SensorSnapshot | undefined;
-}): FleetPicture {
+}): FleetLiveView {
   const entries = new Map<string, FleetEntry>();
   const seen = new Map<string, SensorSnapshot>();
   const unsettled = new Set<string>();

@@ -1,27 +1,27 @@
-// The settings desk over the reference store: what is live, what is refused, and what another Console changed.
+// The settings service over the reference store: what is live, what is refused, and what another Console changed.
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { StoreUnavailable } from '../../storage/ports/relational.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
-import { openSettingsDesk, type SettingsDesk } from './settings-desk.ts';
+import { openSettingsService, type SettingsService } from './settings-service.ts';
 
 const HOUR_MS = 3_600_000;
-const opened: SettingsDesk[] = [];
+const opened: SettingsService[] = [];
 afterEach(() => {
-  for (const desk of opened.splice(0)) desk.close();
+  for (const service of opened.splice(0)) service.close();
 });
 
 async function open(relational = createMemoryRelational(), base = DEFAULT_INTERVALS) {
-  const desk = await openSettingsDesk({
+  const service = await openSettingsService({
     store: relational.settings,
     base,
     now: () => 1_800_000_000_000,
     logger: silentLogger,
   });
-  opened.push(desk);
-  const look = () => desk.loop.run({ signal: new AbortController().signal });
-  return { desk, relational, look };
+  opened.push(service);
+  const look = () => service.loop.run({ signal: new AbortController().signal });
+  return { service, relational, look };
 }
 const change = (values: Record<string, unknown>, revision = 0) => ({
   actor: 'user:ada@example.org',
@@ -29,35 +29,37 @@ const change = (values: Record<string, unknown>, revision = 0) => ({
   revisions: Object.fromEntries(Object.keys(values).map((name) => [name, revision])),
 });
 
-describe('the settings desk', () => {
+describe('the settings service', () => {
   it('should have the defaults while nothing is set', async () => {
-    const { desk } = await open();
-    expect(desk.get()).toMatchObject({
+    const { service } = await open();
+    expect(service.get()).toMatchObject({
       ...{ analyticsRetentionDays: 90, enrollmentTokenTtlSeconds: 900 },
       ...{ clientCertificateTtlHours: 720, renewalThresholdSeconds: 86_400 },
       ...{ licenseGraceDays: 30, federationRole: 'standalone' },
       mfaRequiredRoles: ['sensor_owner', 'operator', 'admin'],
     });
-    expect(desk.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(720 * HOUR_MS);
-    expect({ ...desk.intervals }).toEqual(DEFAULT_INTERVALS);
-    expect(desk.view().every(({ revision }) => revision === 0)).toBe(true);
+    expect(service.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(720 * HOUR_MS);
+    expect({ ...service.intervals }).toEqual(DEFAULT_INTERVALS);
+    expect(service.view().every(({ revision }) => revision === 0)).toBe(true);
   });
 
   it('should apply a change at once, tell it, and give a default back', async () => {
-    const { desk } = await open();
+    const { service } = await open();
     const told: unknown[] = [];
-    const stop = desk.subscribe((now, before) =>
+    const stop = service.subscribe((now, before) =>
       told.push([before.clientCertificateTtlHours, now.clientCertificateTtlHours]),
     );
-    expect(await desk.change(change({ client_certificate_ttl_hours: 100 }))).toEqual({ ok: true });
-    expect(desk.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(100 * HOUR_MS);
-    expect(desk.get().clientCertificateTtlHours).toBe(100);
-    expect(await desk.change(change({ client_certificate_ttl_hours: null }, 1))).toEqual({
+    expect(await service.change(change({ client_certificate_ttl_hours: 100 }))).toEqual({
       ok: true,
     });
-    expect(desk.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(720 * HOUR_MS);
+    expect(service.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(100 * HOUR_MS);
+    expect(service.get().clientCertificateTtlHours).toBe(100);
+    expect(await service.change(change({ client_certificate_ttl_hours: null }, 1))).toEqual({
+      ok: true,
+    });
+    expect(service.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(720 * HOUR_MS);
     stop();
-    await desk.change(change({ client_certificate_ttl_hours: 200 }, 2));
+    await service.change(change({ client_certificate_ttl_hours: 200 }, 2));
     expect(told).toEqual([
       [720, 100],
       [100, 720],
@@ -65,8 +67,8 @@ describe('the settings desk', () => {
   });
 
   it('should name every mistake at once and change nothing', async () => {
-    const { desk, relational } = await open();
-    const refused = await desk.change({
+    const { service, relational } = await open();
+    const refused = await service.change({
       actor: 'x',
       values: {
         client_certificate_ttl_hours: 72,
@@ -99,41 +101,41 @@ describe('the settings desk', () => {
   });
 
   it('should refuse what somebody else changed meanwhile, with the revision that holds', async () => {
-    const { desk, relational } = await open();
-    const { desk: other } = await open(relational);
+    const { service, relational } = await open();
+    const { service: other } = await open(relational);
     await other.change(change({ analytics_retention_days: 30 }));
-    expect(await desk.change(change({ analytics_retention_days: 60 }))).toMatchObject({
+    expect(await service.change(change({ analytics_retention_days: 60 }))).toMatchObject({
       ...{ ok: false, code: 'settings_conflict' },
       errors: [{ pointer: '/revisions/analytics_retention_days', detail: 'is 1 now' }],
     });
-    expect(desk.get().analyticsRetentionDays).toBe(30);
+    expect(service.get().analyticsRetentionDays).toBe(30);
   });
 
   it('should follow what another Console changed', async () => {
-    const { desk, relational, look } = await open();
-    const { desk: other } = await open(relational);
+    const { service, relational, look } = await open();
+    const { service: other } = await open(relational);
     const told: number[] = [];
-    desk.subscribe(({ enrollmentTokenTtlSeconds }) => told.push(enrollmentTokenTtlSeconds));
+    service.subscribe(({ enrollmentTokenTtlSeconds }) => told.push(enrollmentTokenTtlSeconds));
     await other.change(change({ enrollment_token_ttl_seconds: 60 }));
-    expect(desk.intervals.ENROLLMENT_TOKEN_TTL_MS).toBe(900_000);
+    expect(service.intervals.ENROLLMENT_TOKEN_TTL_MS).toBe(900_000);
     await look();
-    expect(desk.intervals.ENROLLMENT_TOKEN_TTL_MS).toBe(60_000);
+    expect(service.intervals.ENROLLMENT_TOKEN_TTL_MS).toBe(60_000);
     await look();
     expect(told).toEqual([60]);
   });
 
   it('should keep what it knows while the database is away', async () => {
-    const { desk, relational, look } = await open();
-    await desk.change(change({ analytics_retention_days: 30 }));
+    const { service, relational, look } = await open();
+    await service.change(change({ analytics_retention_days: 30 }));
     relational.setAway(true);
     await expect(look()).rejects.toThrow(StoreUnavailable);
-    expect(await desk.change(change({ analytics_retention_days: 31 }, 1))).toMatchObject({
+    expect(await service.change(change({ analytics_retention_days: 31 }, 1))).toMatchObject({
       code: 'store_unavailable',
     });
     await expect(open(relational)).rejects.toThrow(StoreUnavailable);
     relational.setAway(false);
     await look();
-    expect(desk.get().analyticsRetentionDays).toBe(30);
+    expect(service.get().analyticsRetentionDays).toBe(30);
   });
 
   it('should leave the intervals of the configuration when a setting contradicts them', async () => {
@@ -143,15 +145,15 @@ describe('the settings desk', () => {
       ...{ CLIENT_CERTIFICATE_TTL_MS: 10 * minuteMs, RENEWAL_RECOMMENDED_MS: 5 * minuteMs },
       ...{ RENEWAL_DUE_MS: 2 * minuteMs, PREVIOUS_CERTIFICATE_OVERLAP_MS: minuteMs },
     };
-    const { desk, relational } = await open(createMemoryRelational(), base);
-    expect(desk.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(10 * minuteMs);
-    expect(await desk.change(change({ renewal_threshold_seconds: 86_400 }))).toMatchObject({
+    const { service, relational } = await open(createMemoryRelational(), base);
+    expect(service.intervals.CLIENT_CERTIFICATE_TTL_MS).toBe(10 * minuteMs);
+    expect(await service.change(change({ renewal_threshold_seconds: 86_400 }))).toMatchObject({
       ...{ ok: false, code: 'schema_violation', errors: [{ pointer: '/values' }] },
     });
-    await open(relational).then(({ desk: lenient }) =>
+    await open(relational).then(({ service: lenient }) =>
       lenient.change(change({ renewal_threshold_seconds: 86_400 })),
     );
-    const { desk: again } = await open(relational, base);
+    const { service: again } = await open(relational, base);
     expect(again.intervals.RENEWAL_DUE_MS).toBe(2 * minuteMs);
   });
 
@@ -159,19 +161,19 @@ describe('the settings desk', () => {
     const relational = createMemoryRelational();
     const values = { analytics_retention_days: 'long', of_another_version: 1 };
     await relational.settings.put({ ...change(values), nowMs: 0 });
-    const { desk } = await open(relational);
-    expect(desk.get().analyticsRetentionDays).toBe(90);
+    const { service } = await open(relational);
+    expect(service.get().analyticsRetentionDays).toBe(90);
   });
 
   it('should provision what nobody set and leave what somebody did', async () => {
-    const { desk } = await open();
-    await desk.change(change({ analytics_retention_days: 10 }));
+    const { service } = await open();
+    await service.change(change({ analytics_retention_days: 10 }));
     const values = { analytics_retention_days: 20, license_grace_days: 5 };
     const input = { actor: 'provisioning', values };
-    expect(await desk.provision(input)).toEqual({ ok: true });
-    expect(desk.get()).toMatchObject({ analyticsRetentionDays: 10, licenseGraceDays: 5 });
-    expect(await desk.provision(input)).toEqual({ ok: true });
-    expect(await desk.provision({ ...input, values: { nonsense: 1 } })).toMatchObject({
+    expect(await service.provision(input)).toEqual({ ok: true });
+    expect(service.get()).toMatchObject({ analyticsRetentionDays: 10, licenseGraceDays: 5 });
+    expect(await service.provision(input)).toEqual({ ok: true });
+    expect(await service.provision({ ...input, values: { nonsense: 1 } })).toMatchObject({
       code: 'schema_violation',
     });
   });

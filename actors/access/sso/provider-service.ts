@@ -16,11 +16,11 @@ import type {
   SsoProviderRow,
   SsoStore,
 } from '../../../storage/ports/access/sso-store.ts';
-import type { Doing } from '../../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
 import type { Chance } from '../../trust/chance.ts';
 import type { ProviderClient } from './provider-client.ts';
-import { secretContextOf } from './sso-desk.ts';
+import { secretContextOf } from './sso-service.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
@@ -39,8 +39,8 @@ export type ProviderCheck = {
   readonly authorizationEndpoint: string | null;
 };
 /** Who changes a provider, and what its credential holds. */
-type By = Doing & { readonly by: Reach };
-export type ProviderDesk = {
+type By = AuditContext & { readonly by: Reach };
+export type ProviderService = {
   list(): Promise<readonly SsoProviderRow[]>;
   get(providerId: string): Promise<SsoProviderRow | null>;
   /** What the provider may give is judged against what the credential holds. */
@@ -58,7 +58,7 @@ export type ProviderDesk = {
   /** Asks the provider itself, past what is remembered. Null: there is none. */
   check(providerId: string): Promise<ProviderCheck | null>;
 };
-export type ProviderDeskDeps = {
+export type ProviderServiceDeps = {
   readonly sso: SsoStore;
   readonly sealer: Sealer;
   readonly client: Pick<ProviderClient, 'discover'>;
@@ -66,8 +66,8 @@ export type ProviderDeskDeps = {
   readonly chance: Pick<Chance, 'newId'>;
 };
 
-/** Makes the desk. Every method rejects with StoreUnavailable. */
-export function createProviderDesk(deps: ProviderDeskDeps): ProviderDesk {
+/** Makes the service. Every method rejects with StoreUnavailable. */
+export function createProviderService(deps: ProviderServiceDeps): ProviderService {
   const { sso, client } = deps;
   return {
     list: () => sso.listProviders(),
@@ -89,9 +89,9 @@ export function createProviderDesk(deps: ProviderDeskDeps): ProviderDesk {
 }
 
 async function create(
-  deps: ProviderDeskDeps,
-  input: Parameters<ProviderDesk['create']>[0],
-): ReturnType<ProviderDesk['create']> {
+  deps: ProviderServiceDeps,
+  input: Parameters<ProviderService['create']>[0],
+): ReturnType<ProviderService['create']> {
   const { actor, from, nowMs, kind, name, issuer, clientId, clientSecret, enabled, by } = input;
   const preset = SSO_PRESETS[kind];
   const options: SsoOptions = {
@@ -121,9 +121,9 @@ async function create(
 }
 
 async function change(
-  deps: ProviderDeskDeps,
-  input: Parameters<ProviderDesk['change']>[0],
-): ReturnType<ProviderDesk['change']> {
+  deps: ProviderServiceDeps,
+  input: Parameters<ProviderService['change']>[0],
+): ReturnType<ProviderService['change']> {
   const { providerId, revision, actor, from, nowMs } = input;
   const beyond = refusalOfReachAll(input.by, ['admin']);
   if (beyond !== null) return beyond;
@@ -149,9 +149,9 @@ async function change(
 }
 
 async function remove(
-  { sso }: ProviderDeskDeps,
-  { by, ...input }: Parameters<ProviderDesk['remove']>[0],
-): ReturnType<ProviderDesk['remove']> {
+  { sso }: ProviderServiceDeps,
+  { by, ...input }: Parameters<ProviderService['remove']>[0],
+): ReturnType<ProviderService['remove']> {
   const beyond = refusalOfReachAll(by, ['admin']);
   if (beyond !== null) return beyond;
   return (await sso.removeProvider(input)) ? { ok: true } : unknown();
@@ -162,7 +162,7 @@ function unknown(): Refusal {
 }
 
 function refusalOf(
-  { allowsLoopback }: ProviderDeskDeps,
+  { allowsLoopback }: ProviderServiceDeps,
   provider: Pick<SsoProviderRow, 'kind' | 'issuer' | 'options'>,
 ): Refusal | null {
   const mistakes: SsoMistake[] = [...mistakesOfProvider(provider, allowsLoopback)];

@@ -1,4 +1,4 @@
-// What can be done with second factors, and what it takes. The desk itself is in second-factor.ts. decision: D39
+// What can be done with second factors, and what it takes. The service itself is in second-factor.ts. decision: D39
 
 import type { FactorState } from '../../machines/console/access/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
@@ -6,14 +6,14 @@ import type { Reach } from '../../machines/trust/reach.rules.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
-import type { Doing } from '../../storage/ports/plumbing/doing.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
-import type { LoginDesk } from './login.ts';
+import type { LoginService } from './login.ts';
 import type { LoginEvidence } from './login-evidence.ts';
-import type { IssuedSession, SessionDesk } from './sessions.ts';
+import type { IssuedSession, SessionService } from './sessions.ts';
 
 /** Who asks, with which session. */
 export type FactorAsking = {
@@ -23,7 +23,7 @@ export type FactorAsking = {
   readonly from: string;
 };
 export type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
-export type SecondFactorDesk = {
+export type SecondFactorService = {
   view(userId: string): Answer<{
     readonly state: FactorState;
     readonly changedAtMs: number | null;
@@ -71,7 +71,7 @@ export type SecondFactorDesk = {
   ): Answer<{ readonly issued: IssuedSession }>;
   /** Takes the factor from somebody who lost it; nobody does that to oneself. Ends every session of the person. */
   reset(
-    input: Omit<Doing, 'nowMs'> & {
+    input: Omit<AuditContext, 'nowMs'> & {
       readonly userId: string;
       readonly by: Reach & { readonly userId: string | null };
     },
@@ -94,10 +94,10 @@ export type SecondFactorDeps = {
     | 'forgetFailures'
     | 'noteLogin'
   >;
-  readonly sessions: Pick<SessionDesk, 'turn' | 'end'>;
+  readonly sessions: Pick<SessionService, 'turn' | 'end'>;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** A password that is said again counts like a login. */
-  readonly login: Pick<LoginDesk, 'confirm'>;
+  readonly login: Pick<LoginService, 'confirm'>;
   readonly sealer: Sealer;
   readonly requiredRoles: () => readonly Role[];
   /** Whose codes these are, as the app shows it. */
