@@ -7,6 +7,8 @@ import { type Driven, drive } from '../models/driver.ts';
 const INPUT = { tokenCheckMs: 1_000, stopTimeoutMs: 5_000 };
 const ENROLLED = { kind: 'enrolled', sensorId: 'sensor-1', notAfterMs: 1 };
 const REFUSED = { kind: 'refused', code: 'token_invalid', detail: 'unknown' };
+const WHY =
+  'token_invalid: unknown; check that the token is of this Console, or make a new one on the Console: service-console tokens create';
 type Node = Driven<typeof nodeMachine>;
 
 const begin = (): Node => drive(nodeMachine, INPUT);
@@ -120,7 +122,7 @@ describe('node: enrolling', () => {
     const refused = found('none', true);
     refused.done('enroll', REFUSED);
     refused.done('stopEverything');
-    expect(ended(refused)).toEqual({ at: 'failed', exitCode: 6, reason: 'token_invalid: unknown' });
+    expect(ended(refused)).toEqual({ at: 'failed', exitCode: 6, reason: WHY });
     const broken = found('none', true);
     broken.fail('enroll', new Error('no key'));
     broken.done('stopEverything');
@@ -211,7 +213,7 @@ describe('node: awaiting re-enrollment', () => {
     node.done('lookForToken', true);
     told(node);
     node.done('enroll', REFUSED);
-    expect([at(node), told(node)]).toEqual(['sleeping', ['tellRefused token_invalid: unknown']]);
+    expect([at(node), told(node)]).toEqual(['sleeping', [`tellRefused ${WHY}`]]);
     node.advance(INPUT.tokenCheckMs);
     node.done('lookForToken', true);
     node.fail('enroll');

@@ -1,6 +1,6 @@
 // What a node without anything needs to become a Sensor: the script, the package and its checksum. For everybody, as the
 // CA is: nothing of it is secret, and the line that fetches it pins the Console's key. decision: D68; invariant: I10, I18
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -13,7 +13,8 @@ import type { SensorPackages } from '../../console-ports.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { refusals, Strict } from '../plumbing/shapes.ts';
 
-const SCRIPT = new URL('./install.sh', import.meta.url);
+// Read once with the program: a start that waits for a disk here is not the same each time.
+const SCRIPT = readFileSync(new URL('./install.sh', import.meta.url), 'utf8');
 const ARCHIVE = 'linux-x64.tar.gz';
 const SUM = `${ARCHIVE}.sha256`;
 
@@ -24,7 +25,7 @@ export type InstallRouteDeps = {
 
 export function installRoutes(deps: InstallRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    const script = (await readFile(SCRIPT, 'utf8')).replace('@VERSION@', shellSafe(deps.version));
+    const script = SCRIPT.replace('@VERSION@', shellSafe(deps.version));
     let downloads = 0;
 
     app.get('/install.sh', {

@@ -86,10 +86,10 @@ async function repeatOrRefuse(
     },
     { keyDigest, nowMs: input.nowMs },
   );
+  if (judged !== 'grant' && judged !== 'repeat') return refused(judged);
   const { consumed_fingerprint: fingerprint } = token;
-  // A token that could be used was used by nobody else: the update before this one looked at the same row.
-  if (judged === 'grant' || fingerprint === null) return refused('token_expired');
-  if (judged !== 'repeat') return refused(judged);
+  // The update before this one looked at the same row: what it did not take was not to be had.
+  if (judged === 'grant' || fingerprint === null) return refused('token_invalid');
   const row = await trx
     .selectFrom('sensor_certificates as c')
     .innerJoin('sensors as s', 's.sensor_id', 'c.sensor_id')
