@@ -1,7 +1,7 @@
 // An engine whose Sensor was killed goes on for a while. The next `ebpf` engine takes over from it by itself; any other kind
-// would write the same export, so that it is ended first. It is known by the lock on the page beside the export, by the
-// program it is, and by when it began, so that no other process that got its number is ever ended. decision: D51
-import { readFile, readlink, stat } from 'node:fs/promises';
+// would write the same export, so that it is ended first; an ordered stop ends it too. It is known by the program it is, by
+// the export it writes, and by when it began, so that no other process that got its number is ever ended. decision: D51
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ENGINE_STOP_TIMEOUT_MS } from '../../machines/limits.ts';
@@ -10,15 +10,17 @@ import { exportFileIn } from './export-files.ts';
 import { engineDirectory } from './unpack.ts';
 
 const LOOK_MS = 20;
-const LOCK = /^\d+: POSIX +ADVISORY +WRITE (\d+) \S+:(\d+) /;
 const START_FIELD = 19; // of /proc/PID/stat, behind the name
 
 type Orphan = { readonly pid: number; readonly start: string };
 
-/** Ends an engine of ours that still holds the export: in order, and by force when it hangs. Never rejects. */
+/** Ends every engine of ours that still writes, or waits to write, the export: in order, and by force when it hangs. Never rejects. */
 export async function endOrphan(stateDir: string): Promise<void> {
-  const orphan = await findOrphan(stateDir);
-  if (orphan === null) return;
+  const orphans = await findOrphans(stateDir).catch(() => []);
+  await Promise.all(orphans.map(end));
+}
+
+async function end(orphan: Orphan): Promise<void> {
   await signal(orphan, 'SIGTERM');
   for (let waited = 0; waited < ENGINE_STOP_TIMEOUT_MS; waited += LOOK_MS) {
     if (!(await isThere(orphan))) return;
@@ -27,19 +29,23 @@ export async function endOrphan(stateDir: string): Promise<void> {
   await signal(orphan, 'SIGKILL');
 }
 
-async function findOrphan(stateDir: string): Promise<Orphan | null> {
-  const lock = await stat(`${exportFileIn(stateDir)}.lock`).catch(() => null);
-  const locks = lock === null ? '' : await readFile('/proc/locks', 'latin1').catch(() => '');
-  for (const line of locks.split('\n')) {
-    const [, pid, inode] = LOCK.exec(line) ?? [];
-    if (pid === undefined || Number(inode) !== lock?.ino) continue;
-    const start = await startOf(Number(pid));
-    const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
-    const own = join(engineDirectory(stateDir), EBPF_ENGINE_FILE);
+// Not only who holds the lock beside the export: one that was started by a Sensor that was killed may wait for it.
+async function findOrphans(stateDir: string): Promise<readonly Orphan[]> {
+  const own = join(engineDirectory(stateDir), EBPF_ENGINE_FILE);
+  const exported = exportFileIn(stateDir);
+  const found: Orphan[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
     // Its file may have been replaced since: the name then has an end.
-    if (start !== '' && program.startsWith(own)) return { pid: Number(pid), start };
+    const program = await readlink(`/proc/${name}/exe`).catch(() => '');
+    if (!program.startsWith(own)) continue;
+    const words = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    const start = await startOf(Number(name));
+    if (start !== '' && words.split('\0').includes(exported)) {
+      found.push({ pid: Number(name), start });
+    }
   }
-  return null;
+  return found;
 }
 
 async function startOf(pid: number): Promise<string> {
