@@ -63,6 +63,11 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
+/** What a Console was writing has ended, one way or the other: its sections one after the other, each as slow as it gets. */
+const writesToEnd = async (): Promise<void> => {
+  for (const _ of [...SECTIONS, 'what comes after']) await turns();
+};
+
 /** A Sensor and a Console whose store has moods. */
 async function startWorld() {
   const { inventory: real } = createMemoryInventory();
@@ -110,8 +115,7 @@ async function startWorld() {
     else if (one.kind === 'beat') await beat(one.lost, one.rest);
     else if (one.kind === 'store') mood = one.mood;
     else if (one.kind === 'console') {
-      // What the one before was writing has ended, one way or the other.
-      await turns();
+      await writesToEnd();
       console = await startConsole();
     } else if (one.kind === 'sensor') report = createSocketReport();
     else if (one.kind === 'identity') sensorId = sensorId === 'one' ? 'other' : 'one';
@@ -127,7 +131,7 @@ async function startWorld() {
       await console.receive(sensorId, { is_full_snapshot: true, sections }, clockMs);
       return;
     }
-    await turns();
+    await writesToEnd();
     for (const section of SECTIONS)
       await real.put({ sensorId, section, ...content, nowMs: clockMs });
     console = await startConsole();
