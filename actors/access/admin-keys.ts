@@ -1,7 +1,7 @@
 // API keys as a starting Console makes them for itself, before there is an operator. decision: D17; invariant: I11
 import { API_KEY_TTL_DEFAULT_MS } from '../../machines/limits.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
-import type { ApiKeys } from '../../storage/ports/relational.ts';
+import type { ApiKeys } from '../../storage/ports/access/api-keys.ts';
 import type { Chance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 

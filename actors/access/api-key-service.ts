@@ -5,7 +5,7 @@ import { API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { type KeyRequest, keyTermsOf } from '../../machines/trust/api-key.rules.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
-import type { ApiKeyRow, ApiKeys } from '../../storage/ports/relational.ts';
+import type { ApiKeyRow, ApiKeys } from '../../storage/ports/access/api-keys.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 

@@ -22,7 +22,7 @@ export const triesKeyOf = (userId: string): string => `mfa:${userId}`;
 
 /** Takes a try, then looks; a lock ends a partial session, so that whoever guesses has to bring the password again. */
 export async function tryOnce<T>(
-  { users, sessions, audit, now }: SecondFactorDeps,
+  { loginFailures, sessions, audit, now }: SecondFactorDeps,
   asking: FactorAsking,
   look: () => Promise<T | null>,
 ): Promise<{ readonly ok: true; readonly value: T } | Refusal> {
@@ -35,14 +35,14 @@ export async function tryOnce<T>(
     }
     return refuse('mfa_locked', 'No code is looked at until the time is over.', { retryAfterMs });
   };
-  const waitMs = await users.takeTry({
+  const waitMs = await loginFailures.takeTry({
     ...{ keys: [key], nowMs, windowMs: MFA_TRIES_WINDOW_MS },
     waitMs: (failures) => waitOfTries(failures, nowMs),
   });
   if (waitMs > 0) return locked(waitMs);
   const value = await look();
   if (value !== null) {
-    await users.forgetFailures([key]);
+    await loginFailures.forgetFailures([key]);
     return { ok: true, value };
   }
   const { actor, from, userId: target } = asking;
@@ -57,7 +57,7 @@ export async function tryOnce<T>(
       detail: {},
     },
   ]);
-  const [failures] = await users.failuresOf([key], nowMs, MFA_TRIES_WINDOW_MS);
+  const [failures] = await loginFailures.failuresOf([key], nowMs, MFA_TRIES_WINDOW_MS);
   const leftMs = failures === undefined ? 0 : waitOfTries(failures, nowMs);
   return leftMs > 0 ? locked(leftMs) : refuse('mfa_code_invalid', WRONG);
 }
@@ -72,11 +72,13 @@ export async function useCode(
   const read = readCode(code);
   if (read?.kind === 'recovery') {
     const hash = hashOfRecoveryCode(read.code);
-    return (await deps.users.useRecoveryCode({ ...doing, userId, hash })) ? 'recovery' : null;
+    return (await deps.recoveryCodes.useRecoveryCode({ ...doing, userId, hash }))
+      ? 'recovery'
+      : null;
   }
   const step = stepShown(deps, user, code);
   if (step === null) return null;
-  return (await deps.users.acceptTotpStep({ userId, step })) ? 'totp' : null;
+  return (await deps.secondFactors.acceptTotpStep({ userId, step })) ? 'totp' : null;
 }
 
 /** The step whose code was shown, when it may count now; the store has the last word. */

@@ -5,7 +5,7 @@
 import { emailKeyOf } from '../../machines/console/access/account.rules.ts';
 import { LOGIN_EVIDENCE_ROWS_MAX } from '../../machines/console/access/limits.ts';
 import type { UserRow } from '../../storage/ports/access/users.ts';
-import type { AuditLog, AuditRow } from '../../storage/ports/relational.ts';
+import type { AuditLog, AuditRow } from '../../storage/ports/audit/audit-log.ts';
 
 export type LoginEvidence = {
   readonly before: { readonly atMs: number; readonly from: string | null } | null;

@@ -10,8 +10,10 @@ import {
 import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { EMAIL_MAX_CHARS, LOGIN_WINDOW_MS } from '../../machines/limits.ts';
+import type { LoginFailureStore } from '../../storage/ports/access/login-failures.ts';
+import type { PasswordStore } from '../../storage/ports/access/user-passwords.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
@@ -45,10 +47,9 @@ export type LoginService = {
 };
 
 export type LoginDeps = {
-  readonly users: Pick<
-    UserStore,
-    'findByEmail' | 'takeTry' | 'returnTry' | 'forgetFailures' | 'rehash' | 'noteLogin'
-  >;
+  readonly users: Pick<UserStore, 'findByEmail' | 'noteLogin'>;
+  readonly userPasswords: Pick<PasswordStore, 'rehash'>;
+  readonly loginFailures: Pick<LoginFailureStore, 'takeTry' | 'returnTry' | 'forgetFailures'>;
   readonly sessions: Pick<SessionService, 'begin' | 'end'>;
   readonly passwords: Passwords;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
@@ -83,7 +84,7 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
   const better = await deps.passwords.better(passwordHash, input.password);
   const { userId } = user;
   if (better !== null) {
-    await deps.users.rehash({ userId, replaces: passwordHash, passwordHash: better });
+    await deps.userPasswords.rehash({ userId, replaces: passwordHash, passwordHash: better });
   }
   const need = deps.needOf(user, { method: 'password', stage: 'partial' });
   const { address, userAgent } = input;
@@ -107,11 +108,11 @@ async function tryPassword(
   deps: LoginDeps,
   given: Pick<LoginInput, 'email' | 'password' | 'address'> & Pick<UserRow, 'passwordHash'>,
 ): Promise<{ readonly ok: true; readonly isRight: boolean } | Refusal> {
-  const { users, passwords } = deps;
+  const { loginFailures, passwords } = deps;
   const nowMs = deps.now();
   const account = accountTryKey(given.email);
   const site = addressTryKey(deps.siteOf(given.address));
-  const wait = await users.takeTry({
+  const wait = await loginFailures.takeTry({
     ...{ keys: [account, site], nowMs, windowMs: LOGIN_WINDOW_MS },
     waitMs: (counted) => waitOfLogin(counted, nowMs),
   });
@@ -121,12 +122,12 @@ async function tryPassword(
   }
   const isRight = await passwords.isRight(given.passwordHash, given.password);
   if (typeof isRight !== 'boolean') {
-    await users.returnTry([account, site]);
+    await loginFailures.returnTry([account, site]);
     return isRight;
   }
   if (isRight) {
-    await users.forgetFailures([account]);
-    await users.returnTry([site]);
+    await loginFailures.forgetFailures([account]);
+    await loginFailures.returnTry([site]);
   }
   return { ok: true, isRight };
 }

@@ -5,9 +5,13 @@ import type { LoginNeed } from '../../machines/console/access/second-factor.rule
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import type { ApiKeyRow, ApiKeys } from '../../storage/ports/access/api-keys.ts';
+import type { LoginFailureStore } from '../../storage/ports/access/login-failures.ts';
+import type { PasswordLinks } from '../../storage/ports/access/password-links.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
+import type { PasswordStore } from '../../storage/ports/access/user-passwords.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
-import type { ApiKeyRow, ApiKeys, AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 import type { LoginService } from './login.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
@@ -46,10 +50,10 @@ export type PasswordService = {
 };
 
 export type PasswordServiceDeps = {
-  readonly users: Pick<
-    UserStore,
-    'get' | 'noteLogin' | 'setPassword' | 'findLink' | 'useLink' | 'forgetFailures'
-  >;
+  readonly users: Pick<UserStore, 'get' | 'noteLogin'>;
+  readonly userPasswords: Pick<PasswordStore, 'setPassword'>;
+  readonly passwordLinks: Pick<PasswordLinks, 'findLink' | 'useLink'>;
+  readonly loginFailures: Pick<LoginFailureStore, 'forgetFailures'>;
   readonly apiKeys: Pick<ApiKeys, 'list'>;
   readonly sessions: Pick<SessionService, 'nextOf'>;
   readonly login: Pick<LoginService, 'confirm'>;
@@ -61,7 +65,7 @@ export type PasswordServiceDeps = {
 
 /** Makes the service. */
 export function createPasswordService(deps: PasswordServiceDeps): PasswordService {
-  const { users, passwords } = deps;
+  const { users, userPasswords, passwordLinks, loginFailures, passwords } = deps;
   return {
     async change({ userId, session, current, next, from }) {
       const user = await users.get(userId);
@@ -82,7 +86,7 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
         session.hash,
         need === null ? 'full' : 'partial',
       );
-      const turned = await users.setPassword({
+      const turned = await userPasswords.setPassword({
         ...{ ...doing, userId, replaces: user.passwordHash, passwordHash: accepted.hash, turn },
       });
       if (turned === null) return sessionEnded();
@@ -95,15 +99,20 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
     async reset({ secret, password, keepsKeys, from }) {
       const hash = hashOfSecret(secret);
       const isLink = kindOfSecret(secret) === 'resetLink';
-      const owner = isLink ? await users.findLink(hash, deps.now()) : null;
+      const owner = isLink ? await passwordLinks.findLink(hash, deps.now()) : null;
       if (owner === null) return linkEnded(deps, from);
       const accepted = await passwords.accept(password, owner.email);
       if (!accepted.ok) return accepted;
       const doing = { actor: `user:${owner.email}`, from, nowMs: deps.now() };
       const keys = await usableKeysOf(deps, owner.userId);
-      const user = await users.useLink({ ...doing, hash, passwordHash: accepted.hash, keepsKeys });
+      const user = await passwordLinks.useLink({
+        ...doing,
+        hash,
+        passwordHash: accepted.hash,
+        keepsKeys,
+      });
       if (user === null) return linkEnded(deps, from);
-      await users.forgetFailures([accountTryKey(user.email)]);
+      await loginFailures.forgetFailures([accountTryKey(user.email)]);
       return { ok: true, user, keys };
     },
   };

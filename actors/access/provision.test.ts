@@ -91,8 +91,8 @@ describe('provisioning', () => {
     const hash = Buffer.alloc(32, 7);
     const link = { actor: 'admin', nowMs: NOW_MS, hash };
     const userId = user?.userId ?? '';
-    await relational.users.createLink({ ...link, userId, expiresAtMs: NOW_MS + 1 });
-    await relational.users.useLink({ ...link, passwordHash: 'another' });
+    await relational.passwordLinks.createLink({ ...link, userId, expiresAtMs: NOW_MS + 1 });
+    await relational.passwordLinks.useLink({ ...link, passwordHash: 'another' });
     const later = { license_id: 'later', issued_at: new Date(NOW_MS - 1).toISOString() };
     await license.import({ envelope: bundle(later), actor: 'user:ada@example.org' });
     expect(

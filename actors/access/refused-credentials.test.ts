@@ -4,7 +4,7 @@ import {
   REFUSAL_PLACES_MAX,
   REFUSALS_TOLD_EVERY_MS,
 } from '../../machines/console/access/limits.ts';
-import type { AuditEntry } from '../../storage/ports/relational.ts';
+import type { AuditEntry } from '../../storage/ports/audit/audit-log.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createRefusedCredentials } from './refused-credentials.ts';
 

@@ -5,8 +5,8 @@ import {
   REFUSAL_PLACES_MAX,
   REFUSALS_TOLD_EVERY_MS,
 } from '../../machines/console/access/limits.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 export const REFUSED_KINDS = ['unknown_key', 'dead_session', 'rate_limited', 'setup_code'] as const;

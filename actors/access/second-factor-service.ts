@@ -4,11 +4,16 @@ import type { FactorState } from '../../machines/console/access/second-factor.ru
 import type { Refusal } from '../../machines/errors.ts';
 import type { Reach } from '../../machines/trust/reach.rules.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
+import type { LoginFailureStore } from '../../storage/ports/access/login-failures.ts';
+import type {
+  RecoveryCodes,
+  SecondFactorStore,
+} from '../../storage/ports/access/second-factors.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
 import type { LoginService } from './login.ts';
@@ -79,21 +84,10 @@ export type SecondFactorService = {
 };
 
 export type SecondFactorDeps = {
-  readonly users: Pick<
-    UserStore,
-    | 'get'
-    | 'beginTotp'
-    | 'confirmTotp'
-    | 'acceptTotpStep'
-    | 'useRecoveryCode'
-    | 'recoveryCodesLeft'
-    | 'replaceRecoveryCodes'
-    | 'removeTotp'
-    | 'takeTry'
-    | 'failuresOf'
-    | 'forgetFailures'
-    | 'noteLogin'
-  >;
+  readonly users: Pick<UserStore, 'get' | 'noteLogin'>;
+  readonly secondFactors: SecondFactorStore;
+  readonly recoveryCodes: RecoveryCodes;
+  readonly loginFailures: Pick<LoginFailureStore, 'takeTry' | 'failuresOf' | 'forgetFailures'>;
   readonly sessions: Pick<SessionService, 'turn' | 'end'>;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** A password that is said again counts like a login. */

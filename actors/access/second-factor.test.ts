@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_MAX, MFA_TRIES_WINDOW_MS, TOTP_STEP_MS } from '../../machines/limits.ts';
 import { ROLE_SCOPES, type Role } from '../../machines/trust/roles.rules.ts';
+import { createMemoryPeople } from '../../storage/memory/access/people.ts';
 import { createPlainSealer } from '../../storage/memory/access/plain-sealer.ts';
-import { createMemoryPeople } from '../../storage/memory/access/users.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
-import type { AuditEntry } from '../../storage/ports/relational.ts';
+import type { AuditEntry } from '../../storage/ports/audit/audit-log.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createSecondFactorService } from './second-factor.ts';
 import type { FactorAsking } from './second-factor-service.ts';
@@ -31,7 +31,7 @@ async function open(role: Role = 'operator') {
     passwordHash: `hash of ${PASSWORD}`,
   });
   const service = createSecondFactorService({
-    users: people.users,
+    ...people,
     audit: {
       append: async (entries) => void audit.push(...entries),
       search: async () => [],

@@ -42,7 +42,7 @@ async function view(deps: SecondFactorDeps, userId: string): Asked<'view'> {
   const user = await deps.users.get(userId);
   if (user === null) return ended();
   const { state, changedAtMs } = user.mfa;
-  const codesLeft = await deps.users.recoveryCodesLeft(userId);
+  const codesLeft = await deps.recoveryCodes.recoveryCodesLeft(userId);
   const isRequired = deps.requiredRoles().includes(user.role);
   return { ok: true, state, changedAtMs, codesLeft, isRequired };
 }
@@ -68,7 +68,8 @@ async function begin(
   const secret = newTotpSecret(deps.chance ?? systemChance);
   const sealedSecret = deps.sealer.seal(secret, contextOf(userId));
   const doing = doingOf(deps, asking);
-  if (!(await deps.users.beginTotp({ ...doing, userId, sealedSecret }))) return conflict(ON);
+  if (!(await deps.secondFactors.beginTotp({ ...doing, userId, sealedSecret })))
+    return conflict(ON);
   const address = totpAddress({ secret, issuer: deps.issuer(), account: email });
   return { ok: true, secret, address, qrSvg: await qrSvgOf(address) };
 }
@@ -86,7 +87,7 @@ async function confirm(
   const tried = await tryOnce(deps, asking, async () => {
     const step = stepShown(deps, user, code);
     if (step === null || mfa.sealedSecret === null) return null;
-    const isOn = await deps.users.confirmTotp({
+    const isOn = await deps.secondFactors.confirmTotp({
       ...{ ...doingOf(deps, asking), userId, step, sealedSecret: mfa.sealedSecret },
       ...{ recoveryHashes, keepSession: asking.session.hash },
     });
@@ -115,7 +116,7 @@ async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string
   if (!turned.ok) return turned;
   const evidence = await evidenceOf(deps.audit, user);
   await noteLogin(deps, asking, { issued: turned.issued, by: tried.value });
-  const codesLeft = await deps.users.recoveryCodesLeft(asking.userId);
+  const codesLeft = await deps.recoveryCodes.recoveryCodesLeft(asking.userId);
   return { ok: true, by: tried.value, codesLeft, issued: turned.issued, evidence };
 }
 
@@ -132,7 +133,7 @@ async function replaceCodes(
   const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
   if (!tried.ok) return tried;
   const { codes, hashes } = newRecoveryCodes(deps.chance ?? systemChance);
-  const isDone = await deps.users.replaceRecoveryCodes({ ...doing, userId, hashes });
+  const isDone = await deps.recoveryCodes.replaceRecoveryCodes({ ...doing, userId, hashes });
   return isDone ? { ok: true, recoveryCodes: codes } : conflict(NONE);
 }
 
@@ -183,7 +184,11 @@ async function disable(
   const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
   if (!tried.ok) return tried;
   const keepSession = asking.session.hash;
-  const isRemoved = await deps.users.removeTotp({ ...doing, userId: user.userId, keepSession });
+  const isRemoved = await deps.secondFactors.removeTotp({
+    ...doing,
+    userId: user.userId,
+    keepSession,
+  });
   if (!isRemoved) return conflict(NONE);
   // Whose role demands a second factor may now do one thing: set up another.
   const isRequired = deps.requiredRoles().includes(user.role);
@@ -191,7 +196,7 @@ async function disable(
 }
 
 async function reset(
-  { users, now }: SecondFactorDeps,
+  { users, secondFactors, loginFailures, now }: SecondFactorDeps,
   { userId, by, ...who }: Parameters<SecondFactorService['reset']>[0],
 ): Asked<'reset'> {
   if (userId === by.userId) {
@@ -201,11 +206,11 @@ async function reset(
   if (judgedRole === undefined) return refuse('not_found', 'There is no such user.');
   const refusal = refusalOfReachAll(by, [judgedRole]);
   if (refusal !== null) return refusal;
-  const isRemoved = await users.removeTotp({
+  const isRemoved = await secondFactors.removeTotp({
     ...{ ...who, nowMs: now(), userId, judgedRole, keepSession: null },
   });
   if (!isRemoved) return conflict(NONE);
-  await users.forgetFailures([triesKeyOf(userId)]);
+  await loginFailures.forgetFailures([triesKeyOf(userId)]);
   return { ok: true };
 }
 

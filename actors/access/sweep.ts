@@ -5,13 +5,13 @@ import {
   ENDED_SESSIONS_KEPT_MS,
   LOGIN_WINDOW_MS,
 } from '../../machines/limits.ts';
+import type { LoginFailureStore } from '../../storage/ports/access/login-failures.ts';
 import type { SessionStore } from '../../storage/ports/access/sessions.ts';
-import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
 
 /** Makes the loop that sweeps. */
 export function accessSweepLoop(deps: {
-  readonly users: Pick<UserStore, 'sweepFailures'>;
+  readonly loginFailures: Pick<LoginFailureStore, 'sweepFailures'>;
   readonly sessions: Pick<SessionStore, 'sweep'>;
   readonly now: () => number;
 }): UpkeepLoop {
@@ -22,7 +22,7 @@ export function accessSweepLoop(deps: {
     async run() {
       const nowMs = deps.now();
       await deps.sessions.sweep(nowMs - ENDED_SESSIONS_KEPT_MS);
-      await deps.users.sweepFailures(nowMs - LOGIN_WINDOW_MS);
+      await deps.loginFailures.sweepFailures(nowMs - LOGIN_WINDOW_MS);
       return undefined;
     },
   };

@@ -6,6 +6,7 @@ import { RESET_LINK_TTL_MS } from '../../machines/limits.ts';
 import { type Reach, refusalOfReach, refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
 import { ROLES, type Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
+import type { PasswordLinks } from '../../storage/ports/access/password-links.ts';
 import type { UserPatch, UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import { type Chance, systemChance } from '../trust/chance.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
@@ -34,14 +35,15 @@ export type UserService = {
 };
 
 export type UserServiceDeps = {
-  readonly users: Pick<UserStore, 'get' | 'create' | 'change' | 'remove' | 'createLink'>;
+  readonly users: Pick<UserStore, 'get' | 'create' | 'change' | 'remove'>;
+  readonly passwordLinks: Pick<PasswordLinks, 'createLink'>;
   readonly now: () => number;
   readonly chance?: Chance;
 };
 
 /** Makes the service. */
 export function createUserService(deps: UserServiceDeps): UserService {
-  const { users, now, chance = systemChance } = deps;
+  const { users, passwordLinks, now, chance = systemChance } = deps;
   const doing = ({ actor, from }: UserAsking) => ({ actor, from, nowMs: now() });
   return {
     async create(asking, input) {
@@ -76,7 +78,7 @@ export function createUserService(deps: UserServiceDeps): UserService {
       if (!judged.ok) return judged;
       const secret = formatSecret('resetLink', chance.randomBytes(SECRET_RANDOM_BYTES));
       const expiresAtMs = now() + RESET_LINK_TTL_MS;
-      const isMade = await users.createLink({
+      const isMade = await passwordLinks.createLink({
         ...{ ...doing(asking), userId, judgedRole: judged.role },
         ...{ hash: hashOfSecret(secret), expiresAtMs },
       });

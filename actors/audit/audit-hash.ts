@@ -3,7 +3,7 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { AuditCheckpoint, ChainHead } from '../../storage/ports/audit/audit-chain.ts';
-import type { AuditRow } from '../../storage/ports/relational.ts';
+import type { AuditRow } from '../../storage/ports/audit/audit-log.ts';
 
 const CHECKPOINT_PREFIX = 'service-audit-checkpoint-v1:';
 

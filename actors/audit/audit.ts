@@ -1,6 +1,6 @@
 // The audit trail of trust actions, refused ones included. A trail that cannot be written is logged and does not change
 // the answer: the action itself has happened, or has not.
-import type { AuditEntry, AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditEntry, AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 /** Appends one entry; never rejects. */

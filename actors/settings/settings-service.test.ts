@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { openSettingsService, type SettingsService } from './settings-service.ts';
 

@@ -7,7 +7,7 @@ import {
   INVENTORY_LOOK_SENSORS_MAX,
 } from '../../machines/limits.ts';
 import { INVENTORY_SECTIONS, type InventorySectionName } from '../../machines/wire/inventory.ts';
-import type { InventoryStore } from '../../storage/ports/relational.ts';
+import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
 
 export type InventoryMemory = {
   readonly known: (sensorId: string, section: InventorySectionName) => string | undefined;

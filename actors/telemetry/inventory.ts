@@ -12,8 +12,8 @@ import {
   type InventorySectionName,
 } from '../../machines/wire/inventory.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
-import type { InventoryStore } from '../../storage/ports/relational.ts';
 import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
+import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { orUnavailable, storeUnavailable } from '../trust/outage.ts';
 import { storeBaselines } from './inventory-baselines.ts';

@@ -13,8 +13,8 @@ import {
   SENSOR_PATHS,
 } from '../../machines/wire/enrollment.ts';
 import type { Flavor } from '../../machines/wire/scalars.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { EnrollInput, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
 import { record } from '../audit/audit.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { issueCertificate, type SensorCertificates } from './certificate-port.ts';

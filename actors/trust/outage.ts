@@ -2,7 +2,7 @@
 // program and goes on.
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 
 /** Runs one use of the database; its absence comes back as a refusal. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { SESSION_IDLE_MS } from '../../machines/limits.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import { createAdmitter } from './admitter.ts';
 import { hasScope } from './operator.ts';
 import { addressKey, budgetHeaders, createMemoryBudget } from './rate-budget.ts';

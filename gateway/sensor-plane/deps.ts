@@ -6,8 +6,8 @@ import type { IdentityCache } from '../../actors/trust/identity-cache.ts';
 import type { Authenticate } from '../../actors/trust/renewal.ts';
 import type { SensorActors } from '../../actors/trust/sensor-actors.ts';
 import type { Intervals } from '../../machines/limits.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { FactWriter } from '../../storage/ports/fleet/sensor-registry.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
 import type { HeartbeatPart } from './heartbeat-part.ts';
 

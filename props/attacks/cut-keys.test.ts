@@ -37,8 +37,8 @@ const doing = () => ({ actor: 'test', nowMs: console.time.now() });
 
 async function enrolled(userId: string): Promise<void> {
   const sealedSecret = 'sealed';
-  await relational().users.beginTotp({ ...doing(), userId, sealedSecret });
-  await relational().users.confirmTotp({
+  await relational().secondFactors.beginTotp({ ...doing(), userId, sealedSecret });
+  await relational().secondFactors.confirmTotp({
     ...{ ...doing(), userId, sealedSecret, step: 1, recoveryHashes: [], keepSession: null },
   });
 }

@@ -45,7 +45,8 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function measure({ users, sessions: store, audit }: Relational) {
+async function measure(relational: Relational) {
+  const { users, userPasswords, loginFailures, sessions: store, audit } = relational;
   const hasher = createArgon2Hasher();
   const passwordHash = String(await hasher.hash('the right one'));
   const emails = Array.from({ length: ACCOUNTS }, (_, index) => `person-${index}@example.test`);
@@ -59,7 +60,8 @@ async function measure({ users, sessions: store, audit }: Relational) {
     lifetimeMs: () => SESSION_ABSOLUTE_MS,
   });
   const login = createLoginService({
-    ...{ users, sessions, audit, now, passwords: createPasswords({ hasher }) },
+    ...{ users, userPasswords, loginFailures, sessions, audit, now },
+    passwords: createPasswords({ hasher }),
     ...{ needOf: () => null, siteOf: (address: string) => address },
   });
   const times: Record<Kind, number[]> = { 'unknown e-mail': [], 'wrong password': [] };
@@ -69,7 +71,7 @@ async function measure({ users, sessions: store, audit }: Relational) {
       const known = emails[Math.floor(Math.random() * ACCOUNTS)] ?? '';
       const email = kind === 'wrong password' ? known : `nobody-${randomUUID()}@example.test`;
       // Nobody is slowed down here: what one refusal costs is the question.
-      await users.forgetFailures([`login:account:${email}`]);
+      await loginFailures.forgetFailures([`login:account:${email}`]);
       const startMs = performance.now();
       const answer = await login.login({
         ...{ email, password: 'a wrong one', address: randomUUID(), userAgent: 'bench' },

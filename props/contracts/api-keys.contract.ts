@@ -1,6 +1,6 @@
 // The promises of the API keys. invariant: I11
 import { describe, expect, it } from 'vitest';
-import type { ApiKeys } from '../../storage/ports/relational.ts';
+import type { ApiKeys } from '../../storage/ports/access/api-keys.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 

@@ -9,7 +9,7 @@ import type {
   AuditCheckpoint,
   ChainHead,
 } from '../../storage/ports/audit/audit-chain.ts';
-import type { AuditEntry, AuditLog, AuditRow } from '../../storage/ports/relational.ts';
+import type { AuditEntry, AuditLog, AuditRow } from '../../storage/ports/audit/audit-log.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hex, NOW_MS } from './samples.ts';
 

@@ -1,14 +1,14 @@
 // The promises of the audit log, and of the registry that writes into it: accepted and refused actions both leave a row.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { ApiKeys } from '../../storage/ports/access/api-keys.ts';
 import type {
-  ApiKeys,
   AuditEntry,
   AuditFilter,
   AuditLog,
   AuditRow,
-} from '../../storage/ports/relational.ts';
+} from '../../storage/ports/audit/audit-log.ts';
+import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hashOfRow } from '../../actors/audit/audit-hash.ts';
 import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
 import type { AuditChain } from '../../storage/ports/audit/audit-chain.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { hex, NOW_MS } from './samples.ts';
 
 const SEALER_LOCK = 7_210_154_832;

@@ -1,6 +1,6 @@
 // What every relational port promises of a database that is gone, and the harness the suites are run with.
 import { expect } from 'vitest';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 
 export type Harness<Port> = {
   /** Asked inside a test: the real one exists only then. */

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashOfRow } from '../../actors/audit/audit-hash.ts';
 import type { AuditChain } from '../../storage/ports/audit/audit-chain.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import {
   type Designation,
   Overtaken,

@@ -19,7 +19,7 @@ import type {
   RunningStore,
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations } from '../../storage/migrate.ts';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import {
   silentLogger as logger,

@@ -1,6 +1,6 @@
 // The promises of the inventory store: the latest section, whole.
 import { describe, expect, it } from 'vitest';
-import type { InventoryStore } from '../../storage/ports/relational.ts';
+import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hex } from './samples.ts';
 

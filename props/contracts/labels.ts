@@ -1,9 +1,9 @@
 // People and sensors for the contracts of teams, groups, tags and ownership.
 import { randomUUID } from 'node:crypto';
 import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { AuditLog, AuditRow } from '../../storage/ports/audit/audit-log.ts';
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { TeamStore } from '../../storage/ports/fleet/teams.ts';
-import type { AuditLog, AuditRow } from '../../storage/ports/relational.ts';
 import { addUser } from './people.ts';
 import { enrollment, hashOf, hex, NOW_MS } from './samples.ts';
 

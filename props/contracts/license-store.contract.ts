@@ -1,8 +1,8 @@
 // The promises of the store of the license: one row, a time that only grows, an import and its audit row together.
 // invariant: I16
 import { describe, expect, it } from 'vitest';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { LicenseStore } from '../../storage/ports/license/license-store.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hex, NOW_MS } from './samples.ts';
 

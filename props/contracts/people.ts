@@ -1,15 +1,11 @@
 // Made-up people and sessions for the contracts; every call gives new identities.
 import { randomUUID } from 'node:crypto';
-import type { SessionStore } from '../../storage/ports/access/sessions.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
+import type { PeopleStores } from '../../storage/ports/stores.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
 
-export type PeoplePorts = {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly audit: AuditLog;
-};
+export type PeoplePorts = PeopleStores & { readonly audit: AuditLog };
 
 export const CONTEXT = { actor: 'user:root@example.test', from: '192.0.2.7', nowMs: NOW_MS };
 
@@ -54,13 +50,19 @@ export async function addUser(
 
 /** Sets a password in place of the one in force, by a session of the person that goes on; null when it was refused. */
 export async function setPassword(
-  { users, sessions }: Pick<PeoplePorts, 'users' | 'sessions'>,
+  { userPasswords, sessions }: Pick<PeoplePorts, 'userPasswords' | 'sessions'>,
   input: { readonly userId: string; readonly replaces: string | null; readonly to: string },
 ) {
   const { userId, replaces, to: passwordHash } = input;
   const own = newSession(userId);
   await sessions.create(own);
-  return users.setPassword({ ...CONTEXT, userId, replaces, passwordHash, turn: turnOf(own.hash) });
+  return userPasswords.setPassword({
+    ...CONTEXT,
+    userId,
+    replaces,
+    passwordHash,
+    turn: turnOf(own.hash),
+  });
 }
 
 /** How a session goes on. */

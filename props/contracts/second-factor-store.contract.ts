@@ -8,15 +8,17 @@ const PARALLEL = 200;
 
 export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
   const users = () => harness.port().users;
+  const secondFactors = () => harness.port().secondFactors;
+  const recoveryCodes = () => harness.port().recoveryCodes;
   const codes = () => Array.from({ length: 3 }, () => hashOf(hex(8)));
 
   async function enrolled() {
     const { userId } = await addUser(users());
     const sealedSecret = `sealed-${hex(8)}`;
     const recoveryHashes = codes();
-    await users().beginTotp({ ...CONTEXT, userId, sealedSecret });
+    await secondFactors().beginTotp({ ...CONTEXT, userId, sealedSecret });
     const confirm = { ...CONTEXT, userId, sealedSecret, step: 100, recoveryHashes };
-    expect(await users().confirmTotp({ ...confirm, keepSession: null })).toBe(true);
+    expect(await secondFactors().confirmTotp({ ...confirm, keepSession: null })).toBe(true);
     return { userId, sealedSecret, recoveryHashes };
   }
 
@@ -27,24 +29,28 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       const [kept, gone] = [newSession(userId), newSession(userId)];
       for (const one of [kept, gone]) await sessions.create(one);
       const confirm = (sealedSecret: string) =>
-        users().confirmTotp({
+        secondFactors().confirmTotp({
           ...{ ...CONTEXT, userId, sealedSecret, step: 7 },
           ...{ recoveryHashes: codes(), keepSession: kept.hash },
         });
       expect(await confirm('a')).toBe(false);
-      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'a' })).toBe(true);
-      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'b' })).toBe(true);
-      expect(await users().acceptTotpStep({ userId, step: 9 })).toBe(false);
+      expect(await secondFactors().beginTotp({ ...CONTEXT, userId, sealedSecret: 'a' })).toBe(true);
+      expect(await secondFactors().beginTotp({ ...CONTEXT, userId, sealedSecret: 'b' })).toBe(true);
+      expect(await secondFactors().acceptTotpStep({ userId, step: 9 })).toBe(false);
       expect(await confirm('a')).toBe(false);
       const byEnded = { ...CONTEXT, userId, sealedSecret: 'b', step: 7, recoveryHashes: codes() };
       await sessions.end({ ...CONTEXT, hash: gone.hash });
-      expect(await users().confirmTotp({ ...byEnded, keepSession: gone.hash })).toBe(false);
+      expect(await secondFactors().confirmTotp({ ...byEnded, keepSession: gone.hash })).toBe(false);
       expect(await confirm('b')).toBe(true);
-      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: gone.hash })).toBe(false);
+      expect(await secondFactors().removeTotp({ ...CONTEXT, userId, keepSession: gone.hash })).toBe(
+        false,
+      );
       expect(await users().get(userId)).toMatchObject({
         mfa: { state: 'on', sealedSecret: 'b', lastStep: 7, changedAtMs: NOW_MS },
       });
-      expect(await users().beginTotp({ ...CONTEXT, userId, sealedSecret: 'c' })).toBe(false);
+      expect(await secondFactors().beginTotp({ ...CONTEXT, userId, sealedSecret: 'c' })).toBe(
+        false,
+      );
       expect((await sessions.listOf(userId, NOW_MS)).map((one) => one.sessionId)).toEqual([
         kept.sessionId,
       ]);
@@ -55,33 +61,35 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
     it('should accept a step once of two hundred at once, and never an older one', async () => {
       const { userId } = await enrolled();
       const tries = Array.from({ length: PARALLEL }, () =>
-        users().acceptTotpStep({ userId, step: 101 }),
+        secondFactors().acceptTotpStep({ userId, step: 101 }),
       );
       expect((await Promise.all(tries)).filter(Boolean).length).toBe(1);
       for (const step of [99, 100, 101]) {
-        expect(await users().acceptTotpStep({ userId, step })).toBe(false);
+        expect(await secondFactors().acceptTotpStep({ userId, step })).toBe(false);
       }
-      expect(await users().acceptTotpStep({ userId, step: 102 })).toBe(true);
+      expect(await secondFactors().acceptTotpStep({ userId, step: 102 })).toBe(true);
     });
 
     it('should use a recovery code once, however many come at once', async () => {
       const { userId, recoveryHashes } = await enrolled();
       const other = await enrolled();
       const [hash = hashOf('')] = recoveryHashes;
-      expect(await users().useRecoveryCode({ ...CONTEXT, userId: other.userId, hash })).toBe(false);
+      expect(
+        await recoveryCodes().useRecoveryCode({ ...CONTEXT, userId: other.userId, hash }),
+      ).toBe(false);
       const tries = Array.from({ length: 20 }, () =>
-        users().useRecoveryCode({ ...CONTEXT, userId, hash }),
+        recoveryCodes().useRecoveryCode({ ...CONTEXT, userId, hash }),
       );
       expect((await Promise.all(tries)).filter(Boolean).length).toBe(1);
-      expect(await users().recoveryCodesLeft(userId)).toBe(2);
+      expect(await recoveryCodes().recoveryCodesLeft(userId)).toBe(2);
       expect(await lastAudit(harness.port().audit, 'mfa.recovery_code_used', userId)).toMatchObject(
         { before: { recovery_codes_left: 3 }, after: { recovery_codes_left: 2 } },
       );
-      expect(await users().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: codes() })).toBe(
-        true,
-      );
-      expect(await users().recoveryCodesLeft(userId)).toBe(3);
-      expect(await users().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
+      expect(
+        await recoveryCodes().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: codes() }),
+      ).toBe(true);
+      expect(await recoveryCodes().recoveryCodesLeft(userId)).toBe(3);
+      expect(await recoveryCodes().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
     });
 
     it('should be gone with its codes when it is removed', async () => {
@@ -89,17 +97,23 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
       const session = newSession(userId);
       await harness.port().sessions.create(session);
       const judged = { ...CONTEXT, userId, judgedRole: 'admin' as const };
-      expect(await users().removeTotp({ ...judged, keepSession: null })).toBe(false);
-      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(true);
-      expect(await users().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(false);
+      expect(await secondFactors().removeTotp({ ...judged, keepSession: null })).toBe(false);
+      expect(await secondFactors().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(
+        true,
+      );
+      expect(await secondFactors().removeTotp({ ...CONTEXT, userId, keepSession: null })).toBe(
+        false,
+      );
       expect(await users().get(userId)).toMatchObject({
         mfa: { state: 'off', sealedSecret: null },
       });
-      expect(await users().recoveryCodesLeft(userId)).toBe(0);
+      expect(await recoveryCodes().recoveryCodesLeft(userId)).toBe(0);
       const [hash = hashOf('')] = recoveryHashes;
-      expect(await users().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
-      expect(await users().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: [] })).toBe(false);
-      expect(await users().acceptTotpStep({ userId, step: 500 })).toBe(false);
+      expect(await recoveryCodes().useRecoveryCode({ ...CONTEXT, userId, hash })).toBe(false);
+      expect(await recoveryCodes().replaceRecoveryCodes({ ...CONTEXT, userId, hashes: [] })).toBe(
+        false,
+      );
+      expect(await secondFactors().acceptTotpStep({ userId, step: 500 })).toBe(false);
       expect(await harness.port().sessions.listOf(userId, NOW_MS)).toEqual([]);
     });
   });

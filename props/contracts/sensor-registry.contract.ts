@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_WATCH_KEEPALIVE_MS, IDENTITY_WATCH_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { EnrollInput, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
-import { StoreUnavailable } from '../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, hashOf, hex, NOW_MS } from './samples.ts';
 

@@ -56,7 +56,7 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
     });
 
     it('should leave no session alive that a new password met on its way', async () => {
-      const { users } = harness.port();
+      const { userPasswords } = harness.port();
       for (let round = 0; round < 10; round += 1) {
         const userId = await user();
         const old = newSession(userId);
@@ -67,7 +67,7 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
         const [, , kept] = await Promise.all([
           sessions().rotate(turn(old.hash)),
           sessions().create(newSession(userId), judged),
-          users.setPassword({
+          userPasswords.setPassword({
             ...{ ...CONTEXT, userId, turn: turn(own.hash) },
             ...{ replaces: judged.passwordHash, passwordHash: `p${round}` },
           }),

@@ -1,6 +1,7 @@
 // The contract of the settings: a change is all or nothing, and of two that saw the same only one is taken.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AuditLog, StoreUnavailable } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import type { SettingsStore } from '../../storage/ports/settings/settings-store.ts';
 
 export type SettingsHarness = {

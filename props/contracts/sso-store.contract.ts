@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../storage/ports/access/sso-store.ts';
-import type { AuditLog } from '../../storage/ports/relational.ts';
+import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 

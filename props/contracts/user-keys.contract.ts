@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
-import type { ApiKeys } from '../../storage/ports/relational.ts';
+import type { ApiKeys } from '../../storage/ports/access/api-keys.ts';
 import type { Harness } from './away.ts';
 import { addUser, newSession, type PeoplePorts } from './people.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
@@ -95,11 +95,11 @@ export function userKeysContract({ port }: Pick<Harness<Ports>, 'port'>): void {
         const [userId, other] = [await newUser(), await newUser()];
         const [own, foreign, linkHash] = [keyOf(userId), keyOf(other), hashOf(hex(16))];
         for (const key of [own, foreign]) await keys().create(key);
-        await port().users.createLink({
+        await port().passwordLinks.createLink({
           ...{ ...doing, userId, hash: linkHash, expiresAtMs: NOW_MS + 1 },
         });
         const used = { ...doing, hash: linkHash, passwordHash: 'new', keepsKeys };
-        expect(await port().users.useLink(used)).toMatchObject({ userId });
+        expect(await port().passwordLinks.useLink(used)).toMatchObject({ userId });
         const end = async (hash: Buffer) => (await keys().findByHash(hash))?.revokedAtMs;
         expect(await end(own.hash)).toBe(keepsKeys ? null : NOW_MS);
         expect(await end(foreign.hash)).toBeNull();

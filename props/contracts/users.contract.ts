@@ -17,6 +17,10 @@ const PARALLEL = 20;
 
 export function usersContract(harness: Harness<PeoplePorts>): void {
   const users = () => harness.port().users;
+  const userPasswords = () => harness.port().userPasswords;
+  const passwordLinks = () => harness.port().passwordLinks;
+  const secondFactors = () => harness.port().secondFactors;
+  const loginFailures = () => harness.port().loginFailures;
   const sessions = () => harness.port().sessions;
   const audited = (action: string, target: string) =>
     lastAudit(harness.port().audit, action, target);
@@ -128,23 +132,23 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const [kept, gone] = [newSession(userId), newSession(userId)];
       for (const one of [kept, gone]) await sessions().create(one);
       const hash = hashOf(hex(8));
-      await users().createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 1 });
+      await passwordLinks().createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 1 });
       const turn = turnOf(kept.hash);
       const [replaces, passwordHash] = ['$argon2id$first', 'second'];
       const input = { ...CONTEXT, userId, replaces, passwordHash, turn };
-      const turned = await users().setPassword(input);
+      const turned = await userPasswords().setPassword(input);
       expect(turned).toMatchObject({ userId, hash: turn.to, sessionId: turn.sessionId });
       expect(await users().get(userId)).toMatchObject({ passwordHash: 'second' });
       expect(await sessions().listOf(userId, NOW_MS)).toEqual([turned]);
-      expect(await users().findLink(hash, NOW_MS)).toBeNull();
-      expect(await users().setPassword({ ...input, userId: 'none' })).toBeNull();
+      expect(await passwordLinks().findLink(hash, NOW_MS)).toBeNull();
+      expect(await userPasswords().setPassword({ ...input, userId: 'none' })).toBeNull();
     });
 
     it('should be set in place of the one that was judged, by a session that lives, or not at all', async () => {
       const { userId } = await addUser(users());
       const other = await addUser(users());
       const set = async (hash: Buffer, replaces: string | null = '$argon2id$first') =>
-        users().setPassword({
+        userPasswords().setPassword({
           ...{ ...CONTEXT, userId, replaces, passwordHash: 'stolen', turn: turnOf(hash) },
         });
       const [own, ended, foreign] = [
@@ -166,13 +170,18 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         const { userId } = await addUser(users());
         const [own, hash] = [newSession(userId), hashOf(hex(8))];
         await sessions().create(own);
-        await users().createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
+        await passwordLinks().createLink({
+          ...CONTEXT,
+          userId,
+          hash,
+          expiresAtMs: NOW_MS + 60_000,
+        });
         const change = {
           ...{ ...CONTEXT, userId, replaces: '$argon2id$first', passwordHash: 'changed' },
           turn: turnOf(own.hash),
         };
-        const reset = () => users().useLink({ ...CONTEXT, hash, passwordHash: 'reset' });
-        const [changed, used] = await Promise.all([users().setPassword(change), reset()]);
+        const reset = () => passwordLinks().useLink({ ...CONTEXT, hash, passwordHash: 'reset' });
+        const [changed, used] = await Promise.all([userPasswords().setPassword(change), reset()]);
         const inForce = (await users().get(userId))?.passwordHash;
         // A change that came first takes the link with it; one that came later changes nothing.
         expect([changed !== null, used !== null, inForce]).toEqual(
@@ -185,9 +194,9 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
 
     it('should be hashed anew only while it is the same', async () => {
       const { userId } = await addUser(users());
-      await users().rehash({ userId, replaces: 'other', passwordHash: 'bad' });
+      await userPasswords().rehash({ userId, replaces: 'other', passwordHash: 'bad' });
       expect(await users().get(userId)).toMatchObject({ passwordHash: '$argon2id$first' });
-      await users().rehash({ userId, replaces: '$argon2id$first', passwordHash: 'better' });
+      await userPasswords().rehash({ userId, replaces: '$argon2id$first', passwordHash: 'better' });
       expect(await users().get(userId)).toMatchObject({ passwordHash: 'better' });
     });
 
@@ -216,17 +225,20 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
     const link = (userId: string, more: { readonly expiresAtMs?: number } = {}) => {
       const hash = hashOf(hex(16));
       const expiresAtMs = more.expiresAtMs ?? NOW_MS + 60_000;
-      return { hash, make: () => users().createLink({ ...CONTEXT, userId, hash, expiresAtMs }) };
+      return {
+        hash,
+        make: () => passwordLinks().createLink({ ...CONTEXT, userId, hash, expiresAtMs }),
+      };
     };
     const use = (hash: Buffer, passwordHash = 'new') =>
-      users().useLink({ ...CONTEXT, hash, passwordHash });
+      passwordLinks().useLink({ ...CONTEXT, hash, passwordHash });
 
     it('should be used once, however many come at once, and end every session', async () => {
       const { userId } = await addUser(users());
       await sessions().create(newSession(userId));
       const { hash, make } = link(userId);
       expect(await make()).toBe(true);
-      expect(await users().findLink(hash, NOW_MS)).toMatchObject({ userId });
+      expect(await passwordLinks().findLink(hash, NOW_MS)).toMatchObject({ userId });
       const answers = await Promise.all(
         Array.from({ length: PARALLEL }, (_, index) => use(hash, `p${index}`)),
       );
@@ -234,7 +246,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       expect(won.length).toBe(1);
       expect(await users().get(userId)).toMatchObject({ passwordHash: won[0]?.passwordHash });
       expect(await sessions().listOf(userId, NOW_MS)).toEqual([]);
-      expect(await users().findLink(hash, NOW_MS)).toBeNull();
+      expect(await passwordLinks().findLink(hash, NOW_MS)).toBeNull();
     });
 
     it('should be made, and people removed, only while the role is the one that was judged', async () => {
@@ -242,10 +254,10 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const [before, late] = [link(userId), hashOf(hex(16))];
       await before.make();
       await users().change({ ...CONTEXT, userId, revision: 1, patch: { role: 'admin' } });
-      expect(await users().findLink(before.hash, NOW_MS)).toBeNull();
+      expect(await passwordLinks().findLink(before.hash, NOW_MS)).toBeNull();
       const judged = { ...CONTEXT, userId, judgedRole: 'viewer' as const };
       const expiresAtMs = NOW_MS + 60_000;
-      expect(await users().createLink({ ...judged, hash: late, expiresAtMs })).toBe(false);
+      expect(await passwordLinks().createLink({ ...judged, hash: late, expiresAtMs })).toBe(false);
       expect(await users().remove(judged)).toBe('conflict');
       expect(await users().get(userId)).toMatchObject({ role: 'admin' });
     });
@@ -262,7 +274,7 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const patch = { status: 'disabled' as const };
       await users().change({ ...CONTEXT, userId, revision: 1, patch });
       expect(await use(newer.hash)).toBeNull();
-      expect(await users().findLink(newer.hash, NOW_MS)).toBeNull();
+      expect(await passwordLinks().findLink(newer.hash, NOW_MS)).toBeNull();
       expect(await link('none').make()).toBe(false);
       expect(await use(hashOf('none'))).toBeNull();
     });
@@ -277,9 +289,9 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
         () => users().list({ limit: 1, after: null }),
         () => users().create(newcomer({ email })),
         () => users().change({ ...CONTEXT, userId, revision: 7, patch: {} }),
-        () => users().acceptTotpStep({ userId, step: 1 }),
-        () => users().useLink({ ...CONTEXT, hash: hashOf('x'), passwordHash: 'x' }),
-        () => users().noteFailure({ keys: ['away'], nowMs: NOW_MS, windowMs: 1 }),
+        () => secondFactors().acceptTotpStep({ userId, step: 1 }),
+        () => passwordLinks().useLink({ ...CONTEXT, hash: hashOf('x'), passwordHash: 'x' }),
+        () => loginFailures().noteFailure({ keys: ['away'], nowMs: NOW_MS, windowMs: 1 }),
         () => sessions().findByHash(hashOf('x')),
         () => sessions().listOf(userId, NOW_MS),
         () => sessions().touch([{ hash: hashOf('x'), atMs: NOW_MS }]),

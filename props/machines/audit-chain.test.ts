@@ -7,7 +7,7 @@ import { verifyTrail } from '../../gateway/cli/audit/audit-verify.ts';
 import { GENESIS_HASH } from '../../machines/trust/audit-chain.rules.ts';
 import { maskSecrets, maskText } from '../../machines/trust/audit-mask.rules.ts';
 import type { AuditCheckpoint, ChainHead } from '../../storage/ports/audit/audit-chain.ts';
-import type { AuditRow } from '../../storage/ports/relational.ts';
+import type { AuditRow } from '../../storage/ports/audit/audit-log.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicKeyPem = String(publicKey.export({ format: 'pem', type: 'spki' }));

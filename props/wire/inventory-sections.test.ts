@@ -16,8 +16,8 @@ import type { Parts } from '../../sensor/actors/parts.ts';
 import { createSocketReport } from '../../sensor/actors/socket-report.ts';
 import { portOf } from '../../storage/memory/plumbing/unsafe-port-of.ts';
 import { inventoryCalls } from '../../storage/memory/telemetry/inventory-store.ts';
-import type { InventoryStore } from '../../storage/ports/relational.ts';
 import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
+import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
 
 type Connection = NonNullable<HeartbeatRequest['connections']>[number];
 const SENSOR = 'sensor';

@@ -3,9 +3,9 @@
 
 import type { RelationalStores } from '../ports/stores.ts';
 import { createMemoryApiKeys, type MemoryApiKeys } from './access/api-keys.ts';
+import { createMemoryPeople } from './access/people.ts';
 import type { PeopleState } from './access/people-state.ts';
 import { createMemorySso } from './access/sso-store.ts';
-import { createMemoryPeople } from './access/users.ts';
 import { createMemoryAudit, type MemoryAudit } from './audit/audit-log.ts';
 import { emptyLabels, isLabelled } from './fleet/labels.ts';
 import { createMemoryRegistry } from './fleet/memory-registry.ts';
@@ -59,6 +59,11 @@ export function createMemoryRelational(): MemoryRelational {
     license: licenses.license,
     designation: tenures.designation,
     users: people.users,
+    userPasswords: people.userPasswords,
+    passwordLinks: people.passwordLinks,
+    secondFactors: people.secondFactors,
+    recoveryCodes: people.recoveryCodes,
+    loginFailures: people.loginFailures,
     sessions: people.sessions,
     teams: owned.teams,
     sso: providers.sso,

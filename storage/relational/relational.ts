@@ -5,11 +5,15 @@ import type pg from 'pg';
 import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/plumbing/clock.ts';
 import type { Logger } from '../ports/plumbing/logger.ts';
-import type { RelationalHealth } from '../ports/relational.ts';
+import type { RelationalHealth } from '../ports/plumbing/store-unavailable.ts';
 import type { RelationalStores } from '../ports/stores.ts';
 import { createApiKeys } from './access/api-keys.ts';
+import { createLoginFailures } from './access/login-failures.ts';
+import { createPasswordLinks } from './access/password-links.ts';
+import { createRecoveryCodes, createSecondFactors } from './access/second-factors.ts';
 import { createSessions } from './access/sessions.ts';
 import { createSsoStore } from './access/sso-store.ts';
+import { createUserPasswords } from './access/user-passwords.ts';
 import { createUsers } from './access/users.ts';
 import { createAuditChain } from './audit/audit-chain.ts';
 import { createAuditLog } from './audit/audit-log.ts';
@@ -64,6 +68,11 @@ export function createRelational(options: RelationalOptions): Relational {
     license: createLicenseStore(db),
     designation,
     users: createUsers(db),
+    userPasswords: createUserPasswords(db),
+    passwordLinks: createPasswordLinks(db),
+    secondFactors: createSecondFactors(db),
+    recoveryCodes: createRecoveryCodes(db),
+    loginFailures: createLoginFailures(db),
     sessions: createSessions(db),
     teams: createTeams(db),
     sso: createSsoStore(db),

@@ -13,8 +13,8 @@ import type {
 } from '../../../machines/console/access/sso-login.rules.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { NeedOf } from '../login-need.ts';
 import type { SessionService } from '../sessions.ts';
 

@@ -22,8 +22,9 @@ import type {
   SsoProviderRow,
   SsoStore,
 } from '../../../storage/ports/access/sso-store.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
-import { type AuditLog, StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { WheelClock } from '../../runtime/wheel-clock.ts';
 import { type Chance, systemChance } from '../../trust/chance.ts';

@@ -58,7 +58,7 @@ export const access: Capability<Access> = {
       { people: people.people, refused },
       rates.budgets,
     );
-    const { users, sessions } = relational;
+    const { loginFailures, sessions } = relational;
     const deps = { access: people, cursors, now: time.now };
     return {
       service: {
@@ -84,7 +84,7 @@ export const access: Capability<Access> = {
         userRoutes(deps),
       ],
       machines: [ssoLoginMachine, rateLimitsMachine],
-      loops: () => [accessSweepLoop({ users, sessions, now: time.now })],
+      loops: () => [accessSweepLoop({ loginFailures, sessions, now: time.now })],
       ...sharedLimits(rates.limits, time.now),
       measure(registry) {
         measureRefusals(registry, refused);

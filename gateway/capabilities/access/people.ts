@@ -8,15 +8,13 @@ import { createUserService } from '../../../actors/access/users.ts';
 import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
-import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
-import type { UserStore } from '../../../storage/ports/access/users.ts';
-import type { ApiKeys, AuditLog } from '../../../storage/ports/relational.ts';
+import type { ApiKeys } from '../../../storage/ports/access/api-keys.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
+import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import { addressKey } from '../../access/rate-budget.ts';
 
 export type PeopleInput = {
-  readonly stores: {
-    readonly users: UserStore;
-    readonly sessions: SessionStore;
+  readonly stores: PeopleStores & {
     readonly apiKeys: Pick<ApiKeys, 'list'>;
     readonly audit: Pick<AuditLog, 'append' | 'search'>;
   };
@@ -29,7 +27,7 @@ export type PeopleInput = {
 /** Builds the desks; nothing runs before they are asked. */
 export function openPeople(input: PeopleInput): People {
   const { stores, passwords, settings, now, chance } = input;
-  const { users, audit, apiKeys } = stores;
+  const { users, userPasswords, passwordLinks, loginFailures, audit, apiKeys } = stores;
   const sessions = createSessionService({
     ...{ sessions: stores.sessions, now, chance },
     idleMs: () => settings.intervals.SESSION_IDLE_MS,
@@ -42,15 +40,26 @@ export function openPeople(input: PeopleInput): People {
     return needOfLogin({ method, stage, state, role, requiredRoles, mustChangePassword });
   };
   const login = createLoginService({
-    ...{ users, sessions, passwords, audit, needOf, siteOf: addressKey, now },
+    ...{
+      users,
+      userPasswords,
+      loginFailures,
+      sessions,
+      passwords,
+      audit,
+      needOf,
+      siteOf: addressKey,
+      now,
+    },
   });
   return {
     users,
-    service: createUserService({ users, now, chance }),
+    service: createUserService({ users, passwordLinks, now, chance }),
     sessions,
     login,
     passwords: createPasswordService({
-      ...{ needOf, users, apiKeys, sessions, login, passwords, audit, now },
+      ...{ users, userPasswords, passwordLinks, loginFailures },
+      ...{ needOf, apiKeys, sessions, login, passwords, audit, now },
     }),
     needOf,
   };

@@ -6,19 +6,20 @@ import type { SecondFactorService } from '../../../actors/access/second-factor-s
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
-import type { UserStore } from '../../../storage/ports/access/users.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
+
+type Stores = Pick<PeopleStores, 'users' | 'secondFactors' | 'recoveryCodes' | 'loginFailures'>;
 
 /** Builds the service; nothing runs before it is asked. */
 export function openSecondFactor(
   input: {
     readonly config: Pick<ConsoleConfig, 'baseUrl'>;
     readonly settings: Pick<SettingsService, 'get'>;
-    readonly stores: {
-      readonly users: UserStore;
+    readonly stores: Stores & {
       readonly audit: Pick<AuditLog, 'append' | 'search'>;
     };
     readonly sealer: Sealer;
@@ -29,8 +30,9 @@ export function openSecondFactor(
   { sessions, login }: Pick<People, 'sessions' | 'login'>,
 ): SecondFactorService {
   const { config, settings, sealer, time, logger, chance } = input;
+  const { users, secondFactors, recoveryCodes, loginFailures, audit } = input.stores;
   return createSecondFactorService({
-    ...{ users: input.stores.users, audit: input.stores.audit },
+    ...{ users, secondFactors, recoveryCodes, loginFailures, audit },
     ...{ sessions, login, sealer, logger, now: time.now, chance },
     requiredRoles: () => settings.get().mfaRequiredRoles,
     // What the app shows above the code: people know their Console by its name.

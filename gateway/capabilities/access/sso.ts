@@ -12,9 +12,9 @@ import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserStore } from '../../../storage/ports/access/users.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 
 const CALLBACK_PATH = '/api/v2/auth/sso/callback';

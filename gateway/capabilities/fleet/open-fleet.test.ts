@@ -10,7 +10,7 @@ import { IDENTITY_CACHE_REFRESH_MS } from '../../../machines/limits.ts';
 import { certificate, enrollment, NOW_MS } from '../../../props/contracts/samples.ts';
 import { createMemoryRelational } from '../../../storage/memory/memory-relational.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import { type Fleet, openFleet } from './open-fleet.ts';
 
 const open: Fleet[] = [];

@@ -13,7 +13,7 @@ import {
   verifyChain,
 } from '../../../machines/trust/audit-chain.rules.ts';
 import type { AuditCheckpoint, ChainHead } from '../../../storage/ports/audit/audit-chain.ts';
-import type { AuditRow } from '../../../storage/ports/relational.ts';
+import type { AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import {
   type AuditItem,
   auditRowOf,

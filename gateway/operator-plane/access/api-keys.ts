@@ -7,7 +7,7 @@ import { refuse } from '../../../machines/errors.ts';
 import { LABEL_NAME_MAX_CHARS, PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { KEY_SCOPES } from '../../../machines/trust/api-key.rules.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
-import type { ApiKeyPage, ApiKeyRow } from '../../../storage/ports/relational.ts';
+import type { ApiKeyPage, ApiKeyRow } from '../../../storage/ports/access/api-keys.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
 import { operatorOf, personOf, refusalOfStale } from '../plumbing/guard.ts';
 import { pageOf } from '../plumbing/pages.ts';

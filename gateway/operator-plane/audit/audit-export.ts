@@ -2,7 +2,7 @@
 // before the rows, so a checkpoint never names a row that the file is too old to hold. CSV is for people.
 import { OPERATOR_EXPORT_PAGE_ROWS, OPERATOR_EXPORT_ROWS_MAX } from '../../../machines/limits.ts';
 import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
-import type { AuditLog, AuditRow } from '../../../storage/ports/relational.ts';
+import type { AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
 import { escapeControls } from '../plumbing/escape-controls.ts';
 import { csvCell, type ExportFormat } from '../telemetry/event-export.ts';

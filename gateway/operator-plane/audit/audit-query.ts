@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { AUDIT_TEXT_MAX_CHARS } from '../../../machines/limits.ts';
-import type { AuditQuery, AuditRow } from '../../../storage/ports/relational.ts';
+import type { AuditQuery, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import type { CursorPosition, CursorSigner } from '../plumbing/cursor.ts';
 import { PageQuery, Strict } from '../plumbing/shapes.ts';
 import { INSTANT_PATTERN, parseInstant } from '../plumbing/time-range.ts';

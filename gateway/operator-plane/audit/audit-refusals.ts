@@ -2,7 +2,7 @@
 // as the action; a refusal changed nothing, so it is written after the answer, and its loss is only logged.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../../actors/runtime/logger.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 
 const FORBIDDEN = 403;
 const REFUSED_FROM = 400;

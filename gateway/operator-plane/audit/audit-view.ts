@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { parserOfValue } from '../../../machines/wire/parse.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
-import type { AuditRow } from '../../../storage/ports/relational.ts';
+import type { AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import { Nullable, Time } from '../plumbing/shapes.ts';
 import { timeText } from '../plumbing/time-range.ts';
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkpointBytes, hashOfRow } from '../../../actors/audit/audit-hash.ts';
 import { createMemoryAudit } from '../../../storage/memory/audit/audit-log.ts';
-import type { AuditEntry } from '../../../storage/ports/relational.ts';
+import type { AuditEntry } from '../../../storage/ports/audit/audit-log.ts';
 import { verifyTrail } from '../../cli/audit/audit-verify.ts';
 import {
   createFixture,

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { OPERATOR_EXPORT_PAGE_ROWS, PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import type { AuditChain } from '../../../storage/ports/audit/audit-chain.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
 import { operatorOf } from '../plumbing/guard.ts';

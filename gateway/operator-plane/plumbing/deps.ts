@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { GuardDeps } from './guard.ts';
 

@@ -1,6 +1,6 @@
 // The operator API by example: who may call what, how lists page, what a mistake looks like.
 import { afterEach, describe, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import { EventStoreUnavailable } from '../../../storage/ports/telemetry/event-store.ts';
 import { createFixture, type Fixture, NOW_MS, sensorIdOf } from './operator-plane.fixture.ts';
 

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../../machines/limits.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import { EventStoreUnavailable } from '../../../storage/ports/telemetry/event-store.ts';
 import { operatorProblem } from './operator-problem.ts';
 

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { LoopRegistry } from '../../../actors/loops/loop-registry.ts';
 import { refuse } from '../../../machines/errors.ts';
-import type { AuditLog } from '../../../storage/ports/relational.ts';
+import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Designation } from '../../../storage/ports/runtime/designation.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
 import { operatorOf } from '../plumbing/guard.ts';

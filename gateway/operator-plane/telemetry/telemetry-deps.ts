@@ -1,8 +1,8 @@
 // What the resources of telemetry are given.
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
-import type { InventoryStore } from '../../../storage/ports/relational.ts';
 import type { BaselineStore } from '../../../storage/ports/telemetry/baseline-store.ts';
 import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
+import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
 import type { TelemetryStore } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import type { CursorSigner } from '../plumbing/cursor.ts';
 

@@ -8,7 +8,8 @@ import type { HeartbeatRequest, SectionHashes } from '../../../machines/wire/hea
 import { createSocketReport } from '../../../sensor/actors/socket-report.ts';
 import type { Sockets } from '../../../sensor/telemetry/sockets.ts';
 import { createMemoryInventory } from '../../../storage/memory/telemetry/inventory-store.ts';
-import { type InventoryStore, StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
+import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
 
 const NO_BASELINES = { put: async () => undefined, baselinesOf: async () => [] };
 const SECTIONS = ['connections', 'listening_services'] as const;

@@ -25,6 +25,9 @@ async function start(race: Race) {
   const direct = createMemoryRelational();
   const hasher = createCheapHasher();
   const users = scheduledPort(race, direct.users);
+  const userPasswords = scheduledPort(race, direct.userPasswords);
+  const passwordLinks = scheduledPort(race, direct.passwordLinks);
+  const loginFailures = scheduledPort(race, direct.loginFailures);
   const now = () => NOW_MS;
   const sessions = createSessionService({
     ...{ sessions: scheduledPort(race, direct.sessions), now },
@@ -33,12 +36,13 @@ async function start(race: Race) {
   const passwords = createPasswords({ hasher });
   const { audit } = direct;
   const login = createLoginService({
-    ...{ users, sessions, passwords, audit, now },
+    ...{ users, userPasswords, loginFailures, sessions, passwords, audit, now },
     ...{ needOf: () => null, siteOf: (address) => address },
   });
   const keys = scheduledPort(race, direct.apiKeys);
   const service = createPasswordService({
-    ...{ users, sessions, login, passwords, audit, now, apiKeys: keys, needOf: () => null },
+    ...{ users, userPasswords, passwordLinks, loginFailures, sessions, login, passwords },
+    ...{ audit, now, apiKeys: keys, needOf: () => null },
   });
   const apiKeys = createApiKeyService({ apiKeys: keys, now });
   const passwordHash = String(await hasher.hash(FIRST));
@@ -46,7 +50,7 @@ async function start(race: Race) {
   const secret = formatSecret('resetLink', Buffer.alloc(32, 9));
   const hash = createHash('sha256').update(secret).digest();
   const { userId, email } = user;
-  await direct.users.createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
+  await direct.passwordLinks.createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
   return { direct, hasher, users, sessions, login, service, apiKeys, user, userId, email, secret };
 }
 type Own = Awaited<ReturnType<typeof start>>;

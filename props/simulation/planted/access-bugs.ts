@@ -1,8 +1,8 @@
 // Mistakes about people: what lets them in goes on doing so, or stands for what it is not.
 
+import type { ApiKeys } from '../../../storage/ports/access/api-keys.ts';
 import type { SessionRow, SessionStore } from '../../../storage/ports/access/sessions.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { ApiKeys } from '../../../storage/ports/relational.ts';
 import type { ConsoleTampering } from '../world/console-host.ts';
 import type { Edge } from '../world/edge.ts';
 import type { PlantedBug } from './planted-bug.ts';
@@ -125,12 +125,12 @@ export const ACCESS_BUGS: readonly PlantedBug[] = [
     console: () => ({
       relational: (ports) => ({
         ...ports,
-        users: {
-          ...ports.users,
+        userPasswords: {
+          ...ports.userPasswords,
           async setPassword({ userId, replaces, passwordHash, turn }) {
             const old = await ports.sessions.findByHash(turn.from);
             if (old === null || replaces === null) return null;
-            await ports.users.rehash({ userId, replaces, passwordHash });
+            await ports.userPasswords.rehash({ userId, replaces, passwordHash });
             const { to: hash, sessionId, stage, expiresAtMs, nowMs: createdAtMs } = turn;
             const row = { ...old, hash, sessionId, stage, expiresAtMs, createdAtMs };
             const isBegun = await ports.sessions.create(row, { passwordHash });

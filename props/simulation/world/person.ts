@@ -3,7 +3,7 @@
 // once held it shows again later, as a thief would. It is told when a Console cannot answer, and goes on from there.
 import type { Operator } from '../../../gateway/access/operator.ts';
 import { SCOPES } from '../../../machines/trust/roles.rules.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { ConsoleHost, RunningConsole } from './console-host.ts';
 import type { OperatorSide, Shown } from './operator-side.ts';
 import type { Random } from './random.ts';

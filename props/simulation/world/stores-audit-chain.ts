@@ -3,7 +3,7 @@
 // is gone or has given up is rolled back, and what was sent for it and comes later is refused.
 import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import type { AuditChain, SealOutcome } from '../../../storage/ports/audit/audit-chain.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
 import type { Way } from './stores-way.ts';

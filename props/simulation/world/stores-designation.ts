@@ -9,7 +9,7 @@ import {
   endSession,
   takeTenure,
 } from '../../../storage/memory/runtime/designation.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import { type Designation, Overtaken } from '../../../storage/ports/runtime/designation.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';

@@ -1,22 +1,21 @@
 // People, their sessions and their keys with a word to the checkers at every commit that changed who is let in. What is
 // told is read from the state before and after, never from what the caller is answered: an answer can be lost.
 import { apiKeyCalls, endKeysOf } from '../../../storage/memory/access/api-keys.ts';
+import { type PeopleCalls, peopleCalls } from '../../../storage/memory/access/people.ts';
 import type { RecordEntry } from '../../../storage/memory/access/people-state.ts';
 import { ssoCalls } from '../../../storage/memory/access/sso-store.ts';
-import { peopleCalls } from '../../../storage/memory/access/users.ts';
 import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
-import type { SessionRow, SessionStore } from '../../../storage/ports/access/sessions.ts';
+import type { ApiKeyRow, ApiKeys } from '../../../storage/ports/access/api-keys.ts';
+import type { SessionRow } from '../../../storage/ports/access/sessions.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
-import type { ApiKeyRow, ApiKeys } from '../../../storage/ports/relational.ts';
+import type { UserRow } from '../../../storage/ports/access/users.ts';
+import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import type { Observation } from './observation.ts';
 
 const PEOPLE_MAX = 1_000;
 const BEFORE_TIME = Number.NEGATIVE_INFINITY;
 
-export type AccessCalls = {
-  readonly users: Calls<UserStore>;
-  readonly sessions: Calls<SessionStore>;
+export type AccessCalls = Pick<PeopleCalls, keyof PeopleStores> & {
   readonly apiKeys: Calls<ApiKeys>;
   readonly sso: Calls<SsoStore>;
   has(userId: string): boolean;
@@ -89,13 +88,14 @@ export function observedAccess(
   }
 
   return {
+    ...people,
     people: everybody,
     has: people.has,
     sso: ssoCalls(record),
-    users: watched(people.users, [
-      ...(['create', 'change', 'remove', 'setPassword', 'useLink'] as const),
-      ...(['confirmTotp', 'removeTotp'] as const),
-    ]),
+    users: watched(people.users, ['create', 'change', 'remove']),
+    userPasswords: watched(people.userPasswords, ['setPassword']),
+    passwordLinks: watched(people.passwordLinks, ['useLink']),
+    secondFactors: watched(people.secondFactors, ['confirmTotp', 'removeTotp']),
     sessions: watched(people.sessions, ['create', 'rotate', 'end', 'endOf', 'endAllOf']),
     apiKeys: {
       ...keys,

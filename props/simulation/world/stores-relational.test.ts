@@ -6,7 +6,7 @@ import {
   DATABASE_CONNECTIONS_MAX,
   DATABASE_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import { StoreUnavailable } from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import { certificate, enrollment, hex, NOW_MS } from '../../contracts/samples.ts';
 import { type BareConsole, bench, follow, LONG_MS } from './stores.fixture.ts';
 import { EVERYBODY } from './stores-faults.ts';

@@ -7,6 +7,7 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
+import { peopleStores } from '../../../storage/memory/access/people.ts';
 import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
 import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
@@ -17,23 +18,18 @@ import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port
 import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
 import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
 import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
-import type { SessionStore } from '../../../storage/ports/access/sessions.ts';
+import type { ApiKeys } from '../../../storage/ports/access/api-keys.ts';
 import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
-import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
+import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
+import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
-import {
-  type ApiKeys,
-  type AuditEntry,
-  type AuditLog,
-  type AuditRow,
-  type InventoryStore,
-  StoreUnavailable,
-} from '../../../storage/ports/relational.ts';
+import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
+import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
@@ -152,8 +148,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       },
       facts,
       apiKeys: portOf<ApiKeys>('api_keys', access.apiKeys, ask),
-      users: portOf<UserStore>('users', access.users, ask),
-      sessions: portOf<SessionStore>('sessions', access.sessions, ask),
+      ...peopleStores(access, ask),
       sso: portOf<SsoStore>('sso', access.sso, ask),
       inventory: portOf<InventoryStore>('inventory', sections, ask),
       audit: portOf<AuditLog>('audit', auditLog, ask),

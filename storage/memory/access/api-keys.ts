@@ -1,8 +1,9 @@
 // The reference store of API keys, by the hash of their secret. invariant: I11
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../../machines/limits.ts';
+import type { ApiKeyRow, ApiKeys } from '../../ports/access/api-keys.ts';
 import { auditOfKeyCreate, auditOfKeyRevoke } from '../../ports/audit/audit-entries.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { ApiKeyRow, ApiKeys, AuditEntry } from '../../ports/relational.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 

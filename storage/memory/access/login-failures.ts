@@ -1,17 +1,11 @@
-// The reference store's part about counted failures.
-
-import type { LoginFailures, UserStore } from '../../ports/access/users.ts';
+// The reference store of counted failures.
+import type { LoginFailureStore, LoginFailures } from '../../ports/access/login-failures.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import type { PeopleState } from './people-state.ts';
 
-type Failures = Pick<
-  Calls<UserStore>,
-  'takeTry' | 'returnTry' | 'noteFailure' | 'failuresOf' | 'forgetFailures' | 'sweepFailures'
->;
-
-/** The calls on a state. */
-export function failureCalls({ failures }: PeopleState): Failures {
+/** Its calls on a state. */
+export function failureCalls({ failures }: PeopleState): Calls<LoginFailureStore> {
   const current = (key: string, nowMs: number, windowMs: number): LoginFailures => {
     const row = failures.get(key);
     return row === undefined || row.lastAtMs <= nowMs - windowMs

@@ -2,9 +2,10 @@
 // codes, counted failures and sessions. Calls run to their end at once, which is what a transaction promises.
 
 import type { Role } from '../../../machines/trust/roles.rules.ts';
+import type { LoginFailures } from '../../ports/access/login-failures.ts';
 import type { SessionRow, SessionTurn } from '../../ports/access/sessions.ts';
-import type { LoginFailures, UserRow } from '../../ports/access/users.ts';
-import type { AuditEntry } from '../../ports/relational.ts';
+import type { UserRow } from '../../ports/access/users.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 
 export type MemoryLink = { readonly userId: string; readonly expiresAtMs: number };
 

@@ -7,8 +7,8 @@ import {
   auditOfProviderRemoval,
 } from '../../ports/access/sso-audit.ts';
 import type { SsoFlowRow, SsoProviderRow, SsoStore } from '../../ports/access/sso-store.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { AuditEntry } from '../../ports/relational.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 

@@ -1,10 +1,9 @@
-// The reference store of people. invariant: I11, I18
+// The reference store of accounts. invariant: I18
 import {
   emailKeyOf,
   endsSessions,
   takesAdmin,
 } from '../../../machines/console/access/account.rules.ts';
-import type { SessionStore } from '../../ports/access/sessions.ts';
 import {
   auditOfUser,
   auditOfUserChange,
@@ -13,95 +12,22 @@ import {
 } from '../../ports/access/user-audit.ts';
 import type { UserRow, UserStore } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
-import { failureCalls } from './login-failures.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import {
-  createPeopleState,
   dropLinksOf,
   dropUser,
   endSessionsOf,
-  isLiveSession,
   isOfRole,
   type PeopleState,
   type RecordEntry,
 } from './people-state.ts';
-import { sessionCalls } from './sessions.ts';
-import { passwordCalls } from './user-passwords.ts';
-import { totpCalls } from './user-totp.ts';
 
-export type MemoryPeople = {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  /** Whether a person exists, for the fakes whose rows point at one. */
-  has(userId: string): boolean;
-  /** Whether a session of a person lives. */
-  isLive(of: { readonly userId: string; readonly hash: Buffer; readonly nowMs: number }): boolean;
-  /** Called with the id of whoever was removed, as a database removes the rows that point at it. */
-  onRemoved(drop: (userId: string) => void): void;
-  /** Called for whoever uses a link: ends its keys and says how many. */
-  onReset(endKeys: (userId: string, nowMs: number) => number): void;
-  /** What they hold. */
-  readonly state: PeopleState;
-  setAway(away: boolean): void;
-};
-export type PeopleCalls = Pick<
-  MemoryPeople,
-  'has' | 'isLive' | 'onRemoved' | 'onReset' | 'state'
-> & {
-  readonly users: Calls<UserStore>;
-  readonly sessions: Calls<SessionStore>;
-};
-
-/** Makes both stores, empty, on one switch. */
-export function createMemoryPeople(record?: RecordEntry): MemoryPeople {
-  const { ask, setAway } = createAwaySwitch();
-  const { users, sessions, has, isLive, onRemoved, onReset, state } = peopleCalls(record);
-  return {
-    users: portOf<UserStore>('users', users, ask),
-    sessions: portOf<SessionStore>('sessions', sessions, ask),
-    has,
-    isLive,
-    onRemoved,
-    state,
-    onReset,
-    setAway,
-  };
-}
-
-/** The calls of both stores on nobody. */
-export function peopleCalls(record: RecordEntry = () => undefined): PeopleCalls {
-  const state = createPeopleState();
-  const drops: ((userId: string) => void)[] = [];
-  const onGone = (userId: string) => {
-    for (const drop of drops) drop(userId);
-  };
-  return {
-    users: {
-      ...accountCalls(state, record, onGone),
-      ...passwordCalls(state, record),
-      ...totpCalls(state, record),
-      ...failureCalls(state),
-    },
-    sessions: sessionCalls(state, record),
-    has: (userId) => state.users.has(userId),
-    isLive: (of) => isLiveSession(state, of),
-    onRemoved: (drop) => drops.push(drop),
-    state,
-    onReset: (endKeys) => state.keyEnders.push(endKeys),
-  };
-}
-
-type Accounts = Pick<
-  Calls<UserStore>,
-  'create' | 'get' | 'findByEmail' | 'list' | 'change' | 'remove'
->;
-
-function accountCalls(
+/** Its calls on a state; `onGone` is told the id of whoever was removed. */
+export function userCalls(
   state: PeopleState,
   record: RecordEntry,
   onGone: (userId: string) => void,
-): Accounts {
+): Calls<UserStore> {
   const { users } = state;
   const find = (key: string) => [...users.values()].find((one) => emailKeyOf(one.email) === key);
   return {
@@ -155,6 +81,13 @@ function accountCalls(
       dropUser(state, input.userId);
       onGone(input.userId);
       return result;
+    },
+    noteLogin(input) {
+      const user = users.get(input.userId);
+      if (user === undefined) return;
+      users.set(user.userId, { ...user, lastLoginAtMs: input.nowMs });
+      const detail = { method: input.method };
+      record(auditOfUser(input, { action: 'user.login', user, detail }));
     },
   };
 }

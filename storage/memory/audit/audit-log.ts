@@ -3,8 +3,8 @@
 import { GENESIS_HASH } from '../../../machines/trust/audit-chain.rules.ts';
 import type { AuditChain, AuditCheckpoint, ChainHead } from '../../ports/audit/audit-chain.ts';
 import { storedEntry } from '../../ports/audit/audit-entries.ts';
+import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/relational.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 import type { Fence } from '../runtime/designation.ts';

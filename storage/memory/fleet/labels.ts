@@ -8,11 +8,11 @@ import {
   TEAM_USERS_MAX,
   TEAMS_MAX,
 } from '../../../machines/limits.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import { auditOfLabel, auditOfMembers, type LabelKind } from '../../ports/fleet/label-entries.ts';
 import type { LabelFilter, SensorRow } from '../../ports/fleet/sensor-registry.ts';
 import type { LabelRow, LabelStore, MemberChange, TeamMembers } from '../../ports/fleet/teams.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { AuditEntry } from '../../ports/relational.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 export type Label = Pick<LabelRow, 'id' | 'name' | 'description' | 'createdAtMs'> & {

@@ -1,5 +1,6 @@
 // What the reference registry holds, and the small moves every call is made of.
 import type { ErrorCode } from '../../../machines/errors.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import type {
   CertificateRow,
   CertificateStatus,
@@ -8,7 +9,6 @@ import type {
   SensorRow,
   TokenRow,
 } from '../../ports/fleet/sensor-registry.ts';
-import type { AuditEntry } from '../../ports/relational.ts';
 
 export type Token = TokenRow & { readonly hash: string; readonly fingerprint: string | null };
 export type Certificate = {

@@ -1,5 +1,5 @@
 // The switch of a fake store: while it is away every call throws as the real one does when the database is gone.
-import { StoreUnavailable } from '../../ports/relational.ts';
+import { StoreUnavailable } from '../../ports/plumbing/store-unavailable.ts';
 import type { Ask } from './unsafe-port-of.ts';
 
 export type AwaySwitch = {

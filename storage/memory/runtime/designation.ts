@@ -1,6 +1,7 @@
 // The reference designation: a lock, and the epoch of who held it last. decision: D60
+
+import { StoreUnavailable } from '../../ports/plumbing/store-unavailable.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import { StoreUnavailable } from '../../ports/relational.ts';
 import { type Designation, type LastTenure, Overtaken } from '../../ports/runtime/designation.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 

@@ -1,6 +1,6 @@
 // The reference inventory store: the latest content of every section, as JSON text like the real one.
 import type { InventoryItem, InventorySectionName } from '../../../machines/wire/inventory.ts';
-import type { InventoryStore } from '../../ports/relational.ts';
+import type { InventoryStore } from '../../ports/telemetry/inventory-store.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
 

@@ -1,7 +1,8 @@
 // What ending sessions writes into the audit log, the same in every store; a session is named by its id, never by its
 // hash. invariant: I11
+
+import type { AuditEntry } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
-import type { AuditEntry } from '../relational.ts';
 import type { SessionRow } from './sessions.ts';
 
 /** One session ended. */

@@ -1,6 +1,6 @@
 // What is written into the audit log about identity providers and those who come through them, the same in every store.
 // The client secret is in none of it, sealed or not. decision: D35, D40; invariant: I11
-import type { AuditEntry } from '../relational.ts';
+import type { AuditEntry } from '../audit/audit-log.ts';
 import type { SsoProviderRow, SsoStore } from './sso-store.ts';
 
 type Kept = Omit<SsoProviderRow, 'createdAtMs' | 'changedAtMs' | 'revision'>;

@@ -1,7 +1,8 @@
 // What the stores of people and sessions write into the audit log, in the transaction of the change: the same in every
 // store, never a hash, a secret or a cookie. invariant: I11
+
+import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
-import type { AuditEntry, AuditFacts } from '../relational.ts';
 import type { UserRow, UserStore } from './users.ts';
 
 type About = Pick<UserRow, 'userId' | 'email'>;

@@ -1,6 +1,6 @@
 // The chain over the audit log. Appending takes no lock; one sealer at a time gives unsealed rows their place and hash,
 // and signs how far the chain reaches. decision: D35; invariant: I17
-import type { AuditRow } from '../relational.ts';
+import type { AuditRow } from './audit-log.ts';
 
 /** The last sealed row; sequence 0 and the genesis hash before there is one. */
 export type ChainHead = { readonly sequence: number; readonly hash: string };

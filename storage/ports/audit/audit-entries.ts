@@ -2,9 +2,10 @@
 // and the reference fake say the same, because both say it here.
 import { AUDIT_TEXT_MAX_CHARS } from '../../../machines/limits.ts';
 import { maskSecrets, maskText } from '../../../machines/trust/audit-mask.rules.ts';
+import type { ApiKeys } from '../access/api-keys.ts';
 import type { EnrollInput, SensorRegistry } from '../fleet/sensor-registry.ts';
 import { storableText } from '../plumbing/stored-text.ts';
-import type { ApiKeys, AuditEntry, AuditRow } from '../relational.ts';
+import type { AuditEntry, AuditRow } from './audit-log.ts';
 
 type Unsealed = Omit<AuditRow, 'auditId' | 'sequence' | 'hash'>;
 

@@ -1,9 +1,9 @@
 // What the stores write into the audit log about teams, groups, sensors' labels and people's own lists; PostgreSQL and
 // the reference fake say the same, because both say it here. invariant: I11
 import type { SetChange } from '../../../machines/console/fleet/labels.rules.ts';
+import type { AuditEntry } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
 import { storableText } from '../plumbing/stored-text.ts';
-import type { AuditEntry } from '../relational.ts';
 import type { LabelRow, SensorPatch } from './teams.ts';
 
 export type LabelKind = 'team' | 'group';

@@ -1,6 +1,6 @@
 // The license of the deployment and the largest time seen, shared by every Console on one database. Throws
 // StoreUnavailable when the database cannot answer. decision: D33
-import type { AuditEntry, AuditFacts } from '../relational.ts';
+import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
 
 export type StoredLicense = {
   /** The envelope as JSON text, as it was imported; whoever reads it checks its signature again. */

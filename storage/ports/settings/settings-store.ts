@@ -1,7 +1,8 @@
 // Settings by name, each with a revision, so that two people who change one at the same time notice. Every method rejects
 // with StoreUnavailable; a change is audited with what was before and after. decision: D38
+
+import type { AuditEntry } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
-import type { AuditEntry } from '../relational.ts';
 
 export type SettingRow = {
   readonly name: string;

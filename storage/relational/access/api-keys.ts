@@ -1,9 +1,9 @@
 // API keys by the hash of their secret. invariant: I11
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { API_KEYS_ENDED_KEPT_MAX, API_KEYS_PER_USER_MAX } from '../../../machines/limits.ts';
+import type { ApiKeyRow, ApiKeys } from '../../ports/access/api-keys.ts';
 import { auditOfKeyCreate, auditOfKeyRevoke } from '../../ports/audit/audit-entries.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { ApiKeyRow, ApiKeys } from '../../ports/relational.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { ApiKeysTable, Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';

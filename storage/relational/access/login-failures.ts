@@ -1,19 +1,15 @@
 // Counted failures, shared by every Console on one database. Keys are taken in one order, so that two tries never wait
 // for each other crosswise.
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { LoginFailures, UserStore } from '../../ports/access/users.ts';
+import type { LoginFailureStore, LoginFailures } from '../../ports/access/login-failures.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 
-type Failures = Pick<
-  UserStore,
-  'takeTry' | 'returnTry' | 'noteFailure' | 'failuresOf' | 'forgetFailures' | 'sweepFailures'
->;
 type Row = Selectable<Database['login_failures']>;
 
-/** Makes the store's part about failures. */
-export function createLoginFailures(db: Kysely<Database>): Failures {
+/** Makes the store. */
+export function createLoginFailures(db: Kysely<Database>): LoginFailureStore {
   return {
     takeTry: (input) => takeTry(db, input),
     async returnTry(given) {
@@ -83,7 +79,7 @@ export function createLoginFailures(db: Kysely<Database>): Failures {
 
 function takeTry(
   db: Kysely<Database>,
-  { keys: given, nowMs, windowMs, waitMs }: Parameters<UserStore['takeTry']>[0],
+  { keys: given, nowMs, windowMs, waitMs }: Parameters<LoginFailureStore['takeTry']>[0],
 ): Promise<number> {
   const keys = ordered(given);
   return orUnavailable(() =>

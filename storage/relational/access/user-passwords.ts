@@ -1,7 +1,7 @@
-// Passwords as their hashes, and when somebody logged in.
+// Passwords as their hashes.
 import type { Kysely } from 'kysely';
 import { auditOfUser } from '../../ports/access/user-audit.ts';
-import type { UserStore } from '../../ports/access/users.ts';
+import type { PasswordStore } from '../../ports/access/user-passwords.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -15,10 +15,8 @@ import {
   userOf,
 } from './user-rows.ts';
 
-type Passwords = Pick<UserStore, 'setPassword' | 'rehash' | 'noteLogin'>;
-
-/** Makes the store's part about passwords. */
-export function createUserPasswords(db: Kysely<Database>): Passwords {
+/** Makes the store. */
+export function createUserPasswords(db: Kysely<Database>): PasswordStore {
   return {
     setPassword: (input) =>
       orUnavailable(() =>
@@ -55,23 +53,6 @@ export function createUserPasswords(db: Kysely<Database>): Passwords {
           .where('user_id', '=', storableText(userId))
           .where('password_hash', '=', replaces)
           .execute(),
-      );
-    },
-    async noteLogin(input) {
-      await orUnavailable(() =>
-        db.transaction().execute(async (trx) => {
-          const row = await trx
-            .updateTable('users')
-            .set({ last_login_at_ms: input.nowMs })
-            .where('user_id', '=', storableText(input.userId))
-            .returningAll()
-            .executeTakeFirst();
-          if (row === undefined) return;
-          const detail = { method: input.method };
-          await appendAudit(trx, [
-            auditOfUser(input, { action: 'user.login', user: userOf(row), detail }),
-          ]);
-        }),
       );
     },
   };

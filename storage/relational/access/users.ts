@@ -1,5 +1,4 @@
-// People in PostgreSQL: accounts, passwords, links, second factors and counted failures, each change with its audit row
-// in one transaction. invariant: I11, I18
+// Accounts in PostgreSQL, each change with its audit row in one transaction. invariant: I18
 import type { Kysely, Transaction } from 'kysely';
 import { endsSessions, takesAdmin } from '../../../machines/console/access/account.rules.ts';
 import {
@@ -13,9 +12,6 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { createLoginFailures } from './login-failures.ts';
-import { createUserLinks } from './user-links.ts';
-import { createUserPasswords } from './user-passwords.ts';
 import {
   dropLinksOf,
   endSessionsOf,
@@ -24,22 +20,9 @@ import {
   storedEmailKey,
   userOf,
 } from './user-rows.ts';
-import { createUserTotp } from './user-totp.ts';
-
-type Accounts = Pick<UserStore, 'create' | 'get' | 'findByEmail' | 'list' | 'change' | 'remove'>;
 
 /** Makes the store. */
 export function createUsers(db: Kysely<Database>): UserStore {
-  return {
-    ...createAccounts(db),
-    ...createUserPasswords(db),
-    ...createUserLinks(db),
-    ...createUserTotp(db),
-    ...createLoginFailures(db),
-  };
-}
-
-function createAccounts(db: Kysely<Database>): Accounts {
   const find = (column: 'user_id' | 'email_key', value: string): Promise<UserRow | null> =>
     orUnavailable(async () => {
       const row = await db
@@ -60,6 +43,23 @@ function createAccounts(db: Kysely<Database>): Accounts {
     },
     change: (input) => orUnavailable(() => db.transaction().execute((trx) => change(trx, input))),
     remove: (input) => orUnavailable(() => db.transaction().execute((trx) => remove(trx, input))),
+    async noteLogin(input) {
+      await orUnavailable(() =>
+        db.transaction().execute(async (trx) => {
+          const row = await trx
+            .updateTable('users')
+            .set({ last_login_at_ms: input.nowMs })
+            .where('user_id', '=', storableText(input.userId))
+            .returningAll()
+            .executeTakeFirst();
+          if (row === undefined) return;
+          const detail = { method: input.method };
+          await appendAudit(trx, [
+            auditOfUser(input, { action: 'user.login', user: userOf(row), detail }),
+          ]);
+        }),
+      );
+    },
   };
 }
 

@@ -8,8 +8,8 @@ import {
   type Transaction,
 } from 'kysely';
 import { storedEntry } from '../../ports/audit/audit-entries.ts';
+import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/relational.ts';
 import type { AuditTable, Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 

@@ -4,12 +4,12 @@ import type { Generated } from 'kysely';
 import type { SystemFacts } from '../../../machines/wire/enrollment.ts';
 import type { InventoryItem, InventorySectionName } from '../../../machines/wire/inventory.ts';
 import type { Flavor } from '../../../machines/wire/scalars.ts';
+import type { AuditFacts } from '../../ports/audit/audit-log.ts';
 import type {
   CertificateStatus,
   SensorFacts,
   TokenKind,
 } from '../../ports/fleet/sensor-registry.ts';
-import type { AuditFacts } from '../../ports/relational.ts';
 import type { AccessTables } from '../access/access-tables.ts';
 import type { Json } from './json-column.ts';
 

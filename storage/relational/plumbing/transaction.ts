@@ -1,6 +1,6 @@
 // Transactions that can end in a refusal: the refusal rolls everything back, then leaves an audit row of its own.
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { AuditEntry } from '../../ports/relational.ts';
+import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from './tables.ts';
 import { orUnavailable } from './unavailable.ts';

@@ -1,6 +1,6 @@
 // Which database errors mean "cannot answer now" (the caller answers 503) and which are our own mistakes, which stay
 // what they are and are seen.
-import { StoreUnavailable } from '../../ports/relational.ts';
+import { StoreUnavailable } from '../../ports/plumbing/store-unavailable.ts';
 
 const SOCKET_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { InventorySectionName } from '../../../machines/wire/inventory.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { InventoryStore, StoredHash } from '../../ports/relational.ts';
+import type { InventoryStore, StoredHash } from '../../ports/telemetry/inventory-store.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 

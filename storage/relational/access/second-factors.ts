@@ -1,53 +1,23 @@
 // Second factors: one secret a person, whose steps are accepted in rising order only, and recovery codes that are used
 // once. invariant: I11
 import type { Kysely, Transaction } from 'kysely';
+import type { RecoveryCodes, SecondFactorStore } from '../../ports/access/second-factors.ts';
 import { auditOfUser } from '../../ports/access/user-audit.ts';
-import type { UserRow, UserStore } from '../../ports/access/users.ts';
+import type { UserRow } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 import { endSessionsOf, isOfRole, liveSession, lockUser, userOf } from './user-rows.ts';
 
-type Totp = Pick<
-  UserStore,
-  | 'beginTotp'
-  | 'confirmTotp'
-  | 'acceptTotpStep'
-  | 'useRecoveryCode'
-  | 'recoveryCodesLeft'
-  | 'replaceRecoveryCodes'
-  | 'removeTotp'
->;
 type Doable = { readonly userId: string };
 
-/** Makes the store's part about second factors. */
-export function createUserTotp(db: Kysely<Database>): Totp {
-  /** Runs on a locked person; false when there is none. */
-  const withUser = (
-    { userId }: Doable,
-    run: (trx: Transaction<Database>, user: UserRow) => Promise<boolean>,
-  ): Promise<boolean> =>
-    orUnavailable(() =>
-      db.transaction().execute(async (trx) => {
-        const row = await lockUser(trx, userId);
-        return row === undefined ? false : run(trx, userOf(row));
-      }),
-    );
+/** Makes the store of second factors. */
+export function createSecondFactors(db: Kysely<Database>): SecondFactorStore {
   return {
-    beginTotp: (input) => withUser(input, (trx, user) => begin(trx, user, input)),
-    confirmTotp: (input) => withUser(input, (trx, user) => confirm(trx, user, input)),
-    removeTotp: (input) => withUser(input, (trx, user) => remove(trx, user, input)),
-    useRecoveryCode: (input) => withUser(input, (trx, user) => useCode(trx, user, input)),
-    replaceRecoveryCodes: (input) =>
-      withUser(input, async (trx, user) => {
-        if (user.mfa.state !== 'on') return false;
-        await replaceCodes(trx, user.userId, input.hashes);
-        const after = { recovery_codes_left: input.hashes.length };
-        const action = 'mfa.recovery_codes';
-        await appendAudit(trx, [auditOfUser(input, { action, user, after })]);
-        return true;
-      }),
+    beginTotp: (input) => withUser(db, input, (trx, user) => begin(trx, user, input)),
+    confirmTotp: (input) => withUser(db, input, (trx, user) => confirm(trx, user, input)),
+    removeTotp: (input) => withUser(db, input, (trx, user) => remove(trx, user, input)),
     acceptTotpStep: ({ userId, step }) =>
       orUnavailable(async () => {
         const { numUpdatedRows } = await db
@@ -59,14 +29,44 @@ export function createUserTotp(db: Kysely<Database>): Totp {
           .executeTakeFirst();
         return numUpdatedRows === 1n;
       }),
+  };
+}
+
+/** Makes the store of recovery codes. */
+export function createRecoveryCodes(db: Kysely<Database>): RecoveryCodes {
+  return {
+    useRecoveryCode: (input) => withUser(db, input, (trx, user) => useCode(trx, user, input)),
+    replaceRecoveryCodes: (input) =>
+      withUser(db, input, async (trx, user) => {
+        if (user.mfa.state !== 'on') return false;
+        await replaceCodes(trx, user.userId, input.hashes);
+        const after = { recovery_codes_left: input.hashes.length };
+        const action = 'mfa.recovery_codes';
+        await appendAudit(trx, [auditOfUser(input, { action, user, after })]);
+        return true;
+      }),
     recoveryCodesLeft: (userId) => orUnavailable(() => codesLeft(db, userId)),
   };
+}
+
+/** Runs on a locked person; false when there is none. */
+function withUser(
+  db: Kysely<Database>,
+  { userId }: Doable,
+  run: (trx: Transaction<Database>, user: UserRow) => Promise<boolean>,
+): Promise<boolean> {
+  return orUnavailable(() =>
+    db.transaction().execute(async (trx) => {
+      const row = await lockUser(trx, userId);
+      return row === undefined ? false : run(trx, userOf(row));
+    }),
+  );
 }
 
 async function begin(
   trx: Transaction<Database>,
   user: UserRow,
-  input: Parameters<UserStore['beginTotp']>[0],
+  input: Parameters<SecondFactorStore['beginTotp']>[0],
 ): Promise<boolean> {
   if (user.mfa.state === 'on') return false;
   await setTotp(trx, user.userId, {
@@ -81,7 +81,7 @@ async function begin(
 async function confirm(
   trx: Transaction<Database>,
   user: UserRow,
-  input: Parameters<UserStore['confirmTotp']>[0],
+  input: Parameters<SecondFactorStore['confirmTotp']>[0],
 ): Promise<boolean> {
   const { userId, mfa } = user;
   if (mfa.state !== 'pending' || mfa.sealedSecret !== input.sealedSecret) return false;
@@ -104,7 +104,7 @@ async function confirm(
 async function remove(
   trx: Transaction<Database>,
   user: UserRow,
-  input: Parameters<UserStore['removeTotp']>[0],
+  input: Parameters<SecondFactorStore['removeTotp']>[0],
 ): Promise<boolean> {
   const { userId, mfa } = user;
   if (mfa.state === 'off' || !(await goesOn(trx, input))) return false;
@@ -127,7 +127,7 @@ async function remove(
 async function useCode(
   trx: Transaction<Database>,
   user: UserRow,
-  input: Parameters<UserStore['useRecoveryCode']>[0],
+  input: Parameters<RecoveryCodes['useRecoveryCode']>[0],
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('user_recovery_codes')

@@ -1,16 +1,14 @@
 // One-time links with which a person sets a password, found by the hash of their secret. invariant: I2, I11
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { PasswordLinks } from '../../ports/access/password-links.ts';
 import { auditOfUser } from '../../ports/access/user-audit.ts';
-import type { UserStore } from '../../ports/access/users.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 import { dropLinksOf, endSessionsOf, isOfRole, lockUser, userOf } from './user-rows.ts';
 
-type Links = Pick<UserStore, 'createLink' | 'useLink' | 'findLink'>;
-
-/** Makes the store's part about links. */
-export function createUserLinks(db: Kysely<Database>): Links {
+/** Makes the store. */
+export function createPasswordLinks(db: Kysely<Database>): PasswordLinks {
   return {
     createLink: (input) =>
       orUnavailable(() =>
@@ -59,8 +57,8 @@ export function createUserLinks(db: Kysely<Database>): Links {
 
 async function use(
   trx: Transaction<Database>,
-  input: Parameters<UserStore['useLink']>[0],
-): ReturnType<UserStore['useLink']> {
+  input: Parameters<PasswordLinks['useLink']>[0],
+): ReturnType<PasswordLinks['useLink']> {
   const { hash, nowMs } = input;
   const link = await trx
     .selectFrom('user_links')

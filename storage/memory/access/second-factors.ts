@@ -1,6 +1,7 @@
-// The reference store's part about second factors. invariant: I11
+// The reference stores of second factors and of the codes that stand for them. invariant: I11
+import type { RecoveryCodes, SecondFactorStore } from '../../ports/access/second-factors.ts';
 import { auditOfUser } from '../../ports/access/user-audit.ts';
-import type { UserRow, UserStore } from '../../ports/access/users.ts';
+import type { UserRow } from '../../ports/access/users.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import {
   endSessionsOf,
@@ -10,27 +11,15 @@ import {
   type RecordEntry,
 } from './people-state.ts';
 
-type Totp = Pick<
-  Calls<UserStore>,
-  | 'beginTotp'
-  | 'confirmTotp'
-  | 'acceptTotpStep'
-  | 'useRecoveryCode'
-  | 'recoveryCodesLeft'
-  | 'replaceRecoveryCodes'
-  | 'removeTotp'
->;
-
 type Kept = { readonly keepSession: Buffer | null };
 
-/** The calls on a state. */
-export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
-  const { users, codes } = state;
+/** The calls about second factors on a state. */
+export function secondFactorCalls(
+  state: PeopleState,
+  record: RecordEntry,
+): Calls<SecondFactorStore> {
+  const { users } = state;
   const set = (user: UserRow, mfa: UserRow['mfa']) => users.set(user.userId, { ...user, mfa });
-  const left = (userId: string) =>
-    [...(codes.get(userId)?.values() ?? [])].filter((isUsed) => !isUsed).length;
-  const replaceCodes = (userId: string, hashes: readonly Buffer[]) =>
-    codes.set(userId, new Map(hashes.map((hash) => [hash.toString('hex'), false])));
   const goesOn = (input: { readonly userId: string; readonly nowMs: number } & Kept) =>
     input.keepSession === null || isLiveSession(state, { ...input, hash: input.keepSession });
   return {
@@ -51,7 +40,7 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
       if (!goesOn(input)) return false;
       const { sealedSecret, step: lastStep, nowMs: changedAtMs } = input;
       set(user, { state: 'on', sealedSecret, lastStep, changedAtMs });
-      replaceCodes(user.userId, input.recoveryHashes);
+      replaceCodes(state, user.userId, input.recoveryHashes);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
       const what = { action: 'mfa.enable', user, before: { mfa: 'pending' }, after: { mfa: 'on' } };
       record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
@@ -62,7 +51,7 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
       if (user === undefined || user.mfa.state === 'off' || !goesOn(input)) return false;
       if (!isOfRole(user, input.judgedRole)) return false;
       set(user, { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: input.nowMs });
-      replaceCodes(user.userId, []);
+      replaceCodes(state, user.userId, []);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
       const before = { mfa: user.mfa.state };
       const what = { action: 'mfa.disable', user, before, after: { mfa: 'off' } };
@@ -75,6 +64,15 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
       set(user, { ...user.mfa, lastStep: step });
       return true;
     },
+  };
+}
+
+/** The calls about recovery codes on a state. */
+export function recoveryCodeCalls(state: PeopleState, record: RecordEntry): Calls<RecoveryCodes> {
+  const { users, codes } = state;
+  const left = (userId: string) =>
+    [...(codes.get(userId)?.values() ?? [])].filter((isUsed) => !isUsed).length;
+  return {
     useRecoveryCode(input) {
       const user = users.get(input.userId);
       const own = codes.get(input.userId);
@@ -90,10 +88,14 @@ export function totpCalls(state: PeopleState, record: RecordEntry): Totp {
     replaceRecoveryCodes(input) {
       const user = users.get(input.userId);
       if (user?.mfa.state !== 'on') return false;
-      replaceCodes(user.userId, input.hashes);
+      replaceCodes(state, user.userId, input.hashes);
       const after = { recovery_codes_left: input.hashes.length };
       record(auditOfUser(input, { action: 'mfa.recovery_codes', user, after }));
       return true;
     },
   };
+}
+
+function replaceCodes({ codes }: PeopleState, userId: string, hashes: readonly Buffer[]): void {
+  codes.set(userId, new Map(hashes.map((hash) => [hash.toString('hex'), false])));
 }

@@ -1,0 +1,59 @@
+// The audit log. Every method rejects with StoreUnavailable. decision: D35; invariant: I17
+
+/** What one action changed: field names and values, secrets masked before they are stored. */
+export type AuditFacts = Readonly<Record<string, unknown>>;
+
+export type AuditEntry = {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly result: string;
+  readonly detail: AuditFacts;
+  /** The address that asked; absent for what the Console did by itself. */
+  readonly from?: string | null | undefined;
+  /** What the action found and what it left, when it changed something. */
+  readonly before?: AuditFacts | null | undefined;
+  readonly after?: AuditFacts | null | undefined;
+};
+
+/** An entry as stored. `sequence` and `hash` are its place in the chain; null until it is sealed. */
+export type AuditRow = {
+  readonly auditId: number;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly result: string;
+  readonly detail: AuditFacts;
+  readonly from: string | null;
+  readonly before: AuditFacts | null;
+  readonly after: AuditFacts | null;
+  readonly sequence: number | null;
+  readonly hash: string | null;
+};
+
+export type AuditFilter = {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly result?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+};
+export type AuditQuery = AuditFilter & {
+  /** `newest`: by id, descending. `chain`: sealed rows by sequence, then the open tail by id. */
+  readonly order: 'newest' | 'chain';
+  /** The last row of the page before. */
+  readonly after: Pick<AuditRow, 'auditId' | 'sequence'> | null;
+  readonly limit: number;
+};
+
+/** Append-only record of operator and trust actions, refused ones included. Writers never wait for each other. */
+export type AuditLog = {
+  append(entries: readonly AuditEntry[]): Promise<void>;
+  /** Newest first. */
+  recent(limit: number): Promise<readonly AuditRow[]>;
+  /** One page; exact matches, `fromMs` included and `toMs` not. */
+  search(query: AuditQuery): Promise<readonly AuditRow[]>;
+};
