@@ -95,7 +95,15 @@ describe('the live view of the fleet', () => {
     const { directory, liveView, clock, pass } = fleet();
     directory.open('a', sensorInputOf(row, START_MS, DEFAULT_INTERVALS));
     directory.tell('a', heartbeat(START_MS, START_MS));
-    expect(liveView.get('a')?.because).toEqual(['trust_error_recent']);
+    expect(liveView.get('a')?.because).toEqual([
+      {
+        ...{ code: 'trust_error_recent', sinceMs: START_MS },
+        facts: {
+          last_trust_error_at: START_MS,
+          window_seconds: DEFAULT_INTERVALS.TRUST_ERROR_WINDOW_MS / 1_000,
+        },
+      },
+    ]);
     pass(DEFAULT_INTERVALS.TRUST_ERROR_WINDOW_MS);
     directory.tell('a', { type: 'stream.opened', atMs: START_MS });
     liveView.sweep();

@@ -3,7 +3,7 @@
 // alone (a trust error ages out), so a sweep looks again at those sensors whose health is not settled.
 import { createStore } from '@xstate/store';
 import type { SensorSnapshot } from '../../machines/console/fleet/sensor.machine.ts';
-import type { HealthReason } from '../../machines/trust/health.rules.ts';
+import { type HealthReason, isSameBecause } from '../../machines/trust/health.rules.ts';
 import type { TrustHealth, WireTrustState } from '../../machines/wire/heartbeat.ts';
 import { healthOf, regionsOfSensor, wireTrustStateOf } from './sensor.actor.ts';
 
@@ -15,6 +15,8 @@ export type FleetEntry = {
   readonly freshness: string;
   readonly stream: string;
   readonly engine: string;
+  /** When the engine's state was first seen here. */
+  readonly engine_since_ms: number;
   readonly policy: string;
   readonly containment: string;
   readonly last_heartbeat_at_ms: number | null;
@@ -73,7 +75,7 @@ export function createFleetLiveView(options: {
       entries.set(id, { ...before, last_heartbeat_at_ms: lastHeartbeatAtMs });
       return;
     }
-    const after = entryOf(snapshot, options.now());
+    const after = entryOf(snapshot, options.now(), before);
     entries.set(id, after);
     if (hasAgingFacts(snapshot, after)) unsettled.add(id);
     else unsettled.delete(id);
@@ -108,7 +110,11 @@ export function createFleetLiveView(options: {
   };
 }
 
-function entryOf(snapshot: SensorSnapshot, nowMs: number): FleetEntry {
+function entryOf(
+  snapshot: SensorSnapshot,
+  nowMs: number,
+  before: FleetEntry | undefined,
+): FleetEntry {
   const { health, because } = healthOf(snapshot, nowMs);
   const regions = regionsOfSensor(snapshot);
   return {
@@ -119,6 +125,7 @@ function entryOf(snapshot: SensorSnapshot, nowMs: number): FleetEntry {
     freshness: regions.freshness,
     stream: regions.stream,
     engine: regions.engine,
+    engine_since_ms: before?.engine === regions.engine ? before.engine_since_ms : nowMs,
     policy: regions.policy,
     containment: regions.containment,
     last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs,
@@ -170,8 +177,7 @@ function isSame(a: FleetEntry, b: FleetEntry): boolean {
     a.engine === b.engine &&
     a.policy === b.policy &&
     a.containment === b.containment &&
-    a.because.length === b.because.length &&
-    a.because.every((reason, index) => reason === b.because[index])
+    isSameBecause(a.because, b.because)
   );
 }
 

@@ -4,6 +4,7 @@ import type { FleetEntry } from '../../actors/fleet/fleet-live-view.ts';
 import type { FeedMove } from '../../actors/runtime/inspection-feed.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import { reasonsOf } from '../operator-plane/fleet/health-reasons.ts';
 import type { FleetView } from '../operator-plane/plumbing/deps.ts';
 import type { LiveEventQuery, TopicSpec } from './subscription.ts';
 
@@ -15,6 +16,10 @@ export type Topic = {
   /** What to send now, null when nothing moved; taking it empties it. */
   take(): Readonly<Record<string, unknown>> | null;
 };
+
+function entryView({ engine_since_ms: _since, ...entry }: FleetEntry) {
+  return { ...entry, because: reasonsOf({ ...entry, engine_since_ms: _since }) };
+}
 
 const nothing = (): void => {};
 
@@ -45,7 +50,7 @@ function fleetTopic(spec: TopicSpec, fleet: Pick<FleetView, 'counts'>): Topic {
       // More sensors changed than fit: the reader should ask for the list again.
       const patch = {
         counts: fleet.counts(),
-        sensors: [...changed.values()],
+        sensors: [...changed.values()].map(entryView),
         truncated: isTruncated,
       };
       changed.clear();
@@ -77,7 +82,9 @@ function sensorTopic(
       if (!isDirty) return null;
       isDirty = false;
       const { items, dropped } = moves.take();
-      return { sensor: fleet.get(spec.id) ?? null, moves: items.map(moveView), dropped };
+      const entry = fleet.get(spec.id);
+      const sensor = entry === undefined ? null : entryView(entry);
+      return { sensor, moves: items.map(moveView), dropped };
     },
   };
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type HealthFacts, trustHealth, WIRE_TRUST_STATE } from './health.rules.ts';
+import {
+  type HealthFacts,
+  type HealthReason,
+  isSameBecause,
+  trustHealth,
+  WIRE_TRUST_STATE,
+} from './health.rules.ts';
 
 const NOW_MS = 10_000;
 const WINDOWS = { recommendedMs: 300, dueMs: 100, trustErrorMs: 50, stalenessMs: 200 };
@@ -10,6 +16,7 @@ const HEALTHY: HealthFacts = {
   knownSinceMs: 0,
   streamOpen: false,
   reportedTrustState: 'trusted',
+  reportedSinceMs: 7,
   trustState: 'trusted',
   lastTrustErrorAtMs: null,
   lastConnectionErrorAtMs: null,
@@ -82,7 +89,92 @@ const ROWS: Row[] = [
 
 describe('trustHealth', () => {
   it.each(ROWS)('should judge: %s', (_, facts, health, ...because) => {
-    expect(trustHealth({ ...HEALTHY, ...facts }, WINDOWS, NOW_MS)).toEqual({ health, because });
+    const judged = trustHealth({ ...HEALTHY, ...facts }, WINDOWS, NOW_MS);
+    expect(judged.health).toBe(health);
+    expect(judged.because.map(({ code }) => code)).toEqual(because);
+  });
+
+  it.each<[Partial<HealthFacts>, HealthReason]>([
+    [{ revokedAtMs: 1 }, { code: 'revoked', sinceMs: 1, facts: { revoked_at: 1 } }],
+    [
+      { notAfterMs: NOW_MS - 5 },
+      {
+        ...{ code: 'certificate_expired', sinceMs: NOW_MS - 5 },
+        facts: { certificate_expires_at: NOW_MS - 5 },
+      },
+    ],
+    [
+      { notAfterMs: NOW_MS + 60 },
+      {
+        ...{ code: 'certificate_due', sinceMs: NOW_MS - 40 },
+        facts: { certificate_expires_at: NOW_MS + 60, window_seconds: 0.1 },
+      },
+    ],
+    [
+      { notAfterMs: NOW_MS + 200 },
+      {
+        ...{ code: 'certificate_recommended', sinceMs: NOW_MS - 100 },
+        facts: { certificate_expires_at: NOW_MS + 200, window_seconds: 0.3 },
+      },
+    ],
+    [
+      { lastTrustErrorAtMs: NOW_MS - 9 },
+      {
+        ...{ code: 'trust_error_recent', sinceMs: NOW_MS - 9 },
+        facts: { last_trust_error_at: NOW_MS - 9, window_seconds: 0.05 },
+      },
+    ],
+    [
+      { lastHeartbeatAtMs: NOW_MS - 300 },
+      {
+        ...{ code: 'heartbeat_stale', sinceMs: NOW_MS - 100 },
+        facts: { last_heartbeat_at: NOW_MS - 300, window_seconds: 0.2, stream: 'closed' },
+      },
+    ],
+    [
+      { lastHeartbeatAtMs: null, knownSinceMs: 4 },
+      {
+        ...{ code: 'heartbeat_stale', sinceMs: 204 },
+        facts: {
+          ...{ last_heartbeat_at: null, known_since_at: 4 },
+          ...{ window_seconds: 0.2, stream: 'closed' },
+        },
+      },
+    ],
+    [
+      { reportedTrustState: 'renewal_due' },
+      {
+        ...{ code: 'trust_state_disagrees', sinceMs: 7 },
+        facts: { reported_trust_state: 'renewal_due', console_trust_state: 'trusted' },
+      },
+    ],
+    [
+      { lastConnectionErrorAtMs: NOW_MS - 3 },
+      {
+        ...{ code: 'connection_error_recent', sinceMs: NOW_MS - 3 },
+        facts: { last_connection_error_at: NOW_MS - 3, window_seconds: 0.05 },
+      },
+    ],
+  ])('should tell since when and from what it concluded: %j', (facts, told) => {
+    expect(trustHealth({ ...HEALTHY, ...facts }, WINDOWS, NOW_MS).because).toEqual([told]);
+  });
+
+  it('should count a disagreement from when the later of both sides came to say what it says', () => {
+    // The certificate has not reached its window by the wall clock that judges, and the machine is a tick ahead.
+    const facts = { ...HEALTHY, trustState: 'renewal_recommended', notAfterMs: NOW_MS + 301 };
+    const [told] = trustHealth(facts as HealthFacts, WINDOWS, NOW_MS).because;
+    expect(told).toMatchObject({ code: 'trust_state_disagrees', sinceMs: NOW_MS + 1 });
+  });
+
+  it('should call lists the same only when codes, instants and facts are', () => {
+    const at = (more: Partial<HealthFacts>) =>
+      trustHealth({ ...HEALTHY, ...more }, WINDOWS, NOW_MS).because;
+    const one = at({ lastTrustErrorAtMs: NOW_MS - 9 });
+    expect(isSameBecause(one, at({ lastTrustErrorAtMs: NOW_MS - 9 }))).toBe(true);
+    expect(isSameBecause(one, at({ lastTrustErrorAtMs: NOW_MS - 8 }))).toBe(false);
+    expect(isSameBecause(one, [])).toBe(false);
+    const reports = (state: HealthFacts['reportedTrustState']) => at({ reportedTrustState: state });
+    expect(isSameBecause(reports('renewal_due'), reports('trust_revoked'))).toBe(false);
   });
 
   it('should count no error that is absent as recent, even at the beginning of time', () => {

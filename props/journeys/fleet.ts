@@ -15,7 +15,7 @@ export type ListedSensor = {
   readonly node_name: string;
   readonly trust_health: string;
   readonly trust_state: string;
-  readonly because: readonly string[];
+  readonly because: readonly { readonly code: string }[];
   readonly states: { readonly stream: string; readonly engine: string } | null;
 };
 export type SensorStatus = {

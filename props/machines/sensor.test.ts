@@ -13,7 +13,7 @@ import {
 } from '../../machines/console/fleet/sensor.rules.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { trustHealth } from '../../machines/trust/health.rules.ts';
-import { ENGINE_STATES, TRUST_STATES } from '../../machines/wire/heartbeat.ts';
+import { ENGINE_STATES, TRUST_STATES, type WireTrustState } from '../../machines/wire/heartbeat.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const HOUR_MS = 3_600_000;
@@ -236,6 +236,21 @@ describe('sensor: health', () => {
         expect(because.length === 0).toBe(health === 'healthy');
       }),
     );
+  });
+
+  it('tells a disagreement since the first heartbeat of those that report it in a row', () => {
+    const beat = (seconds: number, reportedTrustState: WireTrustState): SensorEvent => ({
+      ...{ ...sampleHeartbeat, atMs: START_MS + seconds * 1_000 },
+      reportedTrustState,
+    });
+    const beats = [beat(1, 'trusted'), beat(2, 'renewal_due'), beat(3, 'renewal_due')];
+    const told = healthOf(beats.reduce(step, begin()), START_MS + 3_000).because;
+    expect(told).toEqual([
+      {
+        ...{ code: 'trust_state_disagrees', sinceMs: START_MS + 2_000 },
+        facts: { reported_trust_state: 'renewal_due', console_trust_state: 'trusted' },
+      },
+    ]);
   });
 
   it('puts revoked over due over recommended over degraded', () => {

@@ -54,6 +54,7 @@ describe('sensor: beginning', () => {
     const sensor = begin();
     expect(context(sensor)).toEqual({
       ...given,
+      reportedSinceMs: START_MS,
       freshnessCheckAtMs: START_MS + WINDOWS.stalenessMs,
       streamOpen: false,
     });

@@ -19,6 +19,7 @@ import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { age } from '../plumbing/terminal.ts';
 import { addSensorTelemetryCommands } from '../telemetry/sensor-telemetry-commands.ts';
 import { tellEnrollLine } from '../trust/enroll-line-text.ts';
+import { reasonText } from './reason-text.ts';
 import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
 import { addSensorLabelCommands } from './sensor-label-commands.ts';
 
@@ -141,7 +142,10 @@ function listView(nowMs: number): View<SensorSummary> {
       { head: 'FLAVOR', wide: true, read: (sensor) => sensor.flavor },
       { head: 'CERTIFICATE-ENDS', wide: true, read: (one) => one.certificate_expires_at ?? '-' },
       { head: 'TAGS', wide: true, read: (sensor) => sensor.tags.join(',') || '-' },
-      { head: 'BECAUSE', wide: true, read: (sensor) => sensor.because.join(',') || '-' },
+      {
+        ...{ head: 'BECAUSE', wide: true },
+        read: ({ because }) => because.map(({ code }) => code).join(',') || '-',
+      },
     ],
   };
 }
@@ -151,7 +155,8 @@ function recordView(nowMs: number): View<SensorDetail> {
   return {
     ...view,
     columns: [
-      ...view.columns,
+      ...view.columns.filter(({ head }) => head !== 'BECAUSE'),
+      { head: 'BECAUSE', read: (sensor) => sensor.because.map(reasonText) },
       { head: 'ROLE', read: (sensor) => sensor.declared_role ?? '-' },
       { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
       { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },

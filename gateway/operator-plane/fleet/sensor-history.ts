@@ -20,7 +20,7 @@ import {
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 import { actorDetail, jsonSafe } from '../system/actor-view.ts';
 import type { FleetRouteDeps } from './fleet-deps.ts';
-import { becauseOf } from './sensor-view.ts';
+import { Because, reasonsOf } from './health-reasons.ts';
 
 export const Move = Type.Object({
   region: Type.String(),
@@ -54,7 +54,7 @@ export const SensorActor = Type.Object({
   ),
   trust_state: Nullable(Type.String()),
   trust_health: Nullable(Type.String()),
-  because: Type.Array(Type.String()),
+  because: Type.Array(Because),
   last_heartbeat_at: Nullable(Time),
   recent_moves: Type.Array(Move),
 });
@@ -82,7 +82,7 @@ export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTyp
           ...actorDetail(deps.sensorActors.kind, glimpse),
           trust_state: live?.trust_state ?? null,
           trust_health: live?.trust_health ?? null,
-          because: live === undefined ? [] : becauseOf(live),
+          because: await becauseOf(deps, id),
           last_heartbeat_at: timeTextOrNull(live?.last_heartbeat_at_ms),
           recent_moves: deps.feed.recentOf(deps.sensorActors.kind, id).map(moveView),
         };
@@ -139,6 +139,14 @@ export function pageByInstant(
   while (end > 0 && rows[end - 1]?.atMs === extra.atMs) end -= 1;
   const page = rows.slice(0, end === 0 ? limit : end);
   return { page, nextBeforeMs: page.at(-1)?.atMs ?? null };
+}
+
+/** The row is read only where an engine lacks something: its words stand there. */
+async function becauseOf({ fleet, registry }: FleetRouteDeps, id: string): Promise<Because[]> {
+  const live = fleet.get(id);
+  if (live === undefined) return [];
+  const row = live.engine === 'degraded' ? await registry.getSensor(id) : null;
+  return reasonsOf(live, row?.facts?.engine);
 }
 
 type AnyMove = Pick<TransitionRow, 'region' | 'from' | 'to' | 'event' | 'facts' | 'atMs'>;

@@ -9,6 +9,7 @@ import type { SensorLabels } from '../../../storage/ports/fleet/teams.ts';
 import type { FleetView } from '../plumbing/deps.ts';
 import { Nullable, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
+import { Because, reasonsOf, revokedBecause } from './health-reasons.ts';
 
 const Regions = Type.Object({
   freshness: Type.String(),
@@ -38,7 +39,7 @@ export const SensorSummary = Type.Object({
   certificate_expires_at: Nullable(Time),
   trust_state: Nullable(Type.Enum([...TRUST_STATES])),
   trust_health: Nullable(Type.Enum([...TRUST_HEALTHS])),
-  because: Type.Array(Type.String()),
+  because: Type.Array(Because),
   states: Nullable(Regions),
   is_contained: Type.Boolean(),
   engine_kind: Nullable(Type.String()),
@@ -101,18 +102,14 @@ function trustOf(
   live: FleetEntry | undefined,
 ): Pick<SensorSummary, 'trust_state' | 'trust_health' | 'because'> {
   if (row.revokedAtMs !== null) {
-    return { trust_state: 'trust_revoked', trust_health: 'revoked', because: ['revoked'] };
+    const because = [revokedBecause(row.revokedAtMs, row.revokedReason)];
+    return { trust_state: 'trust_revoked', trust_health: 'revoked', because };
   }
   return {
     trust_state: live?.trust_state ?? null,
     trust_health: live?.trust_health ?? null,
-    because: live === undefined ? [] : becauseOf(live),
+    because: live === undefined ? [] : reasonsOf(live, row.facts?.engine),
   };
-}
-
-/** Why its health is what it is, and, whatever that is, that its engine sees less than it is to see. decision: D52 */
-export function becauseOf({ because, engine }: FleetEntry): string[] {
-  return [...because, ...(engine === 'degraded' ? ['engine_degraded'] : [])];
 }
 
 function engineKindOf(row: SensorRow): string | null {

@@ -160,7 +160,7 @@ describe('the list of sensors', () => {
     );
 
     expect(body.items[0]).toMatchObject({ node_name: 'node-0003', trust_state: 'trust_revoked' });
-    expect(next.items[0]).toMatchObject({ node_name: 'node-0011', because: ['revoked'] });
+    expect(next.items[0]).toMatchObject({ node_name: 'node-0011', because: [{ code: 'revoked' }] });
     expect(next.next_cursor).toBeNull();
   });
 });

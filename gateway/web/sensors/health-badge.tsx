@@ -1,15 +1,13 @@
 // The badge of a sensor's health. It opens a panel that says why, since when, what happens next.
 import { Popover } from '@mantine/core';
 import { useState } from 'react';
-import type { SensorContext } from '../../../machines/console/fleet/sensor.rules.ts';
-import type { TrustRegionState } from '../../../machines/trust/health.rules.ts';
 import type { TrustHealth } from '../../../machines/wire/heartbeat.ts';
+import type { Because } from '../../operator-plane/fleet/health-reasons.ts';
 import { useApi } from '../api/client.ts';
 import { Shape, type Tone } from '../design/shape.tsx';
 import { Answered } from '../design/states.tsx';
 import { DESIGN_TEXTS, HEALTH_WORDS } from '../design/texts.ts';
-import { Ago, useNow } from '../design/time.tsx';
-import { type Reason, whyOf } from './health-why.ts';
+import { Ago } from '../design/time.tsx';
 import { REASON_TEXTS } from './texts.ts';
 
 const TONES: Readonly<Record<TrustHealth, Tone>> = {
@@ -56,20 +54,18 @@ export function HealthBadge({
 /** Since when and why, with facts. */
 export function WhyPanel({ sensorId }: { readonly sensorId: string }) {
   const actor = useApi('GET /sensors/:id/actor', { params: { id: sensorId } });
-  const nowMs = useNow();
   return (
     <Answered of={actor} rows={3}>
-      {({ context, value }) => {
-        const { trust } = value as { trust: TrustRegionState };
-        const { health, reasons } = whyOf(context as SensorContext, trust, nowMs);
+      {({ trust_health, because }) => {
+        const health = trust_health as TrustHealth | null;
         return (
           <div className="fs-why">
             <span className="fs-mark">
               <Shape tone={healthTone(health)} />
-              <strong>{HEALTH_WORDS[health]}</strong>
+              <strong>{health === null ? DESIGN_TEXTS.unknown : HEALTH_WORDS[health]}</strong>
             </span>
-            {reasons.length === 0 && <p className="fs-quiet">{DESIGN_TEXTS.noReasons}</p>}
-            {reasons.map((reason) => (
+            {because.length === 0 && <p className="fs-quiet">{DESIGN_TEXTS.noReasons}</p>}
+            {because.map((reason) => (
               <ReasonTold key={reason.code} reason={reason} />
             ))}
           </div>
@@ -79,24 +75,25 @@ export function WhyPanel({ sensorId }: { readonly sensorId: string }) {
   );
 }
 
-function ReasonTold({ reason }: { readonly reason: Reason }) {
-  const { title, next } = REASON_TEXTS[reason.code];
+function ReasonTold({ reason: { code, since, facts } }: { readonly reason: Because }) {
+  const { title, next } = REASON_TEXTS[code];
+  const told = Object.entries(facts);
   return (
     <div className="fs-why-reason">
       <p>
         {title}
-        {reason.sinceMs !== null && (
+        {since !== null && (
           <>
-            , {DESIGN_TEXTS.since.toLowerCase()} <Ago at={reason.sinceMs} />
+            , {DESIGN_TEXTS.since.toLowerCase()} <Ago at={since} />
           </>
         )}
       </p>
-      {reason.facts.length > 0 && (
+      {told.length > 0 && (
         <p className="fs-meta">
-          {reason.facts.map(([name, atMs, text], index) => (
+          {told.map(([name, value], index) => (
             <span key={name}>
               {index > 0 && '; '}
-              {name} {atMs === null ? text : <Ago at={atMs} />}
+              <Fact name={name} value={value} />
             </span>
           ))}
         </p>
@@ -104,4 +101,19 @@ function ReasonTold({ reason }: { readonly reason: Reason }) {
       <p className="fs-quiet">{next}</p>
     </div>
   );
+}
+
+/** Names that end in `_at` hold times. */
+function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
+  const words = name.replace(/_(at|seconds)$/, '').replaceAll('_', ' ');
+  const isTime = name.endsWith('_at') && (value === null || typeof value === 'string');
+  if (isTime) {
+    return (
+      <>
+        {words} <Ago at={value} />
+      </>
+    );
+  }
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return <>{`${words} ${text}${name.endsWith('_seconds') ? ' s' : ''}`}</>;
 }

@@ -1,4 +1,4 @@
-import type { HealthReason } from '../../../machines/trust/health.rules.ts';
+import type { Because } from '../../operator-plane/fleet/health-reasons.ts';
 
 export const SENSOR_TEXTS = {
   title: 'Sensors',
@@ -68,7 +68,7 @@ export const SENSOR_TEXTS = {
 } as const;
 
 type Told = { readonly title: string; readonly next: string };
-export const REASON_TEXTS: Readonly<Record<HealthReason, Told>> = {
+export const REASON_TEXTS: Readonly<Record<Because['code'], Told>> = {
   revoked: {
     title: 'The identity was revoked',
     next: 'Final. Enrol the node anew with a fresh token.',
@@ -100,6 +100,10 @@ export const REASON_TEXTS: Readonly<Record<HealthReason, Told>> = {
   connection_error_recent: {
     title: 'The sensor reported a connection error',
     next: 'It ages out by itself if it does not happen again.',
+  },
+  engine_degraded: {
+    title: 'The engine sees less than every engine is to see',
+    next: 'What it lacks stands with its reason. The trust in the sensor is not touched.',
   },
 };
 

@@ -10,6 +10,7 @@ import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
 import {
   engineRegionOf,
   type HeartbeatReceived,
+  heardOf,
   lastSeenMs,
   movedWithClock,
   type PolicyReport,
@@ -55,13 +56,7 @@ export const sensorMachine = setup({
       nowMs: ({ context }, params: { window: 'recommendedMs' | 'dueMs' }) =>
         Math.max(context.nowMs, (context.notAfterMs ?? 0) - context.windows[params.window]),
     }),
-    noteHeartbeat: assign((_, params: HeartbeatReceived) => ({
-      nowMs: params.atMs,
-      lastHeartbeatAtMs: params.atMs,
-      reportedTrustState: params.reportedTrustState,
-      lastTrustErrorAtMs: params.lastTrustErrorAtMs,
-      lastConnectionErrorAtMs: params.lastConnectionErrorAtMs,
-    })),
+    noteHeartbeat: assign(({ context }, params: HeartbeatReceived) => heardOf(context, params)),
     noteStream: assign({ streamOpen: (_, params: { open: boolean }) => params.open }),
     noteCertificate: assign({
       notAfterMs: (_, params: { notAfterMs: number }) => params.notAfterMs,
@@ -103,6 +98,7 @@ export const sensorMachine = setup({
     freshnessCheckAtMs: input.nowMs,
     streamOpen: false,
     reportedTrustState: input.reportedTrustState,
+    reportedSinceMs: input.reportedTrustState === null ? null : input.lastHeartbeatAtMs,
     lastTrustErrorAtMs: input.lastTrustErrorAtMs,
     lastConnectionErrorAtMs: input.lastConnectionErrorAtMs,
     windows: input.windows,

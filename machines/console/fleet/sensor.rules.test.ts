@@ -21,6 +21,7 @@ const CONTEXT: SensorContext = {
   freshnessCheckAtMs: 0,
   streamOpen: false,
   reportedTrustState: null,
+  reportedSinceMs: null,
   lastTrustErrorAtMs: null,
   lastConnectionErrorAtMs: null,
   windows: { recommendedMs: 300, dueMs: 100, trustErrorMs: 50, stalenessMs: 200 },

@@ -24,6 +24,8 @@ export type SensorContext = {
   readonly freshnessCheckAtMs: number;
   readonly streamOpen: boolean;
   readonly reportedTrustState: WireTrustState | null;
+  /** The first heartbeat known here that reported it. */
+  readonly reportedSinceMs: number | null;
   readonly lastTrustErrorAtMs: number | null;
   readonly lastConnectionErrorAtMs: number | null;
   readonly windows: SensorWindows;
@@ -34,7 +36,7 @@ export type SeenEngine = EngineState | 'degraded';
 
 export type SensorInput = Omit<
   SensorContext,
-  'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs'
+  'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs' | 'reportedSinceMs'
 > & {
   readonly knownSinceMs: number;
   readonly engineState: SeenEngine | null;
@@ -76,6 +78,22 @@ export function trustStateAt(context: SensorContext): Exclude<TrustRegionState, 
 export function untilWindowMs(context: SensorContext, windowMs: number): number {
   if (context.notAfterMs === null) return Number.MAX_SAFE_INTEGER;
   return Math.max(0, context.notAfterMs - windowMs - context.nowMs);
+}
+
+/** What a heartbeat teaches. */
+export function heardOf(
+  { reportedTrustState, reportedSinceMs }: SensorContext,
+  beat: HeartbeatReceived,
+): Partial<SensorContext> {
+  const isRepeated = beat.reportedTrustState === reportedTrustState;
+  return {
+    nowMs: beat.atMs,
+    lastHeartbeatAtMs: beat.atMs,
+    reportedTrustState: beat.reportedTrustState,
+    reportedSinceMs: isRepeated ? reportedSinceMs : beat.atMs,
+    lastTrustErrorAtMs: beat.lastTrustErrorAtMs,
+    lastConnectionErrorAtMs: beat.lastConnectionErrorAtMs,
+  };
 }
 
 /** The instant from which silence counts. */
@@ -131,6 +149,7 @@ export function healthFactsOf(context: SensorContext, trustState: TrustRegionSta
     knownSinceMs: context.knownSinceMs,
     streamOpen: context.streamOpen,
     reportedTrustState: context.reportedTrustState,
+    reportedSinceMs: context.reportedSinceMs,
     trustState,
     lastTrustErrorAtMs: context.lastTrustErrorAtMs,
     lastConnectionErrorAtMs: context.lastConnectionErrorAtMs,

@@ -106,7 +106,7 @@ function healthsOf(fleet: FleetView, sensorId: string): string {
   return viewsOf(fleet, sensorId)
     .map(
       ({ console, health, because, regions }) =>
-        `${console} says ${health} (${because.join(', ')}), ${regions.freshness}, stream ${regions.stream}`,
+        `${console} says ${health} (${because.map(({ code }) => code).join(', ')}), ${regions.freshness}, stream ${regions.stream}`,
     )
     .join('; ');
 }
