@@ -1,6 +1,7 @@
 // What a Console can do, one line each, in the order in which they are opened; they are closed in reverse. decision: D58
 
 import { access } from './capabilities/access/access.ts';
+import { rateLimits } from './capabilities/access/rate-limits.ts';
 import { audit } from './capabilities/audit/audit.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
@@ -14,6 +15,7 @@ import type { Capability } from './capability.ts';
 export const CAPABILITIES: readonly Capability[] = [
   settings,
   license,
+  rateLimits,
   fleet,
   access,
   installation,

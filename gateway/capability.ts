@@ -51,7 +51,10 @@ export type Opened<Service> = Contribution & { readonly service: Service };
 export type Capability<Service = unknown> = {
   readonly name: string;
   /** Absent: when the routers are built. */
-  readonly opensAt?: Extract<StartupStep, 'relational_database' | 'license_trust_anchor'>;
+  readonly opensAt?: Extract<
+    StartupStep,
+    'relational_database' | 'license_trust_anchor' | 'analytics_and_sink'
+  >;
   /** Throws why it cannot be opened; the start ends then. */
   open(context: ConsoleContext): Promise<Opened<Service>> | Opened<Service>;
 };

@@ -106,7 +106,7 @@ function stepsOf(running: Running): Parameters<typeof runStartup>[0]['steps'] {
     license_trust_anchor: () => openAt(running, 'license_trust_anchor'),
     async analytics_and_sink() {
       slots.analytics = await ports.openAnalytics(opening);
-      return 'done';
+      return openAt(running, 'analytics_and_sink');
     },
     async routers() {
       slots.pageLinkKey = await ports.keys.pageLinks();

@@ -9,13 +9,12 @@ import {
   type RefusedCredentials,
 } from '../../../actors/access/refused-credentials.ts';
 import { accessSweepLoop } from '../../../actors/access/sweep.ts';
-import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
 import { ssoLoginMachine } from '../../../machines/console/access/sso-login.machine.ts';
 import { type Admitter, createAdmitter } from '../../access/admitter.ts';
 import { createOriginJudge } from '../../access/csrf.ts';
 import type { RateBudget } from '../../access/rate-budget.ts';
 import { createSeenBatch } from '../../access/seen-batch.ts';
-import type { Capability, ConsoleContext, Contribution } from '../../capability.ts';
+import type { Capability, ConsoleContext } from '../../capability.ts';
 import type { AccessDeps } from '../../operator-plane/access/access-deps.ts';
 import { apiKeyRoutes } from '../../operator-plane/access/api-keys.ts';
 import { authRoutes } from '../../operator-plane/access/auth.ts';
@@ -24,10 +23,9 @@ import { authSsoRoutes } from '../../operator-plane/access/auth-sso.ts';
 import { authWhoAmIRoutes } from '../../operator-plane/access/auth-whoami.ts';
 import { ssoRoutes } from '../../operator-plane/access/sso.ts';
 import { userRoutes } from '../../operator-plane/access/users.ts';
-import { createStoreView } from '../../operator-plane/system/store-view.ts';
 import { settings } from '../settings/settings.ts';
 import { openPeople } from './people.ts';
-import { measureRateLimits, openRateLimits } from './rate-limits.ts';
+import { rateLimits } from './rate-limits.ts';
 import { measureRefusals } from './refusals.ts';
 import { openSecondFactor } from './second-factor.ts';
 import { openSso } from './sso.ts';
@@ -46,9 +44,7 @@ export const access: Capability<Access> = {
   name: 'access',
   async open(context) {
     const { relational, config, time, logger, cursors } = context;
-    const { clock, requestBudgets = {} } = context;
-    const counter = context.openCounter();
-    const rates = openRateLimits({ counter, clock, time, logger, requestBudgets });
+    const { budgets, limits } = context.use(rateLimits);
     const people = await peopleOf(context);
     const refused = createRefusedCredentials({
       ...{ audit: relational.audit, timers: time, now: time.now, logger },
@@ -56,7 +52,7 @@ export const access: Capability<Access> = {
     const { admitter, close: closeAdmission } = admissionOf(
       context,
       { people: people.people, refused },
-      rates.budgets,
+      budgets,
     );
     const { loginFailures, sessions } = relational;
     const deps = { access: people, cursors, now: time.now };
@@ -64,8 +60,8 @@ export const access: Capability<Access> = {
       service: {
         ...people,
         admitter,
-        addressBudget: rates.budgets.address,
-        limits: rates.limits,
+        addressBudget: budgets.address,
+        limits,
         tellRefused: refused.close,
       },
       guard: {
@@ -83,17 +79,12 @@ export const access: Capability<Access> = {
         ssoRoutes(deps),
         userRoutes(deps),
       ],
-      machines: [ssoLoginMachine, rateLimitsMachine],
+      machines: [ssoLoginMachine],
       loops: () => [accessSweepLoop({ loginFailures, sessions, now: time.now })],
-      ...sharedLimits(rates.limits, time.now),
-      measure(registry) {
-        measureRefusals(registry, refused);
-        if (rates.limits !== null) measureRateLimits(registry, rates.limits);
-      },
+      measure: (registry) => measureRefusals(registry, refused),
       async close() {
         await closeAdmission();
         await refused.close();
-        await rates.close();
       },
     };
   },
@@ -157,17 +148,5 @@ function admissionOf(
       await seen.keys.close();
       await seen.sessions.close();
     },
-  };
-}
-
-// Where budgets are shared, operators see whether they are now; the Console serves either way. decision: D41
-function sharedLimits(limits: RateLimits | null, now: () => number): Contribution {
-  if (limits === null) return {};
-  const view = createStoreView(now, 'rate-limits');
-  view.add('redis', limits);
-  const ping = async () => limits.countsTogether();
-  return {
-    directories: [view],
-    probes: [{ name: 'redis', isOptional: true, ping }],
   };
 }

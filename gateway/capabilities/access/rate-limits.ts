@@ -1,10 +1,11 @@
 // The request budgets of one Console: shared with its replicas when a counter is configured, its own otherwise. Both
-// planes take from the one address budget. decision: D41; invariant: I10
+// planes take from the one address budget. Opened with the analytics store, before any router. decision: D41; invariant: I10
 
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 import { type RateLimits, startRateLimits } from '../../../actors/access/rate-limits.actor.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { rateLimitsMachine } from '../../../machines/console/access/rate-limits.machine.ts';
 import {
   RATE_LIMIT_ANALYST_PER_MINUTE,
   RATE_LIMIT_OPERATOR_PER_MINUTE,
@@ -16,7 +17,9 @@ import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Budgets } from '../../access/admitter.ts';
 import { createMemoryBudget, type RateBudget } from '../../access/rate-budget.ts';
 import { createSharedBudget } from '../../access/shared-budget.ts';
+import type { Capability, Contribution } from '../../capability.ts';
 import type { ConsolePorts } from '../../console-ports.ts';
+import { createStoreView } from '../../operator-plane/system/store-view.ts';
 
 const SPECIFIED = {
   large: RATE_LIMIT_OPERATOR_PER_MINUTE,
@@ -31,8 +34,23 @@ export type RateLimiting = {
   close(): Promise<void>;
 };
 
+export const rateLimits: Capability<RateLimiting> = {
+  name: 'rate-limits',
+  opensAt: 'analytics_and_sink',
+  open({ openCounter, clock, time, logger, requestBudgets = {} }) {
+    const counter = openCounter();
+    const rates = openRateLimits({ counter, clock, time, logger, requestBudgets });
+    return {
+      service: rates,
+      machines: [rateLimitsMachine],
+      ...sharedLimits(rates.limits, time.now),
+      close: rates.close,
+    };
+  },
+};
+
 /** Makes the budgets; with a counter they are shared as soon as it answers. */
-export function openRateLimits(input: {
+function openRateLimits(input: {
   /** Null: this Console counts by itself. */
   readonly counter: SharedCounter | null;
   readonly clock: WheelClock;
@@ -64,8 +82,21 @@ export function openRateLimits(input: {
   };
 }
 
+// Where budgets are shared, operators see whether they are now; the Console serves either way. decision: D41
+function sharedLimits(limits: RateLimits | null, now: () => number): Contribution {
+  if (limits === null) return {};
+  const view = createStoreView(now, 'rate-limits');
+  view.add('redis', limits);
+  const ping = async () => limits.countsTogether();
+  return {
+    directories: [view],
+    probes: [{ name: 'redis', isOptional: true, ping }],
+    measure: (registry) => measureRateLimits(registry, limits),
+  };
+}
+
 /** Adds whether request budgets are shared with other Consoles, and how often that ended. decision: D41 */
-export function measureRateLimits(
+function measureRateLimits(
   registry: Registry,
   limits: { countsTogether(): boolean; falls(): number },
 ): void {
