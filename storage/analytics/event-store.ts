@@ -8,15 +8,17 @@ import { orEventStoreUnavailable } from './client.ts';
 import { filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 
-const RETAINED: readonly (readonly [table: string, column: string])[] = [
-  ['runtime_events', 'received_at'],
-  ['sensor_transitions', 'at'],
-  ['sensor_coverage', 'reported_at'],
-  ['resource_metrics', 'at'],
-  ['network_flows', 'reported_at'],
-  ['process_baselines', 'stored_at'],
-  ['anomaly_scores', 'received_at'],
-];
+/**
+ * What every table is kept by, as the server knows it: a table that a migration adds is covered by its TTL alone. Read
+ * before it is set, since an ALTER marks every part to be rewritten, even when it changes nothing.
+ */
+const RETAINED = `
+  SELECT name, extract(engine_full, 'TTL (.+?) \\\\+ toIntervalDay') AS instant,
+    toUInt32OrZero(extract(engine_full, 'TTL .*toIntervalDay\\\\((\\\\d+)\\\\)')) AS days
+  FROM system.tables
+  WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND position(engine_full, 'TTL ') > 0
+  ORDER BY name`;
+type RetainedTable = { readonly name: string; readonly instant: string; readonly days: number };
 /** Islands of consecutive numbers; the innermost query is answered by the projection of batches, not by the events. */
 const STORED_RANGES = `
   SELECT sensor_id, stream_id, channel, min(sequence) AS first, max(sequence) AS last
@@ -43,17 +45,6 @@ type RangeRow = {
 /** Makes the store on a client. */
 export function createEventStore(client: ClickHouseClient): EventStore {
   const ask = createAsk(client);
-
-  /** Read first: an ALTER marks every part to be rewritten, even when it changes nothing. */
-  async function retentionOf(table: string): Promise<number | null> {
-    const rows = await ask<{ readonly days: string }>(
-      `SELECT extract(engine_full, 'TTL .*toIntervalDay\\\\((\\\\d+)\\\\)') AS days FROM system.tables
-       WHERE database = currentDatabase() AND name = {table: String}`,
-      { table },
-    );
-    const days = Number(rows[0]?.days);
-    return days > 0 ? days : null;
-  }
 
   return {
     async search(query) {
@@ -119,13 +110,10 @@ export function createEventStore(client: ClickHouseClient): EventStore {
     },
     async setRetentionDays(days) {
       if (!Number.isSafeInteger(days) || days < 1) throw new Error('retention is whole days');
-      for (const [table, column] of RETAINED) {
-        if ((await retentionOf(table)) === days) continue;
-        await orEventStoreUnavailable(() =>
-          client.command({
-            query: `ALTER TABLE ${table} MODIFY TTL toDateTime(${column}) + INTERVAL ${days} DAY`,
-          }),
-        );
+      for (const { name, instant, days: kept } of await ask<RetainedTable>(RETAINED)) {
+        if (Number(kept) === days) continue;
+        const query = `ALTER TABLE ${name} MODIFY TTL ${instant} + INTERVAL ${days} DAY`;
+        await orEventStoreUnavailable(() => client.command({ query }));
       }
     },
     async ping() {

@@ -29,11 +29,16 @@ describe('the settings', () => {
     expect(status).toBe(200);
     expect(find(body, 'analytics_retention_days')).toEqual({
       ...{ name: 'analytics_retention_days', value: 90, default: 90, revision: 0 },
-      ...{ applies: 'live', about: 'How long runtime events are kept.' },
+      ...{
+        applies: 'live',
+        about: 'How long runtime events, and all else in the analytics database, are kept.',
+      },
       schema: { type: 'integer', minimum: 1, maximum: 3_650 },
       ...{ changed_at: null, changed_by: null },
     });
-    expect(find(body, 'federation_role')).toMatchObject({ applies: 'next_start' });
+    expect(find(body, 'federation_role')).toMatchObject({
+      ...{ applies: 'waiting', about: expect.stringContaining('does not act on it yet') },
+    });
   });
 
   it('should be changed by whoever may, and by nobody else', async () => {

@@ -7,6 +7,6 @@ export const TELEMETRY_SETTINGS = {
   analytics_retention_days: {
     schema: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
     default: ANALYTICS_RETENTION_DAYS,
-    ...live('How long runtime events are kept.'),
+    ...live('How long runtime events, and all else in the analytics database, are kept.'),
   },
 } as const satisfies SettingDefinitions;
