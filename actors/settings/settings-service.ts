@@ -2,6 +2,7 @@
 // Console on the same database may have changed them. Whoever depends on one asks `get()` at the moment it is needed, reads
 // an interval from `intervals`, which always has the values in force, or subscribes. decision: D38
 
+import type { Applies } from '../../machines/console/settings/setting.ts';
 import {
   intervalsWith,
   isSettingName,
@@ -32,7 +33,7 @@ export type SettingView = {
   readonly default: unknown;
   /** 0: nobody ever set it. */
   readonly revision: number;
-  readonly applies: 'live' | 'next_start';
+  readonly applies: Applies;
   readonly about: string;
   readonly changedAtMs: number | null;
   readonly changedBy: string | null;

@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile';
 import { parse as parseYaml } from 'yaml';
 import { resolveIntervals } from '../../machines/intervals.ts';
 import type { Intervals } from '../../machines/limits.ts';
-import { convertVariable, FileSettings, VARIABLES } from './settings.ts';
+import { convertVariable, FileSettings, HAS_QUEUE_SINK, VARIABLES } from './settings.ts';
 
 const DEFAULT_PORT = 15_483;
 const FILE_BYTES_MAX = 262_144;
@@ -141,7 +141,7 @@ function overlay(file: Record<string, unknown>, env: ConfigSource['env']): Recor
 function contradictions(settings: FileSettings): string[] {
   const found: string[] = [];
   const later = 'is not available in this version; leave it unset';
-  if (settings.redpanda_url !== undefined) {
+  if (settings.redpanda_url !== undefined && !HAS_QUEUE_SINK) {
     found.push(`SERVICE_CONSOLE_REDPANDA_URL (redpanda_url): the queue sink ${later}`);
   }
   const { cert, key } = settings.tls ?? {};

@@ -2,6 +2,9 @@
 // is unknown: a setting that is silently ignored is worse than one that is missing.
 import Type from 'typebox';
 
+/** Whether this version has a queue sink. Until it has one, nobody is asked for a broker, and one that is named is refused. */
+export const HAS_QUEUE_SINK: boolean = false;
+
 const Text = Type.String({ minLength: 1, maxLength: 4_096 });
 
 export const FileSettings = Type.Object(

@@ -9,7 +9,12 @@ import {
   type SetupStep,
   soundSteps,
 } from '../../machines/console/settings/setup.rules.ts';
+import { HAS_QUEUE_SINK } from '../config/settings.ts';
 
+/** The steps that are asked for: a broker only where it can be used. */
+export const OFFERED_STEPS: readonly SetupStep[] = SETUP_STEPS.filter(
+  (step) => step !== 'broker' || HAS_QUEUE_SINK,
+);
 const Text = Type.String({ minLength: 1, maxLength: 4_096 });
 const Draft = Type.Object(
   {
@@ -49,7 +54,8 @@ export function readDraft(text: string | undefined): SetupDraft {
     const value: unknown = JSON.parse(text);
     if (!check.Check(value)) return EMPTY_DRAFT;
     const claimed = value.done.filter((step) => step !== 'admin' || value.admin !== undefined);
-    return { ...value, done: [...soundSteps(claimed)] };
+    const draft = { ...value, done: [...soundSteps(claimed)] };
+    return OFFERED_STEPS.includes('broker') ? draft : withoutStep(draft, 'broker');
   } catch {
     return EMPTY_DRAFT;
   }

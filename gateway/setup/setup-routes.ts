@@ -7,7 +7,7 @@ import type { SetupState } from '../../actors/settings/setup.actor.ts';
 import {
   NEEDED_STEPS,
   nextStep,
-  SETUP_STEPS,
+  type SetupStep,
 } from '../../machines/console/settings/setup.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { TESTED_STORES } from '../../storage/ports/plumbing/connection-tests.ts';
@@ -15,7 +15,7 @@ import { addressKey, budgetHeaders, type RateBudget } from '../access/rate-budge
 import { sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { Strict } from '../operator-plane/plumbing/shapes.ts';
 import type { SetupCodes } from './setup-code.ts';
-import type { SetupDraft } from './setup-draft.ts';
+import { OFFERED_STEPS, type SetupDraft } from './setup-draft.ts';
 import type { SetupService } from './setup-service.ts';
 
 const Url = Type.String({ minLength: 1, maxLength: 4_096 });
@@ -90,6 +90,8 @@ export function setupRoutes(deps: SetupRoutesDeps): FastifyPluginAsyncTypebox {
   };
 }
 
+const isOffered = (step: SetupStep): boolean => OFFERED_STEPS.includes(step);
+
 function answerRoutes(
   app: Parameters<FastifyPluginAsyncTypebox>[0],
   service: SetupService,
@@ -103,7 +105,7 @@ function answerRoutes(
 
   app.post(
     '/setup/test',
-    { schema: { body: Strict({ store: Type.Enum([...TESTED_STORES]), url: Url }) } },
+    { schema: { body: Strict({ store: Type.Enum(TESTED_STORES.filter(isOffered)), url: Url }) } },
     async ({ body }, reply) => {
       const tested = await service.test(body.store, body.url);
       return tested.ok ? { about: tested.about } : sendRefusal(reply, tested);
@@ -129,14 +131,14 @@ function answerRoutes(
       answered(reply, await service.store(store, body.kind === 'embedded' ? null : body.url)),
     );
   }
-  for (const store of ['broker', 'redis'] as const) {
+  for (const store of (['broker', 'redis'] as const).filter(isOffered)) {
     app.put(
       `/setup/${store}`,
       { schema: { body: Strict({ url: Url }) } },
       async ({ body }, reply) => answered(reply, await service.store(store, body.url)),
     );
   }
-  for (const step of ['broker', 'redis', 'license'] as const) {
+  for (const step of (['broker', 'redis', 'license'] as const).filter(isOffered)) {
     app.delete(`/setup/${step}`, async (_request, reply) =>
       answered(reply, await service.undo(step)),
     );
@@ -189,7 +191,7 @@ function viewOf({ service, state, version }: SetupRoutesDeps) {
     state: name,
     version,
     next: nextStep(done),
-    steps: SETUP_STEPS.map((step) => ({
+    steps: OFFERED_STEPS.map((step) => ({
       step,
       needed: (NEEDED_STEPS as readonly string[]).includes(step),
       done: done.includes(step),

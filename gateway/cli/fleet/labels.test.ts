@@ -61,7 +61,7 @@ describe('settings', () => {
       'federation_region_label=Europe',
     ];
     const many = await run('settings', 'set', ...listed);
-    expect(many.err).toContain('when the Console starts again');
+    expect(many.err).toContain('federation_role waits');
     expect(many.out.join('\n')).toMatch(/hooks\.example\.org, 10\.0\.0\.0\/8/);
     await run('settings', 'set', 'analytics_retention_days=');
     expect(live.fixture.settings.get().analyticsRetentionDays).toBe(90);

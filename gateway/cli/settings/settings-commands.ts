@@ -1,6 +1,7 @@
 // `service-console settings ...`: see every setting, one, or change some. A value is read as JSON where it is JSON, else as
 // text; a list may be written with commas.
 import type { Command } from 'commander';
+import type { Applies } from '../../../machines/console/settings/setting.ts';
 import {
   type CommandIo,
   clientOf,
@@ -16,7 +17,7 @@ type Setting = {
   readonly value: unknown;
   readonly default: unknown;
   readonly revision: number;
-  readonly applies: 'live' | 'next_start';
+  readonly applies: Applies;
   readonly about: string;
   readonly changed_at: string | null;
   readonly changed_by: string | null;
@@ -31,7 +32,7 @@ const VIEW: View<Setting> = {
     { head: 'NAME', read: ({ name }) => name },
     { head: 'VALUE', read: ({ value }) => textOf(value) },
     { head: 'DEFAULT', read: (one) => textOf(one.default) },
-    { head: 'APPLIES', read: ({ applies }) => (applies === 'live' ? 'at once' : 'at next start') },
+    { head: 'APPLIES', read: ({ applies }) => (applies === 'live' ? 'at once' : 'waits') },
     { head: 'REVISION', read: ({ revision }) => String(revision), wide: true },
     { head: 'CHANGED BY', read: (one) => one.changed_by ?? '-', wide: true },
     { head: 'ABOUT', read: ({ about }) => about, wide: true },
@@ -70,8 +71,9 @@ export function addSettingsCommands(program: Command, io: CommandIo): void {
         revisions: Object.fromEntries(changes.map(({ name, revision }) => [name, revision])),
       });
       const changed = answer.items.filter(({ name }) => changes.some((one) => one.name === name));
-      if (changed.some(({ applies }) => applies === 'next_start')) {
-        io.terminal.talk('Some of it counts when the Console starts again.');
+      for (const { name, applies } of changed) {
+        if (applies === 'live') continue;
+        io.terminal.talk(`${name} waits: this version keeps it and does not act on it yet.`);
       }
       printList(io.terminal, changed, VIEW, shown);
     });

@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
 import { mistakesOfFile } from '../../config/schema-mistakes.ts';
+import { HAS_QUEUE_SINK } from '../../config/settings.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 4_096 });
@@ -41,9 +42,15 @@ export async function answersFrom(path: string): Promise<SetupAnswers> {
   } catch (error) {
     throw new CommandFailure(EXIT.usage, `${path}: ${firstLineOf(error)}`);
   }
-  if (check.Check(value)) return value;
+  if (check.Check(value)) return withUsableBroker(value, path);
   const mistakes = mistakesOfFile(check.Errors(value));
   throw new CommandFailure(EXIT.usage, `${path} has mistakes:\n  ${mistakes.join('\n  ')}`);
+}
+
+function withUsableBroker(answers: SetupAnswers, path: string): SetupAnswers {
+  if (answers.broker === undefined || HAS_QUEUE_SINK) return answers;
+  const why = `${path}: broker: the queue sink is not available in this version`;
+  throw new CommandFailure(EXIT.usage, why, 'leave it out');
 }
 
 /** Asks a person for everything. */
@@ -62,7 +69,7 @@ export async function askForAnswers(url: string): Promise<SetupAnswers> {
   const base_url = await ask('Where do sensors and people reach this Console?', url);
   const database = await ask('Relational database: embedded, or its address', 'embedded');
   const analytics = await ask('Analytics database: embedded, or its address', 'embedded');
-  const broker = await ask('Broker of a queue (empty: none)', '');
+  const broker = HAS_QUEUE_SINK ? await ask('Broker of a queue (empty: none)', '') : '';
   const redis = await ask('Redis (empty: none)', '');
   const license = await ask('Path of the license file (empty: later)', '');
   const email = await ask('E-mail address of the administrator', '');

@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { SettingsService, SettingView } from '../../../actors/settings/settings-service.ts';
+import { APPLIES } from '../../../machines/console/settings/setting.ts';
 import {
   SECURITY_SETTINGS,
   SETTING_NAMES,
@@ -18,7 +19,7 @@ const Setting = Type.Object({
   value: Type.Unknown(),
   default: Type.Unknown(),
   revision: Type.Integer({ description: '0: nobody ever set it' }),
-  applies: Type.Enum(['live', 'next_start']),
+  applies: Type.Enum([...APPLIES]),
   about: Type.String(),
   schema: Type.Unknown({ description: 'JSON Schema of the value' }),
   changed_at: Nullable(Time),

@@ -62,7 +62,7 @@ function SettingForm({ setting }: { readonly setting: Setting }) {
         <p className="fs-quiet">{setting.about}</p>
         <p className="fs-meta">
           {TEXTS.default}: {textOf(setting.default)}
-          {setting.applies === 'next_start' && `; ${TEXTS.nextStart}`}
+          {setting.applies === 'waiting' && `; ${TEXTS.waiting}`}
           {setting.changed_at !== null && (
             <>
               ; {TEXTS.changed.toLowerCase()} <Ago at={setting.changed_at} /> {TEXTS.by}{' '}

@@ -12,7 +12,7 @@ export const SETTINGS_TEXTS = {
   save: 'Save',
   default: 'Default',
   toDefault: 'Back to the default',
-  nextStart: 'counts from the next start',
+  waiting: 'waits, nothing acts on it yet',
   changed: 'Changed',
   by: 'by',
   saved: 'Saved.',

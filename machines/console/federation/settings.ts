@@ -1,7 +1,7 @@
 // The settings that federation declares; `settings.rules.ts` joins them with the others. decision: D38
 import Type from 'typebox';
 import { SETTING_TEXT_MAX_CHARS } from '../../limits.ts';
-import { atStart, type SettingDefinitions } from '../settings/setting.ts';
+import { type SettingDefinitions, waiting } from '../settings/setting.ts';
 
 export const FEDERATION_ROLES = ['standalone', 'regional', 'central'] as const;
 type FederationRole = (typeof FEDERATION_ROLES)[number];
@@ -11,16 +11,16 @@ export const FEDERATION_SETTINGS = {
   federation_role: {
     schema: Type.Enum([...FEDERATION_ROLES]),
     default: ALONE,
-    ...atStart('How this Console takes part in a federation.'),
+    ...waiting('How this Console takes part in a federation.'),
   },
   federation_region: {
     schema: Type.String({ pattern: '^([a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)?$' }),
     default: '',
-    ...atStart('The identifier of this region.'),
+    ...waiting('The identifier of this region.'),
   },
   federation_region_label: {
     schema: Type.String({ maxLength: SETTING_TEXT_MAX_CHARS }),
     default: '',
-    ...atStart('The region as people read it.'),
+    ...waiting('The region as people read it.'),
   },
 } as const satisfies SettingDefinitions;

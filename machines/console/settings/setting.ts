@@ -1,8 +1,11 @@
 // How a capability declares a setting.
 import type { TSchema } from 'typebox';
 
-/** `live`: a change counts at once, everywhere; `next_start`: when the Console starts again. */
-export type Applies = 'live' | 'next_start';
+/**
+ * `live`: a change counts at once, everywhere; `waiting`: it is checked and kept, and this version does not act on it.
+ */
+export const APPLIES = ['live', 'waiting'] as const;
+export type Applies = (typeof APPLIES)[number];
 export type SettingDefinition = {
   readonly schema: TSchema;
   readonly default: unknown;
@@ -13,5 +16,9 @@ export type SettingDefinitions = Readonly<Record<string, SettingDefinition>>;
 
 /** A change counts at once, everywhere. */
 export const live = (about: string) => ({ applies: 'live', about }) as const;
-/** A change counts when the Console starts again. */
-export const atStart = (about: string) => ({ applies: 'next_start', about }) as const;
+/** A change is kept for a version that acts on it; whoever reads the setting is told so. */
+export const waiting = (about: string) =>
+  ({
+    applies: 'waiting',
+    about: `${about} It waits: this version keeps it and does not act on it yet.`,
+  }) as const;
