@@ -1,26 +1,4 @@
-// The bounds of tracing policies on a node, beside those of `machines/limits.ts`. The counts down to the bytes of a postfix are the
-// policy language's own. decision: D45
-export const POLICY_SELECTORS_MAX = 5;
-export const POLICY_ARGS_MAX = 5;
-export const POLICY_PIDS_MAX = 4;
-export const POLICY_VALUES_MAX = 4;
-export const POLICY_TEXT_MAX_BYTES = 256;
-export const POLICY_POSTFIX_MAX_BYTES = 128;
-export const POLICY_MESSAGE_MAX_CHARS = 256;
-export const POLICY_TAGS_MAX = 16;
-export const POLICY_TAG_MAX_CHARS = 128;
-export const POLICY_LABEL_MAX_CHARS = 64;
-export const POLICY_ACTIONS_MAX = 4;
-export const POLICY_BINARIES_MAX = 8;
-export const POLICY_CAPABILITY_FILTERS_MAX = 4;
-export const POLICY_HOOKS_MAX = 16;
-export const POLICIES_MAX = 64;
-export const POLICY_FILE_MAX_BYTES = 64 * 1_024;
-export const POLICY_SIDECAR_MAX_BYTES = 256;
-export const POLICY_YAML_DEPTH_MAX = 16;
-export const POLICY_REFUSALS_MAX = 20;
-
-// Of a Tetragon, which reads them by itself. decision: D46
+// The bounds of policies for a Tetragon, which reads them by itself. decision: D46
 export const TETRAGON_POLICY_CALL_TIMEOUT_MS = 30_000;
 export const TETRAGON_POLICIES_MAX = 1_024;
 export const TETRAGON_POLICY_MAX_BYTES = 1_048_576;

@@ -6,6 +6,7 @@ import { SystemFacts } from './enrollment.ts';
 import { RuntimeEvent } from './event.ts';
 import { SectionHash } from './inventory.ts';
 import { LossReport, LossStored } from './loss.ts';
+import { ContainmentReport, PolicyAnswer, PolicyReport } from './policy.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
 
 export const TRUST_STATES = [
@@ -54,6 +55,10 @@ const ListeningService = Type.Object({
 
 const SectionHashes = Type.Partial(
   Type.Object({ connections: SectionHash, listening_services: SectionHash }),
+);
+
+const StoredSections = Type.Partial(
+  Type.Object({ connections: SectionHash, listening_services: SectionHash, policy: SectionHash }),
 );
 
 /** Of a list that was shortened: how many there are on the node. */
@@ -156,6 +161,9 @@ export const HeartbeatRequest = Type.Object({
   system: SystemFacts,
   pipeline: PipelineReport,
   loss: Type.Optional(LossReport),
+  /** Absent while it is what the last answer named in `stored_sections.policy`. */
+  policy: Type.Optional(PolicyReport),
+  containment: Type.Optional(ContainmentReport),
   telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 
@@ -174,8 +182,9 @@ export const HeartbeatResponse = Type.Object({
   retry_after_ms: Type.Optional(Count),
   /** The newest loss report of this Sensor whose hours are stored. */
   loss_stored: Type.Optional(LossStored),
-  /** What is stored of the two lists; only a list that is named here by its hash may stay away. */
-  stored_sections: Type.Optional(SectionHashes),
+  /** What is stored of them; only what is named here by its hash may stay away. */
+  stored_sections: Type.Optional(StoredSections),
+  ...PolicyAnswer.properties,
 });
 
 export const EventsRequest = Type.Object({

@@ -1,7 +1,8 @@
 // The stream's frames: JSON text, one object with a `type`. An `ack` names exactly one batch, after its durable write.
 import Type from 'typebox';
+import { CONTAINMENT_REASON_MAX_CHARS } from '../policy/limits.ts';
 import { RuntimeEvent } from './event.ts';
-import { Count, InstanceId, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
+import { Count, InstanceId, Sequence, StreamId, Text, Timestamp, Uuid } from './scalars.ts';
 
 export const HelloFrame = Type.Object({
   type: Type.Literal('hello'),
@@ -49,7 +50,16 @@ export const RefreshFrame = Type.Object({
   what: Type.Array(Type.Enum(['policy', 'settings', 'certificate', 'inventory'])),
 });
 export const RevokedFrame = Type.Object({ type: Type.Literal('revoked') });
-export const ContainFrame = Type.Object({ type: Type.Enum(['contain', 'release']) });
+/** An order at once; the heartbeat's answer says the same until the node's report agrees. */
+export const ContainFrame = Type.Union([
+  Type.Object({
+    type: Type.Literal('contain'),
+    order_id: Uuid,
+    reason: Text(CONTAINMENT_REASON_MAX_CHARS),
+    until: Type.Optional(Timestamp),
+  }),
+  Type.Object({ type: Type.Literal('release'), order_id: Uuid }),
+]);
 export const RetryAfterFrame = Type.Object({
   type: Type.Literal('retry_after'),
   ms: Count,

@@ -1,4 +1,5 @@
 // Valid messages to begin with, as a Sensor would write them.
+const ORDER_ID = '01893a2b-1c2d-7e3f-8a4b-5c6d7e8f9a0b';
 const TIME = '2026-03-04T05:06:07.123456789Z';
 const ID = '0123456789abcdef0123456789abcdef';
 
@@ -183,7 +184,7 @@ export const downstreamFrames = [
   { type: 'refused', sequence: 3, code: 'sequence_conflict', detail: 'The number was used.' },
   { type: 'refresh', what: ['policy', 'certificate'] },
   { type: 'revoked' },
-  { type: 'contain' },
-  { type: 'release' },
+  { type: 'contain', order_id: ORDER_ID, reason: 'a test', until: TIME },
+  { type: 'release', order_id: ORDER_ID },
   { type: 'retry_after', ms: 500, sequence: 3 },
 ];

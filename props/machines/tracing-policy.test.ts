@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { parsePolicy } from '../../sensor/engine/policy/parse-policy.ts';
+import { parsePolicy } from '../../actors/runtime/parse-policy.ts';
 import {
   type ArgumentKind,
   CAPABILITIES,
@@ -11,7 +11,7 @@ import {
   type Policy,
   type PolicyHook,
   type PolicySelector,
-} from '../../sensor/engine/policy/policy.ts';
+} from '../../machines/policy/policy.ts';
 
 const KINDS: Readonly<Record<string, ArgumentKind>> = {
   int: 's32',

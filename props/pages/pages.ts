@@ -6,9 +6,10 @@ import { ERRORS } from '../../machines/errors.ts';
 import * as limits from '../../machines/limits.ts';
 import { INTERVALS } from '../../machines/limits.ts';
 import * as pipelineLimits from '../../machines/pipeline-limits.ts';
+import * as policyLimits from '../../machines/policy/limits.ts';
 import * as ebpfLimits from '../../machines/sensor/ebpf-limits.ts';
 import * as engineLimits from '../../machines/sensor/engine-limits.ts';
-import * as policyLimits from '../../machines/sensor/policy-limits.ts';
+import * as tetragonPolicyLimits from '../../machines/sensor/policy-limits.ts';
 import * as tetragonLimits from '../../machines/sensor/tetragon-limits.ts';
 import { filesLike, textOf } from '../tidy/files.ts';
 
@@ -18,6 +19,7 @@ export const LIMITS: Readonly<Record<string, unknown>> = {
   ...loopLimits,
   ...pipelineLimits,
   ...policyLimits,
+  ...tetragonPolicyLimits,
   ...tetragonLimits,
   ...ebpfLimits,
   ...engineLimits,

@@ -68,7 +68,7 @@ module.exports = {
       to: { path: '^(sensor|props|machines/sensor)/' },
     },
     only('sensor-imports-little', 'sensor', [
-      'machines/(wire|trust|sensor)/',
+      'machines/(wire|trust|policy|sensor)/',
       'machines/(intervals|limits|pipeline-limits|errors|unprovided)\\.ts$',
       'actors/runtime/',
       'sensor/',

@@ -6,6 +6,7 @@ import * as enrollment from '../../machines/wire/enrollment.ts';
 import * as event from '../../machines/wire/event.ts';
 import * as heartbeat from '../../machines/wire/heartbeat.ts';
 import * as inventory from '../../machines/wire/inventory.ts';
+import * as policy from '../../machines/wire/policy.ts';
 import * as scalars from '../../machines/wire/scalars.ts';
 import * as stream from '../../machines/wire/stream.ts';
 
@@ -17,6 +18,7 @@ export type Shape = {
   /** `Type.Never()`: nothing fits, so that the field must not be there. */
   readonly not?: Shape;
   readonly pattern?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -40,6 +42,7 @@ export const SCHEMAS: readonly Message[] = [
   event,
   heartbeat,
   inventory,
+  policy,
   scalars,
   stream,
 ]
@@ -61,6 +64,7 @@ export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
   if (shape.enum !== undefined) return fc.constantFrom(...shape.enum);
   if (shape.const !== undefined) return fc.constant(shape.const);
   const { minimum = -1e9, maximum = Number.MAX_SAFE_INTEGER } = shape;
+  if (shape.type === 'null') return fc.constant(null);
   if (shape.type === 'boolean') return fc.boolean();
   if (shape.type === 'integer') return fc.integer({ min: minimum, max: maximum });
   if (shape.type === 'number') {
@@ -68,7 +72,8 @@ export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
   }
   if (shape.type === 'string') {
     if (shape.pattern !== undefined) return fc.stringMatching(new RegExp(shape.pattern, 'u'));
-    return fc.string({ maxLength: Math.min(12, shape.maxLength ?? 12), unit: 'binary' });
+    const { minLength = 0, maxLength = 12 } = shape;
+    return fc.string({ minLength, maxLength: Math.min(12, maxLength), unit: 'binary' });
   }
   if (shape.type === 'array') {
     return fc.array(valuesOf(shape.items ?? {}), {
@@ -94,6 +99,8 @@ export function fits(shape: Shape, value: unknown): boolean {
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.const !== undefined) return value === shape.const;
   switch (shape.type) {
+    case 'null':
+      return value === null;
     case 'boolean':
       return typeof value === 'boolean';
     case 'integer':
@@ -118,7 +125,9 @@ function fitsNumber(shape: Shape, value: number): boolean {
 }
 
 function fitsText(shape: Shape, value: string): boolean {
-  if ([...value].length > (shape.maxLength ?? Number.POSITIVE_INFINITY)) return false;
+  const { length } = [...value];
+  if (length > (shape.maxLength ?? Number.POSITIVE_INFINITY)) return false;
+  if (length < (shape.minLength ?? 0)) return false;
   return shape.pattern === undefined || new RegExp(shape.pattern, 'u').test(value);
 }
 

@@ -1,9 +1,10 @@
 // A TracingPolicy: a policy this engine carries out, whose compiled lines hold nothing that ends a line or a word, or every
 // refusal with a place in the text.
-import { POLICY_REFUSALS_MAX } from '../../../machines/sensor/policy-limits.ts';
+
+import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
+import { POLICY_REFUSALS_MAX } from '../../../machines/policy/limits.ts';
 import { POLICY_NAME } from '../../../machines/trust/policy-signature.rules.ts';
 import { compilePolicy } from '../../../sensor/engine/policy/compile-policy.ts';
-import { parsePolicy } from '../../../sensor/engine/policy/parse-policy.ts';
 import { texts } from '../samples.ts';
 import { demand, demandSame, type FuzzTarget, lastWords } from '../target.ts';
 
@@ -15,11 +16,11 @@ const LINE =
 const target: FuzzTarget = {
   name: 'tracing-policy',
   modules: [
-    'sensor/engine/policy/located.ts',
-    'sensor/engine/policy/fields.ts',
-    'sensor/engine/policy/parse-policy.ts',
-    'sensor/engine/policy/read-arguments.ts',
-    'sensor/engine/policy/read-selectors.ts',
+    'actors/runtime/located-yaml.ts',
+    'machines/policy/fields.ts',
+    'machines/policy/read-policy.ts',
+    'machines/policy/read-arguments.ts',
+    'machines/policy/read-selectors.ts',
     'sensor/engine/policy/compile-policy.ts',
   ],
   form: 'text',

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
+import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
 import { compileFile, compilePolicy } from '../policy/compile-policy.ts';
-import { parsePolicy, sentenceOfRefusal } from '../policy/parse-policy.ts';
 import { launchBy, type Running, skipReason, stopEngine, until } from './engine-rig.ts';
 
 const refused = skipReason('hooks of the ebpf engine');

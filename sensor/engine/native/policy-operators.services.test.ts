@@ -8,8 +8,9 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
+import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
 import { compileFile, compilePolicy } from '../policy/compile-policy.ts';
-import { parsePolicy, sentenceOfRefusal } from '../policy/parse-policy.ts';
 import {
   type Running,
   skipReason,

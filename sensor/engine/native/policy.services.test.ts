@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
+import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
 import { normalise } from '../../pipeline/normalise.ts';
 import { createProcessCache } from '../../pipeline/process-cache.ts';
 import { compileFile, compilePolicy } from '../policy/compile-policy.ts';
-import { parsePolicy, sentenceOfRefusal } from '../policy/parse-policy.ts';
 import { type Running, skipReason, startEngine, stopEngine, until } from './engine-rig.ts';
 
 const refused = skipReason('policies in the kernel');

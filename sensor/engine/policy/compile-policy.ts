@@ -1,6 +1,6 @@
 // From policies to the file the engine reads: a word after another, a line for each thing, and `%XX` for every byte of a
 // text that is not plain. The last line is `end`, so that a torn file is known for one. decision: D45
-import type { Policy, PolicyHook, PolicySelector } from './policy.ts';
+import type { Policy, PolicyHook, PolicySelector } from '../../../machines/policy/policy.ts';
 
 /** The lines of one policy; `digest` tells its versions apart. */
 export function compilePolicy(policy: Policy, digest: string): string {

@@ -1,5 +1,6 @@
 // From what was found in the folder to what the engine is given: read, named as its file is, compiled. The reader of YAML
 // is loaded only when there is a policy, because this program lives on every node. decision: D45
+import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
 import type { FoundPolicy } from './policy-files.ts';
 
 export type JudgedPolicy =
@@ -18,8 +19,8 @@ const REASON_MAX_CHARS = 512;
 export async function judgePolicy(found: FoundPolicy): Promise<JudgedPolicy> {
   if (!found.ok) return found;
   const { name, digest, isUnsigned } = found;
-  const [{ parsePolicy, sentenceOfRefusal }, { compilePolicy }] = await Promise.all([
-    import('./parse-policy.ts'),
+  const [{ parsePolicy }, { compilePolicy }] = await Promise.all([
+    import('../../../actors/runtime/parse-policy.ts'),
     import('./compile-policy.ts'),
   ]);
   const result = parsePolicy(found.yaml);

@@ -7,7 +7,8 @@ import {
   POLICIES_MAX,
   POLICY_FILE_MAX_BYTES,
   POLICY_SIDECAR_MAX_BYTES,
-} from '../../../machines/sensor/policy-limits.ts';
+  SIGNING_KEYS_MAX_BYTES,
+} from '../../../machines/policy/limits.ts';
 import { POLICY_NAME, sidecarCase } from '../../../machines/trust/policy-signature.rules.ts';
 import { errorCode, type Files } from '../../state-directory/file-port.ts';
 import { STATE_FILES } from '../../state-directory/identity.ts';
@@ -17,7 +18,6 @@ export const POLICY_FOLDER = 'compiled-policies';
 const ENDING = '.yaml';
 const OTHER_ENDINGS = /\.(yml|json)$/;
 const WRITABLE_BY_OTHERS = 0o022;
-const KEY_MAX_BYTES = 4_096;
 
 export type FoundPolicy =
   | {
@@ -59,9 +59,11 @@ export async function readPolicyFiles(
   if (names.length === 0) return [];
   const refused = await whyNotFolder(files, folder);
   if (refused !== undefined) return names.map((one) => refuse(one, refused));
-  const key = await readSmall(files, join(stateDir, STATE_FILES.policyKey), KEY_MAX_BYTES).catch(
-    () => null,
-  );
+  const key = await readSmall(
+    files,
+    join(stateDir, STATE_FILES.policyKey),
+    SIGNING_KEYS_MAX_BYTES,
+  ).catch(() => null);
   const found: FoundPolicy[] = [];
   for (const [place, entry] of names.entries()) {
     if (place < bounds.policiesMax) {

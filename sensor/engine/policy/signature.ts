@@ -1,6 +1,6 @@
-// Whether a policy's sidecar is by the key this node got when it enrolled. Ed25519 as RFC 8032 has it: of the keys and
+// Whether a policy's sidecar is by a key this node trusts: the one it got when it enrolled, or what came after it. Ed25519 as RFC 8032 has it: of the keys and
 // signatures that only some libraries take, none. decision: D45
-import { createHash, createPublicKey } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { policyMessage } from '../../../machines/trust/policy-signature.rules.ts';
 
 // On one line, or wrapped at 64 characters as `openssl base64` does.
@@ -10,21 +10,22 @@ type Signed = {
   readonly name: string;
   readonly yaml: Uint8Array;
   readonly sidecar: string;
+  /** `policy-signing.pub`: one or more keys. */
   readonly keyPem: string;
 };
 
 /** Undefined when the signature is genuine; otherwise why it is not taken. Never rejects. */
 export async function whyNotGenuine(given: Signed): Promise<string | undefined> {
-  const key = rawKey(given.keyPem);
-  if (key === null) return 'policy-signing.pub holds no Ed25519 key';
+  const { policyKeysOf, signerOf } = await import('../../../actors/runtime/policy-keys.ts');
+  const keys = policyKeysOf(given.keyPem);
+  if (keys.length === 0) return 'policy-signing.pub holds no Ed25519 key';
   if (!SIDECAR.test(given.sidecar)) return 'the sidecar holds no signature in base64';
   const text = given.sidecar.replaceAll(/[\r\n]/g, '');
   const signature = Buffer.from(text, 'base64');
   // The last character has bits to spare: one text for one signature.
   if (signature.toString('base64') !== text) return 'the sidecar holds no signature in base64';
   try {
-    const { isGenuineEd25519 } = await import('../../../actors/runtime/ed25519.ts');
-    if (isGenuineEd25519(signature, policyMessage(given.name, given.yaml), key)) return undefined;
+    if (signerOf(signature, policyMessage(given.name, given.yaml), keys) !== null) return undefined;
   } catch {
     // A name that is none.
   }
@@ -48,14 +49,4 @@ export function rememberVerdicts(max: number): typeof whyNotGenuine {
     }
     return known.get(id);
   };
-}
-
-function rawKey(pem: string): Uint8Array | null {
-  try {
-    const key = createPublicKey(pem);
-    if (key.asymmetricKeyType !== 'ed25519') return null;
-    return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 // YAML read into a tree whose every node knows where it stands, so that a refusal can name the field, line and column.
-// Bounded before and while it is read: size, depth, no aliases, no anchors, no tags, one document, no name twice.
+// Both programs read with it. Bounded before and while it is read: size, depth, no aliases, no anchors, no tags, one document, no name twice.
 import {
   type Document,
   isAlias,
@@ -14,25 +14,8 @@ import {
   POLICY_FILE_MAX_BYTES,
   POLICY_REFUSALS_MAX,
   POLICY_YAML_DEPTH_MAX,
-} from '../../../machines/sensor/policy-limits.ts';
-
-/** Why a policy is not taken: the field's path from the document's root and its place in the text. */
-export type PolicyRefusal = {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  readonly reason: string;
-};
-type Place = Omit<PolicyRefusal, 'reason'>;
-export type Located = Place &
-  (
-    | { readonly kind: 'scalar'; readonly value: unknown; readonly source: string }
-    | { readonly kind: 'list'; readonly items: readonly Located[] }
-    | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Located> }
-  );
-export type LocatedResult =
-  | { readonly ok: true; readonly root: Located }
-  | { readonly ok: false; readonly refusals: readonly PolicyRefusal[] };
+} from '../../machines/policy/limits.ts';
+import type { Located, LocatedResult, Place } from '../../machines/policy/located.ts';
 
 const START: Place = { path: '', line: 1, column: 1 };
 
@@ -64,7 +47,8 @@ export function readLocated(text: string): LocatedResult {
     if (broken.length > 0) {
       const refusals = broken.slice(0, POLICY_REFUSALS_MAX).map((error) => {
         const { line, col } = lines.linePos(error.pos[0]);
-        return { path: '', line, column: col, reason: error.message.slice(0, 200) };
+        const reason = error.message.slice(0, 200);
+        return { path: '', line, column: col, reason, code: 'invalid' as const };
       });
       return { ok: false, refusals };
     }
@@ -79,7 +63,7 @@ export function readLocated(text: string): LocatedResult {
 const TOO_DEEP = `it is nested deeper than ${POLICY_YAML_DEPTH_MAX} levels`;
 
 function refusal(place: Place, reason: string): LocatedResult {
-  return { ok: false, refusals: [{ ...place, reason }] };
+  return { ok: false, refusals: [{ ...place, reason, code: 'invalid' }] };
 }
 
 // Brackets that nest cost the reader far more than their bytes; they are counted first, roughly and cheaply.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
+import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
 import { compileFile, compilePolicy } from './compile-policy.ts';
-import { parsePolicy, sentenceOfRefusal } from './parse-policy.ts';
 
 const WRITE = `apiVersion: cilium.io/v1alpha1
 kind: TracingPolicy

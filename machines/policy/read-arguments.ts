@@ -1,12 +1,7 @@
 // The arguments of a hook and what they may be compared with.
+
 import {
-  POLICY_ARGS_MAX,
-  POLICY_LABEL_MAX_CHARS,
-  POLICY_POSTFIX_MAX_BYTES,
-  POLICY_TEXT_MAX_BYTES,
-  POLICY_VALUES_MAX,
-} from '../../../machines/sensor/policy-limits.ts';
-import {
+  bytesOf,
   type Fields,
   fieldsOf,
   itemsOf,
@@ -16,6 +11,13 @@ import {
   textOf,
   wholeOf,
 } from './fields.ts';
+import {
+  POLICY_ARGS_MAX,
+  POLICY_LABEL_MAX_CHARS,
+  POLICY_POSTFIX_MAX_BYTES,
+  POLICY_TEXT_MAX_BYTES,
+  POLICY_VALUES_MAX,
+} from './limits.ts';
 import type { Located } from './located.ts';
 import type {
   ArgumentKind,
@@ -51,6 +53,13 @@ const KIND_OF_TYPE: Readonly<Record<string, ArgumentKind>> = {
   linux_binprm: 'binprm',
   auto: 'auto',
 };
+/** The language's other types, which other engines read. */
+const OTHER_TYPES: ReadonlySet<string> = new Set([
+  ...['skb', 'sock', 'sockaddr', 'socket', 'filename', 'path', 'dentry', 'nop', 'bpf_attr'],
+  ...['bpf_map', 'bpf_prog', 'bpf_cmd', 'perf_event', 'user_namespace', 'capability', 'kiocb'],
+  ...['iov_iter', 'char_iovec', 'cred', 'load_info', 'module', 'syscall64', 'kernel_cap_t'],
+  ...['cap_inheritable', 'cap_permitted', 'cap_effective', 'data_loc', 'net_device', 'int32_arr'],
+]);
 const KERNEL_KINDS: readonly ArgumentKind[] = ['file', 'binprm'];
 const CALL_INDEX_MAX = 5;
 const FIELD_INDEX_MAX = 63;
@@ -111,10 +120,21 @@ function kindOf(
   const type = textOf(at, refuse, POLICY_LABEL_MAX_CHARS);
   if (type === undefined) return undefined;
   const kind = Object.hasOwn(KIND_OF_TYPE, type) ? KIND_OF_TYPE[type] : undefined;
-  if (kind === undefined) return refuse(at, `the ebpf engine cannot read the type ${type}`);
-  if (kind === 'auto' && hook.kind !== 'tracepoint') {
-    return refuse(at, 'only the arguments of a tracepoint are described by the kernel');
+  if (kind === undefined) {
+    if (!OTHER_TYPES.has(type)) return refuse(at, `there is no type ${type}`);
+    return refuse(at, `the ebpf engine cannot read the type ${type}`, 'engine_cannot');
   }
+  if (kind === 'auto' && hook.kind !== 'tracepoint') {
+    return refuse(
+      at,
+      'only the arguments of a tracepoint are described by the kernel',
+      'engine_cannot',
+    );
+  }
+  // A hook this engine does not have is refused as such; what stands in it is for an engine that has it.
+  const isOther =
+    hook.event === '' || (hook.kind === 'lsm' && !Object.hasOwn(LSM_HOOKS, hook.event));
+  if (isOther) return kind;
   if (hook.kind === 'lsm' ? LSM_HOOKS[hook.event] !== kind : KERNEL_KINDS.includes(kind)) {
     return refuse(at, `${hook.event} has no argument of the type ${type}`);
   }
@@ -142,6 +162,14 @@ const NUMBER_OPERATORS: Readonly<Record<string, Operator>> = {
   NotInRange: { operator: 'range', isNot: true },
 };
 
+/** The language's other operators, which other engines honour. */
+const OTHER_OPERATORS: ReadonlySet<string> = new Set([
+  ...['SAddr', 'NotSAddr', 'DAddr', 'NotDAddr', 'SPort', 'NotSPort', 'DPort', 'NotDPort'],
+  ...['SPortPriv', 'NotSPortPriv', 'DPortPriv', 'NotDPortPriv', 'Protocol', 'Family', 'State'],
+  ...['InMap', 'NotInMap', 'CapabilitiesGained', 'SubString', 'SubStringIgnCase'],
+  ...['FileType', 'NotFileType'],
+]);
+
 /** Reads one item of `matchArgs`. */
 export function readMatch(
   at: Located,
@@ -166,7 +194,8 @@ export function readMatch(
   const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
   if (operator === undefined) {
     const fits = Object.keys(operators).join(', ');
-    return refuse(operatorAt ?? at, `of this argument the ebpf engine honours ${fits}`);
+    const code = OTHER_OPERATORS.has(name) ? 'engine_cannot' : 'invalid';
+    return refuse(operatorAt ?? at, `of this argument the ebpf engine honours ${fits}`, code);
   }
   const read = values.flatMap((value) =>
     isNumber
@@ -204,7 +233,7 @@ export function readText(
   const max = operator === 'postfix' ? POLICY_POSTFIX_MAX_BYTES : POLICY_TEXT_MAX_BYTES;
   const text = textOf(at, refuse, max);
   if (text === undefined) return undefined;
-  return Buffer.byteLength(text) <= max ? text : refuse(at, `must have at most ${max} bytes`);
+  return bytesOf(text) <= max ? text : refuse(at, `must have at most ${max} bytes`);
 }
 
 const NUMBER = /^(-?(?:0|[1-9]\d{0,19})|0x[0-9a-fA-F]{1,16}|0[0-7]{1,22})$/;

@@ -1,14 +1,5 @@
 // The selectors of a hook: whom they fit, and what is done then.
-import { constants } from 'node:os';
-import {
-  POLICY_ACTIONS_MAX,
-  POLICY_ARGS_MAX,
-  POLICY_BINARIES_MAX,
-  POLICY_CAPABILITY_FILTERS_MAX,
-  POLICY_PIDS_MAX,
-  POLICY_SELECTORS_MAX,
-  POLICY_VALUES_MAX,
-} from '../../../machines/sensor/policy-limits.ts';
+
 import {
   choiceOf,
   type Fields,
@@ -20,6 +11,16 @@ import {
   refuseFlags,
   wholeOf,
 } from './fields.ts';
+import {
+  POLICY_ACTIONS_MAX,
+  POLICY_ARGS_MAX,
+  POLICY_BINARIES_MAX,
+  POLICY_CAPABILITY_FILTERS_MAX,
+  POLICY_PIDS_MAX,
+  POLICY_SELECTORS_MAX,
+  POLICY_VALUES_MAX,
+} from './limits.ts';
+import { EPERM, SIGNALS } from './linux-numbers.ts';
 import type { Located } from './located.ts';
 import {
   CAPABILITIES,
@@ -34,8 +35,7 @@ import { readMatch, readText } from './read-arguments.ts';
 
 const PID_MAX = 4_194_304;
 const INODE_MAX = 4_294_967_295;
-const SIGKILL = 9;
-const SIGNAL_MAX = 64;
+
 const ERRNO_MAX = 4_095;
 const OUTSIDE = [
   'matchReturnArgs',
@@ -246,18 +246,19 @@ function readAction(
   const errorAt = fields.get('argError');
   if (signalAt !== undefined && action !== 'Signal') refuse(signalAt, 'only Signal has a signal');
   if (errorAt !== undefined && action !== 'Override') refuse(errorAt, 'only Override has an error');
-  if (ACTIONS_OUTSIDE.includes(action)) refuse(at, 'the ebpf engine cannot honour it');
+  if (ACTIONS_OUTSIDE.includes(action))
+    refuse(at, 'the ebpf engine cannot honour it', 'engine_cannot');
   if (action === 'NoPost') return { isSilent: true };
-  if (action === 'Sigkill') return { signal: SIGKILL };
+  if (action === 'Sigkill') return { signal: SIGNALS.SIGKILL };
   if (action === 'Signal') {
-    const signal = needed(wholeOf(signalAt, refuse, [1, SIGNAL_MAX]), fields, 'argSig');
+    const signal = needed(wholeOf(signalAt, refuse, [1, SIGNALS.SIGRTMAX]), fields, 'argSig');
     return { signal: signal ?? 0 };
   }
   if (action !== 'Override') return {};
   if (kind !== 'lsm') {
-    refuse(at, 'only a hook of the LSM can answer in the place of the kernel');
+    refuse(at, 'only a hook of the LSM can answer in the place of the kernel', 'engine_cannot');
     return {};
   }
   const error = needed(wholeOf(errorAt, refuse, [-ERRNO_MAX, -1]), fields, 'argError');
-  return { override: error === undefined ? constants.errno.EPERM : -error };
+  return { override: error === undefined ? EPERM : -error };
 }

@@ -1,13 +1,8 @@
-// From the text of a TracingPolicy to what the `ebpf` engine carries out. Whatever it cannot honour is refused with the
-// field and its place, never left out: a policy that is in force does all that it says. decision: D45
-import {
-  POLICY_HOOKS_MAX,
-  POLICY_MESSAGE_MAX_CHARS,
-  POLICY_TAG_MAX_CHARS,
-  POLICY_TAGS_MAX,
-} from '../../../machines/sensor/policy-limits.ts';
-import { POLICY_NAME } from '../../../machines/trust/policy-signature.rules.ts';
-import { MONITORED_TAG } from '../../../machines/wire/event.ts';
+// From the document of a TracingPolicy to what the `ebpf` engine carries out. Whatever it cannot honour is refused with the
+// field and its place, never left out: a policy that is in force does all that it says. decision: D45, D80
+
+import { POLICY_NAME } from '../trust/policy-signature.rules.ts';
+import { MONITORED_TAG } from '../wire/event.ts';
 import {
   collectRefusals,
   type Fields,
@@ -19,7 +14,13 @@ import {
   refuseFlags,
   textOf,
 } from './fields.ts';
-import { type Located, type PolicyRefusal, readLocated } from './located.ts';
+import {
+  POLICY_HOOKS_MAX,
+  POLICY_MESSAGE_MAX_CHARS,
+  POLICY_TAG_MAX_CHARS,
+  POLICY_TAGS_MAX,
+} from './limits.ts';
+import type { Located, PolicyRefusal } from './located.ts';
 import type { Policy, PolicyHook } from './policy.ts';
 import { LSM_HOOKS, readArguments } from './read-arguments.ts';
 import { readSelectors } from './read-selectors.ts';
@@ -30,6 +31,7 @@ export type PolicyResult =
 
 const NAME_MAX_CHARS = 256;
 const SYSTEM_CALL = /^(?:__x64_)?sys_([a-z][a-z0-9_]{0,39})$/;
+const KERNEL_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,127}$/;
 const TRACE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 const COMMON = ['args', 'selectors', 'message', 'tags'];
 const SPEC_OUTSIDE = [
@@ -45,22 +47,15 @@ const SPEC_OUTSIDE = [
   'selectorsMacros',
 ];
 
-/** Reads a policy, or says everything that is wrong with it. Never throws. */
-export function parsePolicy(text: string): PolicyResult {
-  const read = readLocated(text);
-  if (!read.ok) return read;
+/** Reads a document as a policy, or says everything that is wrong with it. Never throws. */
+export function readPolicy(root: Located): PolicyResult {
   const { list, refuse } = collectRefusals();
-  const policy = readPolicy(read.root, refuse);
+  const policy = policyOf(root, refuse);
   if (list.length > 0 || policy === undefined) return { ok: false, refusals: list };
   return { ok: true, policy };
 }
 
-/** One line for people: what is refused, and where. */
-export function sentenceOfRefusal({ path, line, column, reason }: PolicyRefusal): string {
-  return `${path === '' ? '' : `${path}: `}${reason} (line ${line}, column ${column})`;
-}
-
-function readPolicy(root: Located, refuse: Refuse): Policy | undefined {
+function policyOf(root: Located, refuse: Refuse): Policy | undefined {
   const top = fieldsOf(root, refuse, { known: ['apiVersion', 'kind', 'metadata', 'spec'] });
   readWord(top, 'apiVersion', 'cilium.io/v1alpha1');
   readWord(top, 'kind', 'TracingPolicy');
@@ -125,7 +120,7 @@ function readMode(spec: Fields): Policy['mode'] {
     const value = needed(textOf(option.get('value'), spec.refuse, NAME_MAX_CHARS), option, 'value');
     if (name === undefined || value === undefined) continue;
     if (name !== 'policy-mode') {
-      spec.refuse(nameAt ?? item, 'the ebpf engine cannot honour this option');
+      spec.refuse(nameAt ?? item, 'the ebpf engine cannot honour this option', 'engine_cannot');
     } else if (mode !== null) {
       spec.refuse(nameAt ?? item, 'policy-mode stands here twice');
     } else if (value === 'monitor' || value === 'enforce') {
@@ -150,13 +145,19 @@ function readCall(at: Located, refuse: Refuse): PolicyHook {
   const syscallAt = fields.get('syscall');
   // The language takes it for true when it is left out.
   if (syscallAt !== undefined && !flagOf(syscallAt, refuse)) {
-    refuse(syscallAt, 'the ebpf engine hooks system calls only');
+    refuse(syscallAt, 'the ebpf engine hooks system calls only', 'engine_cannot');
   }
   const callAt = fields.get('call');
   const call = needed(textOf(callAt, refuse, NAME_MAX_CHARS), fields, 'call');
   const event = call === undefined ? undefined : SYSTEM_CALL.exec(call)?.[1];
-  if (call !== undefined && event === undefined) {
-    refuse(callAt ?? at, 'the ebpf engine hooks system calls only, such as sys_write');
+  if (call !== undefined && !KERNEL_NAME.test(call)) {
+    refuse(callAt ?? at, 'is not the name of a function of the kernel');
+  } else if (call !== undefined && event === undefined) {
+    refuse(
+      callAt ?? at,
+      'the ebpf engine hooks system calls only, such as sys_write',
+      'engine_cannot',
+    );
   }
   return withCommon(fields, { kind: 'call', category: 'syscalls', event: event ?? '' });
 }
@@ -181,9 +182,11 @@ function readLsm(at: Located, refuse: Refuse): PolicyHook {
   const fields = fieldsOf(at, refuse, { known: [...COMMON, 'hook'] });
   const hookAt = fields.get('hook');
   const event = needed(textOf(hookAt, refuse, NAME_MAX_CHARS), fields, 'hook');
-  if (event !== undefined && !Object.hasOwn(LSM_HOOKS, event)) {
+  if (event !== undefined && !KERNEL_NAME.test(event)) {
+    refuse(hookAt ?? at, 'is not the name of a hook of the LSM');
+  } else if (event !== undefined && !Object.hasOwn(LSM_HOOKS, event)) {
     const known = Object.keys(LSM_HOOKS).join(' and ');
-    refuse(hookAt ?? at, `of the LSM the ebpf engine hooks ${known} only`);
+    refuse(hookAt ?? at, `of the LSM the ebpf engine hooks ${known} only`, 'engine_cannot');
   }
   return withCommon(fields, { kind: 'lsm', category: 'lsm', event: event ?? '' });
 }

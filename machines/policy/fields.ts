@@ -1,15 +1,16 @@
 // Strict reading of a located tree: every field is asked for by name, and what nobody asked for is refused. Refusals are
 // collected, so that an author sees all of them at once.
-import { POLICY_REFUSALS_MAX } from '../../../machines/sensor/policy-limits.ts';
-import type { Located, PolicyRefusal } from './located.ts';
+import { POLICY_REFUSALS_MAX } from './limits.ts';
+import type { Located, PolicyRefusal, RefusalCode } from './located.ts';
 
-export type Refuse = (at: Located, reason: string) => undefined;
+/** Without a code it is `invalid`. */
+export type Refuse = (at: Located, reason: string, code?: RefusalCode) => undefined;
 export type Refusals = { readonly list: readonly PolicyRefusal[]; readonly refuse: Refuse };
 
 export function collectRefusals(): Refusals {
   const list: PolicyRefusal[] = [];
-  const refuse: Refuse = ({ path, line, column }, reason) => {
-    if (list.length < POLICY_REFUSALS_MAX) list.push({ path, line, column, reason });
+  const refuse: Refuse = ({ path, line, column }, reason, code = 'invalid') => {
+    if (list.length < POLICY_REFUSALS_MAX) list.push({ path, line, column, reason, code });
     return undefined;
   };
   return { list, refuse };
@@ -34,12 +35,11 @@ export function fieldsOf(
   }
   for (const [name, value] of at.entries) {
     if (names.known.includes(name)) continue;
-    refuse(
-      value,
-      names.notHonoured?.includes(name) === true
-        ? 'the ebpf engine cannot honour it'
-        : 'there is no such field',
-    );
+    if (names.notHonoured?.includes(name) === true) {
+      refuse(value, 'the ebpf engine cannot honour it', 'engine_cannot');
+    } else {
+      refuse(value, 'there is no such field');
+    }
   }
   return { at, get: (name) => at.entries.get(name), refuse };
 }
@@ -103,6 +103,13 @@ export function choiceOf<T extends string>(
   return found ?? refuse(at, `must be one of ${words.join(', ')}`);
 }
 
+const encoder = new TextEncoder();
+
+/** How many bytes a text has as UTF-8. */
+export function bytesOf(text: string): number {
+  return encoder.encode(text).length;
+}
+
 /** The items of a list of at most `max`; absent is none. */
 export function itemsOf(
   at: Located | undefined,
@@ -135,7 +142,7 @@ export function refuseFlags(fields: Fields, names: readonly string[]): void {
   for (const name of names) {
     const at = fields.get(name);
     if (at !== undefined && flagOf(at, fields.refuse)) {
-      fields.refuse(at, 'the ebpf engine cannot honour it');
+      fields.refuse(at, 'the ebpf engine cannot honour it', 'engine_cannot');
     }
   }
 }
