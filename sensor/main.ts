@@ -4,6 +4,7 @@ import { createLogger } from '../actors/runtime/json-log.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runNode } from './actors/node.actor.ts';
 import type { NodePorts } from './actors/node-ports.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
 import type { EngineWish } from './engine/choice.ts';
@@ -70,6 +71,7 @@ export async function runSensor(
         },
       }),
     },
+    capabilities: CAPABILITIES,
     readToken,
   });
   const stop = (): void => run.stop();

@@ -74,12 +74,18 @@ export type UpstreamFrame =
   | Type.Static<typeof PongFrame>
   | Type.Static<typeof StatusFrame>
   | Type.Static<typeof GoodbyeFrame>;
-export type DownstreamFrame =
-  | Type.Static<typeof WelcomeFrame>
-  | Type.Static<typeof PingFrame>
-  | Type.Static<typeof AckFrame>
-  | Type.Static<typeof RefuseFrame>
-  | Type.Static<typeof RefreshFrame>
-  | Type.Static<typeof RevokedFrame>
-  | Type.Static<typeof ContainFrame>
-  | Type.Static<typeof RetryAfterFrame>;
+/** Every frame a Console sends, by its type. */
+export const DOWNSTREAM_FRAMES = {
+  welcome: WelcomeFrame,
+  ping: PingFrame,
+  ack: AckFrame,
+  refused: RefuseFrame,
+  refresh: RefreshFrame,
+  revoked: RevokedFrame,
+  contain: ContainFrame,
+  release: ContainFrame,
+  retry_after: RetryAfterFrame,
+} as const;
+export type DownstreamFrame = Type.Static<
+  (typeof DOWNSTREAM_FRAMES)[keyof typeof DOWNSTREAM_FRAMES]
+>;

@@ -18,8 +18,8 @@ import sensorProcess from '../../actors/runtime/sensor-process.json' with { type
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { STREAM_TICK_MS } from '../../machines/limits.ts';
-import { startCollector } from '../../sensor/actors/collector.ts';
 import { emptyFacts } from '../../sensor/actors/facts.ts';
+import { startCollector } from '../../sensor/capabilities/collection/collector.ts';
 import { diskExport } from '../../sensor/engine/export-files.ts';
 import { createPipeline } from '../../sensor/pipeline/pipeline.ts';
 import { openSpool } from '../../sensor/spool/spool.ts';

@@ -7,6 +7,8 @@ import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type NodeRun, runNode } from '../../sensor/actors/node.actor.ts';
+import { CAPABILITIES } from '../../sensor/capabilities.ts';
+import type { SensorCapability } from '../../sensor/capability.ts';
 import { loadConfig } from '../../sensor/config/config.ts';
 import type { EngineLauncher } from '../../sensor/engine/engine-launcher.ts';
 import { joinPorts } from '../../sensor/main.ts';
@@ -32,7 +34,11 @@ export type RunningSensor = {
   readonly stateDir: string;
   /** Milliseconds the Sensor's wall clock is ahead of ours. */
   aheadMs: number;
-  start(options?: { readonly files?: Files; readonly engine?: EngineLauncher }): Promise<NodeRun>;
+  start(options?: {
+    readonly files?: Files;
+    readonly engine?: EngineLauncher;
+    readonly capabilities?: readonly SensorCapability[];
+  }): Promise<NodeRun>;
   /** Ends the run and waits for it. */
   stop(): Promise<void>;
   /** Writes lines into the engine's export. */
@@ -56,7 +62,7 @@ export async function makeSensor(
     peer,
     stateDir,
     aheadMs: 0,
-    async start({ files = diskFiles, engine } = {}) {
+    async start({ files = diskFiles, engine, capabilities = CAPABILITIES } = {}) {
       const loaded = await loadConfig(
         { SERVICE_SENSOR_STATE_DIR: stateDir, SERVICE_SENSOR_CONSOLE_URL: peer.url },
         {
@@ -77,6 +83,7 @@ export async function makeSensor(
         bootId: 'boot',
         system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
         ports: { ...joinPorts(stateDir), files, ...(engine && { engine }) },
+        capabilities,
         readToken: async () => formatSecret('enrollment', randomBytes(32)),
       });
       runs.push(run);

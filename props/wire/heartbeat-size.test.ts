@@ -8,9 +8,10 @@ import { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import { emptyFacts } from '../../sensor/actors/facts.ts';
-import { engineWithin, heartbeatText } from '../../sensor/actors/heartbeat-body.ts';
-import { createLossReporter } from '../../sensor/actors/loss-reporter.ts';
-import { createSocketReport } from '../../sensor/actors/socket-report.ts';
+import { heartbeatText, membersText } from '../../sensor/actors/heartbeat-body.ts';
+import { engineWithin } from '../../sensor/capabilities/engine/engine-within.ts';
+import { createLossReporter } from '../../sensor/capabilities/losses/loss-reporter.ts';
+import { createSocketReport } from '../../sensor/capabilities/telemetry/socket-report.ts';
 import { createFlowTable } from '../../sensor/telemetry/flows.ts';
 import { eventLike } from '../pipeline/event-like.ts';
 
@@ -89,24 +90,25 @@ function bodyOf(unit: string, counts: { sockets: number; flows: number; engine: 
   const parts = {
     ...{ facts, bootId: textOf(unit, 64), version: textOf(unit, 64), now: () => Date.parse(AT) },
     config: { flavor: 'standard', declaredRole: textOf(unit, 64) },
-    losses: createLossReporter('0'.repeat(16)),
     system: {
       ...{ os_name: textOf(unit, 128), os_version: textOf(unit, 128) },
       ...{ architecture: textOf(unit, 64), kernel_version: textOf(unit, 256) },
     },
-    spool: {
-      ...{ streamId: '0'.repeat(32), depth: () => MOST, discarded: () => MOST },
-      ledger: () => ledger,
-    },
+    spool: { streamId: '0'.repeat(32), depth: () => MOST, discarded: () => MOST },
   };
   const lines = linesOf(unit);
   return heartbeatText(parts as unknown as Parameters<typeof heartbeatText>[0], {
-    engine: engineWithin(engineOf(unit, counts.engine)),
     batch: { channel: 'heartbeat', sequence: 1, lines, events: [], isFull: true },
     sequence: 1,
-    resources: { cpu_percent: 1, memory_bytes: MOST },
-    sockets: createSocketReport().next(socketsOf(unit, counts.sockets)),
-    flows: flowsOf(unit, counts.flows).report().flows,
+    announced: ['events.zstd', 'inventory.delta', 'stream.v1'],
+    told: [
+      createSocketReport().next(socketsOf(unit, counts.sockets)),
+      membersText({ resources: { cpu_percent: 1, memory_bytes: MOST } }),
+      membersText({ engine: engineWithin(engineOf(unit, counts.engine)) }),
+      membersText({ flows: flowsOf(unit, counts.flows).report().flows }),
+      membersText({ trust: facts.trust }),
+      membersText({ loss: createLossReporter('0'.repeat(16)).next(ledger) }),
+    ],
   });
 }
 

@@ -11,9 +11,11 @@ import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { InventoryRequest } from '../../machines/wire/inventory.ts';
 import { stableTextOf } from '../../machines/wire/inventory-text.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
-import { startInventory } from '../../sensor/actors/inventory.ts';
 import type { Parts } from '../../sensor/actors/parts.ts';
-import { createSocketReport } from '../../sensor/actors/socket-report.ts';
+import { habitsGroup } from '../../sensor/capabilities/collection/collection.ts';
+import { startInventory } from '../../sensor/capabilities/inventory/inventory-sender.ts';
+import { createSocketReport } from '../../sensor/capabilities/telemetry/socket-report.ts';
+import { readSections } from '../../sensor/capabilities/telemetry/telemetry.ts';
 import { portOf } from '../../storage/memory/plumbing/unsafe-port-of.ts';
 import { inventoryCalls } from '../../storage/memory/telemetry/inventory-store.ts';
 import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
@@ -72,13 +74,6 @@ function joined() {
   });
   let turn: () => void = () => undefined;
   const parts = {
-    ports: {
-      telemetry: {
-        sockets: async () => ({ connections: [...node.connections], listening_services: [] }),
-        processes: async () => node.processes,
-      },
-    },
-    habits: { items: () => node.habits },
     client: {
       async post(_path: string, text: string) {
         texts.push(text);
@@ -99,7 +94,14 @@ function joined() {
       clearTimeout: () => undefined,
     },
   };
-  startInventory(parts as unknown as Parts);
+  const telemetry = {
+    sockets: async () => ({ connections: [...node.connections], listening_services: [] }),
+    processes: async () => node.processes,
+  };
+  startInventory(parts as unknown as Parts, [
+    { isSnapshot: true, read: () => readSections(telemetry) },
+    habitsGroup({ items: () => node.habits }),
+  ]);
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     inventoryOf: inventory,

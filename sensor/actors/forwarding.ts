@@ -1,13 +1,12 @@
-// Everything that talks to the Console, started and stopped as one: stream first, then heartbeat, renewal, inventory.
-import type { EventFromLogic } from 'xstate';
+// Everything that talks to the Console, started and stopped as one: what the capabilities run under this identity, then the
+// stream, then the heartbeat.
+import type { AnyActorRef, EventFromLogic } from 'xstate';
 import type { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
-import type { renewalMachine } from '../../machines/sensor/renewal.machine.ts';
+import type { DownstreamFrame } from '../../machines/wire/stream.ts';
+import type { Forwarded, SensorContext } from '../capability.ts';
 import type { Identity } from '../state-directory/identity.ts';
 import { isTrustTrouble } from '../transport/trouble.ts';
 import { startHeartbeat } from './heartbeat.actor.ts';
-import { startInventory } from './inventory.ts';
-import type { Parts } from './parts.ts';
-import { startRenewal } from './renewal.actor.ts';
 import { startStream } from './stream.actor.ts';
 
 export type Forwarding = {
@@ -16,61 +15,66 @@ export type Forwarding = {
   report(): void;
   /** Events are in the spool: a stream that rests takes them at once. */
   spooled(): void;
+  actors(): readonly AnyActorRef[];
   stop(goodbye: string): void;
 };
+const OWN_WORDS = ['events.zstd', 'stream.v1'];
 
 /** Starts to forward under an identity. */
 export function startForwarding(
-  parts: Parts,
+  context: SensorContext,
   identity: Identity,
-  hooks: { readonly onRevoked: () => void; readonly onExpired: () => void },
+  onExpired: () => void,
 ): Forwarding {
   // What was under way when forwarding stopped still ends; nobody is there any more to be told.
   let isStopped = false;
   const tellHeartbeat = (event: EventFromLogic<typeof heartbeatMachine>): void => {
     if (!isStopped) heartbeat.send(event);
   };
-  const tellRenewal = (event: EventFromLogic<typeof renewalMachine>): void => {
-    if (!isStopped) renewal.send(event);
-  };
   const report = (): void => tellHeartbeat({ type: 'heartbeat.requested' });
-  const renewal = startRenewal(parts, identity, report);
-  const inventory = startInventory(parts);
-  const requestRenewal = (): void => tellRenewal({ type: 'renewal.requested' });
-  const stream = startStream(parts, {
-    onRevoked: hooks.onRevoked,
+  const contributions = context.contributions();
+  const forwarded = contributions.flatMap(({ forward }): readonly Forwarded[] =>
+    forward === undefined ? [] : [forward(identity)],
+  );
+  const announced = [
+    ...OWN_WORDS,
+    ...contributions.flatMap(({ announces = [] }) => announces),
+  ].sort();
+  const stream = startStream(context, announced, {
     onSettled: () => tellHeartbeat({ type: 'stream.settled' }),
     onInterval: (intervalMs) => tellHeartbeat({ type: 'interval.set', intervalMs }),
-    onRefresh: (what) => {
-      if (what.includes('certificate')) requestRenewal();
-      if (what.includes('inventory')) inventory.send(false);
-      if (what.includes('settings') || what.includes('policy')) {
-        report();
-      }
+    onFrame(frame) {
+      if (frame.type === 'refresh' && frame.what.includes('settings')) report();
+      for (const one of forwarded) handle(one, frame);
     },
     onRefused: (code, trouble) => {
-      if (isTrustTrouble(trouble)) parts.trust.noteTrouble(trouble);
-      if (code === 'sensor_revoked') hooks.onRevoked();
-      if (code === 'certificate_expired' || trouble === 'certificate_expired') hooks.onExpired();
+      if (isTrustTrouble(trouble)) context.trust.noteTrouble(trouble);
+      if (code === 'sensor_revoked') context.revoked();
+      if (code === 'certificate_expired' || trouble === 'certificate_expired') onExpired();
     },
   });
-  const heartbeat = startHeartbeat(parts, {
-    onRenewNow: requestRenewal,
-    onFullState: () => inventory.send(true),
-  });
+  const tell = forwarded.flatMap(({ heartbeat }) => (heartbeat === undefined ? [] : [heartbeat]));
+  const heartbeat = startHeartbeat(context, { announced, tell });
   return {
     onClockJump() {
-      parts.trust.refresh();
-      tellRenewal({ type: 'clock.jumped' });
+      context.trust.refresh();
+      for (const { clockJumped } of forwarded) clockJumped?.();
     },
     report,
     spooled: stream.wake,
+    actors: () => [stream.actor, heartbeat],
     stop(goodbye) {
       isStopped = true;
       stream.close(goodbye);
       heartbeat.stop();
-      renewal.stop();
-      inventory.stop();
+      for (const { stop } of forwarded) stop?.();
     },
   };
+}
+
+function handle<Type extends DownstreamFrame['type']>(
+  { frames }: Forwarded,
+  frame: DownstreamFrame & { type: Type },
+): void {
+  frames?.[frame.type]?.(frame);
 }

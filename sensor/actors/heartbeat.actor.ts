@@ -18,12 +18,12 @@ import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { EventsResponse, HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
+import type { TellHeartbeat, Told } from '../capability.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
 import { type Answer, sentenceOf, waitOf } from '../transport/answer.ts';
 import { createDelivery } from './delivery.ts';
-import { engineWithin, heartbeatText } from './heartbeat-body.ts';
+import { heartbeatText } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
-import { createSocketReport } from './socket-report.ts';
 
 const readHeartbeatAnswer = parserOfValue(HeartbeatResponse);
 const readEventsAnswer = parserOfValue(EventsResponse);
@@ -31,15 +31,21 @@ const HEARTBEAT_EVENTS_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 2;
 /** Below, compressing costs more than it saves. */
 const COMPRESSED_MIN_BYTES = 16_384;
 
-export type HeartbeatHooks = {
-  readonly onRenewNow: () => void;
-  readonly onFullState: () => void;
+export type HeartbeatContent = {
+  /** Words that say what this Sensor can do. */
+  readonly announced: readonly string[];
+  readonly tell: readonly TellHeartbeat[];
+};
+
+type Beat = {
+  readonly batch: ClaimedBatch | null;
+  readonly told: readonly Told[];
+  readonly hasFailedBefore: boolean;
 };
 
 /** Starts the heartbeat of a node that has an identity. */
-export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
+export function startHeartbeat(parts: Parts, { announced, tell }: HeartbeatContent) {
   const { spool, facts, client, config, logger } = parts;
-  const { telemetry } = parts.ports;
   const giveUp = (events: number): void => {
     facts.pipeline.dropped += events;
   };
@@ -48,8 +54,6 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
     stream: createDelivery(spool, 'stream', logger, giveUp),
     batch: createDelivery(spool, 'batch', logger, giveUp),
   };
-  const socketReport = createSocketReport();
-  let isEngineShortened = false;
   // The last number used; a heartbeat without events repeats it.
   let lastSequence = 0;
 
@@ -68,28 +72,25 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
           maxBytes: HEARTBEAT_EVENTS_MAX_BYTES,
         });
     lastSequence = batch?.sequence ?? lastSequence;
-    parts.trust.refresh();
-    const [resources, sockets] = await Promise.all([telemetry.resources(), telemetry.sockets()]);
-    const told = parts.flows.report();
-    const engine = engineWithin(facts.engine);
-    if (engine !== facts.engine && !isEngineShortened) {
-      logger.warn('what the engine says is too long and is told shortened');
-    }
-    isEngineShortened = engine !== facts.engine;
+    const told: Told[] = [];
+    for (const one of tell) told.push(await one());
     const text = heartbeatText(parts, {
-      engine,
       batch,
       sequence: lastSequence,
-      resources,
-      sockets: socketReport.next(sockets),
-      flows: told.flows,
+      announced,
+      told: told.map((one) => one.text),
     });
     const answer = await client.post(SENSOR_PATHS.heartbeat, text, {
       timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
       isCompressed: batch !== null || text.length >= COMPRESSED_MIN_BYTES,
     });
-    if (answer.ok) told.confirm();
-    return answer.ok ? applyAnswer(answer.json, batch, hasFailedBefore) : failBeat(answer, batch);
+    if (!answer.ok) return failBeat(answer, batch);
+    const parsed = readHeartbeatAnswer(answer.json);
+    if (parsed.ok) return applyAnswer(parsed.value, { batch, told, hasFailedBefore });
+    for (const { heard } of told) await heard?.(null);
+    const reason = 'the answer does not fit';
+    facts.lastHeartbeatProblem = reason;
+    return { kind: 'failed', reason, retryAfterMs: null };
   }
 
   async function failBeat(
@@ -105,33 +106,23 @@ export function startHeartbeat(parts: Parts, hooks: HeartbeatHooks) {
   }
 
   async function applyAnswer(
-    json: unknown,
-    batch: ClaimedBatch | null,
-    hadFailed: boolean,
+    answer: HeartbeatResponse,
+    { batch, told, hasFailedBefore }: Beat,
   ): Promise<HeartbeatOutcome> {
-    const parsed = readHeartbeatAnswer(json);
-    if (!parsed.ok) {
-      facts.lastHeartbeatProblem = 'the answer does not fit';
-      return { kind: 'failed', reason: 'the answer does not fit', retryAfterMs: null };
-    }
-    const answer = parsed.value;
     facts.lastHeartbeatAtMs = parts.now();
     facts.lastHeartbeatProblem = null;
     facts.clockOffsetMs = Date.parse(answer.server_time) - parts.now();
     facts.trustHealth = answer.trust_health;
-    await spool.confirmTold(parts.losses.confirm(answer.loss_stored));
-    socketReport.confirm(answer.stored_sections);
     let isDelivered = batch === null;
     if (batch !== null && answer.acknowledged_sequence === batch.sequence) {
       isDelivered = await heartbeats.acknowledge(batch.sequence);
       facts.pipeline.sent_heartbeat += batch.lines.length;
     }
-    if (answer.certificate.renew_now) hooks.onRenewNow();
-    if (answer.report_full_state === true) hooks.onFullState();
+    for (const { heard } of told) await heard?.(answer);
     const backlog = {
       depth: spool.depth(),
       isStreamOpen: facts.isStreamOpen,
-      hadFailed,
+      hadFailed: hasFailedBefore,
       hasStrandedClaim:
         spool.openClaim('batch') !== null ||
         (!facts.isStreamOpen && spool.openClaim('stream') !== null),

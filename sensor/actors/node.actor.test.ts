@@ -7,6 +7,7 @@ import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type ConsolePeer, SENSOR_ID, startConsolePeer } from '../../props/peers/console-peer.ts';
+import { CAPABILITIES } from '../capabilities.ts';
 import { loadConfig } from '../config/config.ts';
 import { joinPorts } from '../main.ts';
 import { STATE_FILES } from '../state-directory/identity.ts';
@@ -71,6 +72,7 @@ async function start(
     bootId: 'boot',
     system: { os_name: 'x', os_version: '1', architecture: 'x', kernel_version: '1' },
     ports,
+    capabilities: CAPABILITIES,
     readToken: async () => token,
   });
   runs.push(run);

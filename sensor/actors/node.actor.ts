@@ -1,37 +1,27 @@
 // The effects of the root machine: opens what is on disk, decides with the machine, and starts and stops the rest.
-import { type EventFromLogic, fromPromise, toPromise } from 'xstate';
+import { type AnyActorRef, type EventFromLogic, fromPromise, toPromise } from 'xstate';
 import { watchWallClock } from '../../actors/runtime/clock-watch.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { SKEW_TOLERATED_MS } from '../../machines/limits.ts';
 import type { EnrollmentAttempt } from '../../machines/sensor/enrollment.rules.ts';
-import {
-  EMPTY_LOSS_LEDGER,
-  hourOf,
-  lossesIn,
-  lossesSince,
-} from '../../machines/sensor/loss-ledger.rules.ts';
 import { nodeMachine } from '../../machines/sensor/node.machine.ts';
 import { judgeExpiry, type Prepared } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import type { SystemFacts } from '../../machines/wire/enrollment.ts';
+import type { SensorCapability, SensorContext } from '../capability.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { exportFileIn } from '../engine/export-files.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
-import { createFlowTable } from '../telemetry/flows.ts';
 import type { Answer } from '../transport/answer.ts';
-import { type Collector, startCollector } from './collector.ts';
-import { startEngine } from './engine.actor.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
-import { openHabits } from './habits.ts';
-import { createLossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
-import { type Parts, startActor } from './parts.ts';
-import { type PolicyKeeper, startPolicies } from './policies.ts';
+import { createOpenedList } from './opened.ts';
+import { startActor } from './parts.ts';
 import { createStatusFile } from './status-file.ts';
 import { createTrustKeeper } from './trust.ts';
 
@@ -47,6 +37,8 @@ export type NodeOptions = {
   readonly bootId: string;
   readonly system: SystemFacts;
   readonly ports: NodePorts;
+  /** What this Sensor can do. */
+  readonly capabilities: readonly SensorCapability[];
   /** Absent: the limit. */
   readonly spoolEventsMax?: number;
   /** Programs whose habits are known at once; absent: the limit. */
@@ -58,9 +50,6 @@ export type NodeRun = {
   stop(): void;
   readonly done: Promise<{ readonly exitCode: number; readonly reason: string | null }>;
 };
-
-/** Of the instance's name, what names its loss reports. */
-const RUN_CHARS = 16;
 
 /** Runs a Sensor until it is stopped or cannot go on. */
 export function runNode(options: NodeOptions): NodeRun {
@@ -75,13 +64,10 @@ export function runNode(options: NodeOptions): NodeRun {
   let identity: Identity | null = null;
   /** The certificate whose end the two sides saw otherwise; said once. */
   let disputed: string | null = null;
-  let parts: Parts | null = null;
+  let parts: SensorContext | null = null;
+  const opened = createOpenedList();
   let token: string | null = null;
   let forwarding: Forwarding | null = null;
-  let collector: Collector | null = null;
-  let engine: ReturnType<typeof startEngine> | null = null;
-  let policies: PolicyKeeper | null = null;
-  let settledBefore = EMPTY_LOSS_LEDGER.total;
   let statusTimer = 0;
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
@@ -93,9 +79,9 @@ export function runNode(options: NodeOptions): NodeRun {
   };
 
   async function prepare(): Promise<Prepared> {
-    const opened = await openStateDirectory({ path: config.stateDir, files, keyWork, logger });
-    if (!opened.ok) throw new Error(opened.detail);
-    directory = opened.directory;
+    const found = await openStateDirectory({ path: config.stateDir, files, keyWork, logger });
+    if (!found.ok) throw new Error(found.detail);
+    directory = found.directory;
     token = await options.readToken();
     const spool = await openSpool({
       path: directory.pathOf('spool'),
@@ -107,9 +93,8 @@ export function runNode(options: NodeOptions): NodeRun {
       ...(options.spoolEventsMax === undefined ? {} : { eventsMax: options.spoolEventsMax }),
     });
     if (!spool.ok) throw new Error(`the spool: ${spool.detail}`);
-    settledBefore = spool.spool.ledger().total;
-    const found = await directory.readIdentity();
-    identity = found.kind === 'whole' ? found : null;
+    const kept = await directory.readIdentity();
+    identity = kept.kind === 'whole' ? kept : null;
     const url = identity?.state.console_url ?? config.consoleUrl?.href;
     const client = transport.createClient({
       baseUrl: config.consoleUrl ?? new URL(url ?? 'https://localhost:15483'),
@@ -118,24 +103,26 @@ export function runNode(options: NodeOptions): NodeRun {
       identity: { keyPem: null, certPem: null, caPem: null },
       onAnswer: hear,
     });
-    const trust = createTrustKeeper({
-      config,
-      now,
-      facts,
-      directory,
-      onChange: () => forwarding?.report(),
-    });
-    const habits = await openHabits(options, config.stateDir);
-    const own = { seed, directory, habits, spool: spool.spool, client, facts, trust, onCrash };
-    const losses = createLossReporter(instanceId.slice(0, RUN_CHARS));
-    parts = { ...options, ...own, losses, flows: createFlowTable() };
+    const report = (): void => forwarding?.report();
+    const trust = createTrustKeeper({ config, now, facts, directory, onChange: report });
+    const context: SensorContext = {
+      ...options,
+      ...{ seed, directory, spool: spool.spool, client, facts, trust, onCrash, exportFile, report },
+      sensorId: () => identity?.sensorId ?? '',
+      spooled: () => forwarding?.spooled(),
+      revoked: () => tellNode({ type: 'sensor.revoked' }),
+      use: opened.use,
+      contributions: opened.contributions,
+    };
+    parts = context;
+    await opened.open(options.capabilities, context);
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
     return {
-      identity: verdictOf(found.kind),
+      identity: verdictOf(kept.kind),
       hasToken: token !== null && url !== undefined,
       isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
-      reason: found.kind === 'broken' ? found.reason : NOT_ENROLLED,
+      reason: kept.kind === 'broken' ? kept.reason : NOT_ENROLLED,
     };
   }
 
@@ -198,41 +185,13 @@ export function runNode(options: NodeOptions): NodeRun {
     tellNode({ type: 'certificate.valid' });
   }
 
-  async function startCollecting(): Promise<void> {
-    const own = need(parts, 'the state');
-    const sensorId = (): string => identity?.sensorId ?? '';
-    // In force from the engine's first moment.
-    policies ??= await startPolicies(own, () => forwarding?.report());
-    engine ??= startEngine(own, exportFile, policies, () => forwarding?.report());
-    collector ??= startCollector(own, exportFile, sensorId, () => forwarding?.spooled());
-  }
-
-  async function stopCollecting(): Promise<void> {
-    const [oldEngine, oldCollector] = [engine, collector];
-    await policies?.stop();
-    engine = null;
-    collector = null;
-    policies = null;
-    if (oldEngine !== null) {
-      const ended = toPromise(oldEngine);
-      oldEngine.send({ type: 'stop.requested' });
-      await ended.catch(() => undefined);
-      // One that was stopped before it took over leaves the one before it behind. decision: D51
-      await options.ports.engine.leave?.();
-    }
-    await oldCollector?.stop();
-  }
-
   function forward(): void {
     if (forwarding !== null || !node.getSnapshot().hasTag('forwards')) return;
     const own = need(parts, 'the state');
     const who = need(identity, 'an identity');
     own.client.useIdentity({ keyPem: who.keyPem, certPem: who.certPem, caPem: who.caPem });
     own.trust.load(who.state, who.notAfterMs);
-    forwarding = startForwarding(own, who, {
-      onRevoked: () => tellNode({ type: 'sensor.revoked' }),
-      onExpired: hearExpired,
-    });
+    forwarding = startForwarding(own, who, hearExpired);
   }
 
   function stopForwarding(reason: string): void {
@@ -242,10 +201,10 @@ export function runNode(options: NodeOptions): NodeRun {
 
   async function stopEverything(): Promise<void> {
     stopForwarding('stopping');
-    await stopCollecting();
+    await opened.stopCollecting();
     clock.clearTimeout(statusTimer);
     stopClockWatch();
-    await parts?.habits.close();
+    await opened.close();
     await parts?.spool.close();
     facts.state = 'stopped';
     if (parts !== null) await saveStatus(parts);
@@ -253,15 +212,19 @@ export function runNode(options: NodeOptions): NodeRun {
     await directory?.close();
   }
 
-  const saveStatus = ({ spool }: Parts): Promise<void> =>
-    statusFile.write(
+  const saveStatus = ({ spool }: SensorContext): Promise<void> => {
+    const contributions = opened.contributions();
+    const running = [
+      node,
+      ...(forwarding?.actors() ?? []),
+      ...contributions.flatMap(({ actors }) => actors?.() ?? []),
+    ];
+    return statusFile.write(
       facts,
       { depth: spool.depth(), discarded: spool.discarded(), settled: spool.ledger().total },
-      {
-        this_hour: lossesIn(spool.ledger(), hourOf(now())),
-        since_start: lossesSince(spool.ledger().total, settledBefore),
-      },
+      [{ actors: statesOf(running) }, ...contributions.map(({ status }) => status?.() ?? {})],
     );
+  };
   function showStatus(): void {
     parts?.trust.refresh();
     if (parts !== null) void saveStatus(parts);
@@ -292,14 +255,14 @@ export function runNode(options: NodeOptions): NodeRun {
           hearClock();
           return token !== null;
         }),
-        startCollecting: fromPromise<unknown, undefined>(startCollecting),
+        startCollecting: fromPromise<unknown, undefined>(opened.startCollecting),
         stopEverything: fromPromise<unknown, undefined>(stopEverything),
       },
       actions: {
         // Actors are not started inside an action of another one: the library would take their set-up for its own.
         startForwarding: () => queueMicrotask(forward),
         stopForwarding: ({ event }) => stopForwarding(event.type),
-        stopCollecting: () => void stopCollecting(),
+        stopCollecting: () => void opened.stopCollecting(),
         rememberRevoked: () => parts?.trust.noteRevoked(),
         tellRefused: (_, { reason }) => logger.warn({ reason }, 'the token was refused'),
         tellState: (_, { state }) => {
@@ -328,3 +291,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   awaiting_reenrollment: 'certificate expired: re-enroll; events are kept until then',
   revoked: 'revoked by the Console: nothing is collected or sent any more',
 };
+
+/** The state of each by the name of its statechart. */
+function statesOf(actors: readonly AnyActorRef[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(actors.map((one) => [one.id, one.getSnapshot().value]));
+}

@@ -8,11 +8,8 @@ import type { SystemFacts } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
-import type { FlowTable } from '../telemetry/flows.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
-import type { Habits } from './habits.ts';
-import type { LossReporter } from './loss-reporter.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { TrustKeeper } from './trust.ts';
 
@@ -31,12 +28,9 @@ export type Parts = {
   readonly ports: NodePorts;
   readonly directory: StateDirectory;
   readonly spool: Spool;
-  readonly habits: Habits;
   readonly client: ConsoleClient;
   readonly facts: SensorFacts;
   readonly trust: TrustKeeper;
-  readonly losses: LossReporter;
-  readonly flows: FlowTable;
   /** An actor failed for good: a programmer's mistake; the node stops. */
   readonly onCrash: (kind: string, error: unknown) => void;
 };
@@ -47,7 +41,10 @@ export function startActor<TMachine extends AnyStateMachine>(
   machine: TMachine,
   input: InputFrom<TMachine>,
 ): Actor<TMachine> {
-  const actor = createActor(machine, { input, clock: parts.clock as never } as never);
+  const actor = createActor(machine, {
+    ...{ id: machine.id, input },
+    clock: parts.clock as never,
+  } as never);
   actor.subscribe({ error: (error) => parts.onCrash(machine.id, error) });
   return actor.start();
 }

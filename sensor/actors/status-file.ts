@@ -1,6 +1,6 @@
 // run/status.json: a small picture of the running Sensor for `status`, replaced as a whole. Nothing depends on it.
 import { join } from 'node:path';
-import type { Losses, Settled } from '../../machines/sensor/loss-ledger.rules.ts';
+import type { Settled } from '../../machines/sensor/loss-ledger.rules.ts';
 import type { Files } from '../state-directory/file-port.ts';
 import type { SensorFacts } from './facts.ts';
 
@@ -8,11 +8,11 @@ export const STATUS_FILE = join('run', 'status.json');
 export const TOKEN_DROP = join('run', 'token');
 
 export type StatusFile = {
-  /** Replaces the picture, one after another; a disk that refuses is not worth a word here. Never rejects. */
+  /** Replaces the picture with these facts and `more` members, one after another; a disk that refuses is not worth a word here. Never rejects. */
   write(
     facts: SensorFacts,
     spool: { readonly depth: number; readonly discarded: number; readonly settled: Settled },
-    losses: { readonly this_hour: Losses; readonly since_start: Losses },
+    more: readonly Readonly<Record<string, unknown>>[],
   ): Promise<void>;
   /** A token that `enroll` left for the running Sensor; it is removed when read. */
   takeToken(): Promise<string | null>;
@@ -44,7 +44,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
   }
 
   return {
-    write(facts, spool, losses) {
+    write(facts, spool, more) {
       const body = {
         pid: process.pid,
         at: new Date(now()).toISOString(),
@@ -55,13 +55,10 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
         clock_offset_ms: facts.clockOffsetMs,
         trust_health: facts.trustHealth,
         trust: facts.trust,
-        engine: facts.engine,
-        policies: facts.policies,
-        monitored: facts.monitored,
         pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },
         spool,
-        losses,
       };
+      Object.assign(body, ...more);
       const text = JSON.stringify(body);
       last = last.then(() => replace(text));
       return last;

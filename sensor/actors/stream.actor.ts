@@ -13,24 +13,23 @@ import type { ClaimedBatch } from '../spool/spool-port.ts';
 import type { StreamSocket } from '../transport/stream-socket.ts';
 import type { TroubleKind } from '../transport/trouble.ts';
 import { createDelivery } from './delivery.ts';
-import { CAPABILITIES } from './heartbeat-body.ts';
 import { type Parts, startActor } from './parts.ts';
 import { createQuietClock } from './quiet-clock.ts';
 
 const FRAME_HEAD_BYTES = 1_024;
 
 export type StreamHooks = {
-  readonly onRevoked: () => void;
   readonly onInterval: (intervalMs: number) => void;
-  readonly onRefresh: (what: readonly string[]) => void;
+  /** A frame that is not about the stream itself. */
+  readonly onFrame: (frame: DownstreamFrame) => void;
   /** The upgrade was refused by this code, or failed in this way. */
   readonly onRefused: (code: string, trouble: TroubleKind) => void;
   /** A try to open has ended, well or not. */
   readonly onSettled: () => void;
 };
 
-/** Starts the stream; `close` says goodbye. */
-export function startStream(parts: Parts, hooks: StreamHooks) {
+/** Starts the stream under the words that say what this Sensor can do; `close` says goodbye. */
+export function startStream(parts: Parts, announced: readonly string[], hooks: StreamHooks) {
   const { spool, facts, config, logger, client } = parts;
   const { intervals } = config;
   const delivery = createDelivery(spool, 'stream', logger, (events) => {
@@ -62,7 +61,7 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
         boot_id: parts.bootId,
         stream_id: spool.streamId,
         sensor_version: parts.version,
-        capabilities: [...CAPABILITIES],
+        capabilities: [...announced],
       },
       {
         onFrame: (frame) => {
@@ -114,16 +113,8 @@ export function startStream(parts: Parts, hooks: StreamHooks) {
       case 'retry_after':
         actor.send({ type: 'pause.requested', ms: Number(frame.ms) || 0 });
         break;
-      case 'revoked':
-        hooks.onRevoked();
-        break;
-      case 'refresh':
-        if (Array.isArray(frame.what)) hooks.onRefresh(frame.what);
-        break;
-      case 'welcome':
-      case 'contain':
-      case 'release':
-        break;
+      default:
+        hooks.onFrame(frame);
     }
   }
 

@@ -10,6 +10,8 @@ import {
 } from '../../machines/limits.ts';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
+import { CAPABILITIES } from '../capabilities.ts';
+import type { Check } from '../capability.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { EngineKind } from '../engine/choice.ts';
 import { notHonoured } from '../engine/ebpf-settings.ts';
@@ -23,17 +25,9 @@ import { createTlsAgent } from '../transport/agent.ts';
 import { sentenceOf } from '../transport/answer.ts';
 import { exchange } from '../transport/console-client.ts';
 import { fetchPinnedCa, parseFingerprint } from '../transport/pinned-ca.ts';
-import { checkPolicies } from './doctor-policies.ts';
 import { disabledHooks, type Live, readLive, refusedUpgrades } from './live-status.ts';
 import { type Row, tableOf } from './status-table.ts';
 
-type Check = {
-  readonly name: string;
-  readonly isGood: boolean;
-  readonly text: string;
-  /** Lines of their own below the text. */
-  readonly more?: readonly string[];
-};
 const CLOCK_YEAR_MIN = 2_025;
 const MIB = 1_024 * 1_024;
 
@@ -51,7 +45,9 @@ export async function runDoctor(
   const token = await readToken();
   const { check: engine, kind } = await checkEngine(config);
   const live = await readLive(config.stateDir);
-  const policies = await checkPolicies(config.stateDir, kind);
+  const own = CAPABILITIES.map(
+    async ({ checks }) => (await checks?.({ config, engine: kind })) ?? [],
+  );
   const checks: Check[] = [
     ...(await checkConsole(config, url)),
     await checkDisk(config.stateDir),
@@ -59,7 +55,7 @@ export async function runDoctor(
     engine,
     ...hooksCheck(live),
     ...upgradeCheck(live, config.stateDir),
-    ...policies.map((one) => ({ name: 'policy', ...one })),
+    ...(await Promise.all(own)).flat(),
     ...(config.kubernetes === null ? [] : [await checkCluster(config.kubernetes)]),
     checkToken(token, isTokenGiven, state !== null),
   ];

@@ -1,19 +1,25 @@
 // The commands of the Sensor. Data on standard output, talk on standard error; a token never in argv.
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
+import type { Flags, SensorCommand } from '../capability.ts';
 import { loadConfig, type SensorConfig } from '../config/config.ts';
 import { SENSOR_VERSION } from '../config/version.ts';
 import { readToken } from './token.ts';
 
-type Flags = Readonly<Record<string, string | boolean | string[] | undefined>>;
+type Act = (flags: Flags, config: SensorConfig, words: readonly string[]) => Promise<number>;
+/** Commands that are not of a capability; they are not made to load all of them. */
+const OWN = new Set(['run', 'status', 'doctor', 'version']);
 
 async function main(): Promise<number> {
   let exitCode: number = EXIT.ok;
   const act =
-    (run: (flags: Flags, config: SensorConfig) => Promise<number>) =>
-    async (flags: Flags): Promise<void> => {
+    (run: Act) =>
+    async (...given: readonly unknown[]): Promise<void> => {
+      // Arguments come first, then the flags and the command itself.
+      const flags = given.at(-2) as Flags;
+      const words = given.slice(0, -2).map(String);
       const loaded = await loadConfig(process.env, settingsOf(flags));
-      if (loaded.ok) exitCode = await run(flags, loaded.config);
+      if (loaded.ok) exitCode = await run(flags, loaded.config, words);
       else {
         for (const mistake of loaded.mistakes) process.stderr.write(`service-sensor: ${mistake}\n`);
         exitCode = EXIT.usage;
@@ -23,22 +29,6 @@ async function main(): Promise<number> {
     .description('Watches this node and reports to its Console.')
     .exitOverride()
     .showHelpAfterError();
-  withTrust(program.command('enroll').description('exchange a token for an identity'))
-    .option('--node-name <name>', 'name shown in the Console')
-    .option('--flavor <flavor>', 'standard or telecom')
-    .option('--declared-role <role>', 'network function role')
-    .option('--label <key=value...>', 'labels')
-    .option('--timeout <seconds>', 'give up after this time', '60')
-    .action(
-      act(async (flags, config) => {
-        const { runEnroll } = await import('./enroll.ts');
-        return runEnroll(
-          config,
-          () => readToken(tokenFileOf(flags), process.env),
-          String(flags['timeout']),
-        );
-      }),
-    );
   withTrust(program.command('run').description('collect and forward until stopped')).action(
     act(async (flags, config) => {
       const { runSensor } = await import('../main.ts');
@@ -78,6 +68,12 @@ async function main(): Promise<number> {
       const { licenseText } = await import('../../actors/runtime/third-party.ts');
       process.stdout.write(`${licenseText()}\n`);
     });
+  if (!OWN.has(process.argv[2] ?? '')) {
+    const { CAPABILITIES } = await import('../capabilities.ts');
+    for (const { commands = [] } of CAPABILITIES) {
+      for (const one of commands) addCommand(program, one, act);
+    }
+  }
   try {
     await program.parseAsync();
   } catch (error) {
@@ -85,6 +81,21 @@ async function main(): Promise<number> {
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
   return exitCode;
+}
+
+function addCommand(
+  program: Command,
+  { name, description, takesTrust, options = [], run }: SensorCommand,
+  act: (run: Act) => (...given: readonly unknown[]) => Promise<void>,
+): void {
+  const command = program.command(name).description(description);
+  if (takesTrust === true) withTrust(command);
+  for (const option of options) command.option(...option);
+  command.action(
+    act((flags, config, words) =>
+      run({ flags, config, words, readToken: () => readToken(tokenFileOf(flags), process.env) }),
+    ),
+  );
 }
 
 function withTrust(command: Command): Command {

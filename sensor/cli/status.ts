@@ -3,17 +3,10 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../machines/sensor/node.rules.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
+import { CAPABILITIES } from '../capabilities.ts';
 import type { SensorConfig } from '../config/config.ts';
 import { parseSensorState, type SensorState, STATE_FILES } from '../state-directory/identity.ts';
-import { isObject } from '../transport/answer.ts';
-import {
-  disabledHooks,
-  engineLine,
-  lossLines,
-  passedOver,
-  readLive,
-  refusedUpgrades,
-} from './live-status.ts';
+import { disabledHooks, engineLine, passedOver, readLive, refusedUpgrades } from './live-status.ts';
 import { type Row, tableOf } from './status-table.ts';
 
 /** Prints the status; exit code 5 when this node is not enrolled. */
@@ -116,29 +109,10 @@ function rowsOf(
     ['ENGINE PASSED OVER', ...passedOver(live)],
     ['ENGINE UPGRADE', ...refusedUpgrades(live)],
     ['DISABLED HOOKS', ...disabledHooks(live)],
-    ['LOST', ...lossLines(live)],
-    ['POLICIES', ...policiesOf(live)],
+    ...CAPABILITIES.flatMap(({ statusRows }) => statusRows?.(live) ?? []),
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];
   // What is not known is left out: a table of dashes tells nobody anything.
   return rows.filter(([, first]) => first !== undefined && first !== '-');
-}
-
-/** Each policy with its state, what it did or would have done, and why it is not in force. */
-function policiesOf(live: Readonly<Record<string, unknown>> | null): readonly string[] {
-  const listed = live?.['policies'];
-  return (Array.isArray(listed) ? listed : []).filter(isObject).map((one) => {
-    const counts = isObject(one['counts']) ? one['counts'] : {};
-    const [killed, wouldHave] = [
-      Number(counts['signals'] ?? 0) + Number(counts['refusals'] ?? 0),
-      Number(counts['monitored_signals'] ?? 0) + Number(counts['monitored_refusals'] ?? 0),
-    ];
-    const more = [
-      killed > 0 ? `acted ${killed} times` : '',
-      wouldHave > 0 ? `would have acted ${wouldHave} times` : '',
-      String(one['reason'] ?? ''),
-    ].filter((text) => text !== '');
-    return [`${one['name']} ${one['state']}`, ...more].join(', ');
-  });
 }

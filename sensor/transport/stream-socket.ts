@@ -5,17 +5,11 @@ import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import { type Parsed, parseJson, parserOfValue } from '../../machines/wire/parse.ts';
 import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars.ts';
 import {
-  AckFrame,
-  ContainFrame,
+  DOWNSTREAM_FRAMES,
   type DownstreamFrame,
   type HelloFrame,
-  PingFrame,
   RefreshFrame,
-  RefuseFrame,
-  RetryAfterFrame,
-  RevokedFrame,
   type UpstreamFrame,
-  WelcomeFrame,
 } from '../../machines/wire/stream.ts';
 import { createTlsAgent } from './agent.ts';
 import { isObject, retryAfterOf } from './answer.ts';
@@ -42,20 +36,11 @@ export type StreamOpening =
     };
 
 const checkRefresh = parserOfValue(RefreshFrame);
-const checkContain = parserOfValue(ContainFrame);
-const PARSERS: Readonly<
-  Record<DownstreamFrame['type'], (value: unknown) => Parsed<DownstreamFrame>>
-> = {
-  welcome: parserOfValue(WelcomeFrame),
-  ping: parserOfValue(PingFrame),
-  ack: parserOfValue(AckFrame),
-  refused: parserOfValue(RefuseFrame),
-  refresh: refreshOf,
-  revoked: parserOfValue(RevokedFrame),
-  contain: checkContain,
-  release: checkContain,
-  retry_after: parserOfValue(RetryAfterFrame),
-};
+const PARSERS = new Map<string, (value: unknown) => Parsed<DownstreamFrame>>();
+for (const [type, schema] of Object.entries(DOWNSTREAM_FRAMES)) {
+  PARSERS.set(type, parserOfValue(schema));
+}
+PARSERS.set('refresh', refreshOf);
 
 /** Opens the socket and says hello; resolves when the upgrade is done. Never rejects. */
 export function openStreamSocket(
@@ -130,9 +115,8 @@ export function frameOf(text: string): DownstreamFrame | null {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return null;
   const { type } = json.value;
-  if (typeof type !== 'string' || !Object.hasOwn(PARSERS, type)) return null;
-  const frame = PARSERS[type as DownstreamFrame['type']](json.value);
-  return frame.ok ? frame.value : null;
+  const frame = PARSERS.get(String(type))?.(json.value);
+  return frame?.ok === true ? frame.value : null;
 }
 
 // A newer Console may name more to refresh than this list knows: what is known of it counts.

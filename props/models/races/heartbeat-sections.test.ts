@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../../../actors/runtime/silent-logger.ts';
 import { createInventory } from '../../../actors/telemetry/inventory.ts';
 import type { HeartbeatRequest, SectionHashes } from '../../../machines/wire/heartbeat.ts';
-import { createSocketReport } from '../../../sensor/actors/socket-report.ts';
+import { createSocketReport } from '../../../sensor/capabilities/telemetry/socket-report.ts';
 import type { Sockets } from '../../../sensor/telemetry/sockets.ts';
 import { createMemoryInventory } from '../../../storage/memory/telemetry/inventory-store.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';

@@ -3,6 +3,7 @@
 import type { Intervals } from '../../../machines/limits.ts';
 import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
 import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
+import { CAPABILITIES } from '../../../sensor/capabilities.ts';
 import type { SensorConfig } from '../../../sensor/config/config.ts';
 import { NO_EBPF_CONFIG } from '../../../sensor/config/ebpf-config.ts';
 import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
@@ -164,6 +165,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       ports: tampering.ports?.(ports, name) ?? ports,
       spoolEventsMax: tampering.spoolEventsMax?.(eventsMax) ?? eventsMax,
       binariesMax: tampering.binariesMax?.(options.binariesMax) ?? options.binariesMax,
+      capabilities: CAPABILITIES,
       async readToken() {
         const given = token;
         token = null;

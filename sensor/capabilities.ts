@@ -1,0 +1,20 @@
+// What a Sensor can do, one line each, in the order in which they are opened, tell and begin to collect; they are closed
+// in reverse. decision: D59
+import { collection } from './capabilities/collection/collection.ts';
+import { engine } from './capabilities/engine/engine.ts';
+import { inventory } from './capabilities/inventory/inventory.ts';
+import { losses } from './capabilities/losses/losses.ts';
+import { policy } from './capabilities/policy/policy.ts';
+import { telemetry } from './capabilities/telemetry/telemetry.ts';
+import { trust } from './capabilities/trust/trust.ts';
+import type { SensorCapability } from './capability.ts';
+
+export const CAPABILITIES: readonly SensorCapability[] = [
+  telemetry,
+  policy,
+  engine,
+  collection,
+  trust,
+  losses,
+  inventory,
+];

@@ -1,0 +1,60 @@
+// What an engine says of its losses, in words that count from its own start. Our engines also write them into their
+// export, where the collector meets them; Tetragon does not, so that its words are what the ledger learns them from.
+// invariant: I19
+import { addLosses, type Losses } from '../../../machines/sensor/loss-ledger.rules.ts';
+import type { SensorFacts, UntoldLosses } from '../../actors/facts.ts';
+import type { Spool } from '../../spool/spool-port.ts';
+import { isObject } from '../../transport/answer.ts';
+
+/** Hears one run of an engine, which counts from nothing; adds to the facts what is more than it said before. */
+export function createLossCounter(
+  facts: Pick<SensorFacts, 'pipeline' | 'untold'>,
+): (word: Readonly<Record<string, unknown>>) => void {
+  const known = { lost: 0, kernel_lost: 0, engine_lost: 0 };
+  const more = (name: keyof typeof known, told: unknown): number => {
+    const before = known[name];
+    const count = Math.floor(Number(told) || 0);
+    known[name] = Number.isSafeInteger(count) ? Math.max(before, count) : before;
+    return known[name] - before;
+  };
+  return (word) => {
+    facts.pipeline.engine_lost += more('lost', word['lost']);
+    const untold = isObject(word['untold']) ? word['untold'] : {};
+    facts.untold.waiting = addLosses(facts.untold.waiting, {
+      kernel_lost: more('kernel_lost', untold['kernel_lost']),
+      engine_lost: more('engine_lost', untold['engine_lost']),
+    });
+  };
+}
+
+/**
+ * Learns from the ledger whether a refused append kept what it was given, since the journal may have it although the
+ * disk refused. False while the spool does not serve: nothing may be appended before this is known.
+ */
+export function recallUntold(
+  untold: UntoldLosses,
+  spool: Pick<Spool, 'ledger' | 'status'>,
+): boolean {
+  const { handed } = untold;
+  if (handed === null) return true;
+  const { state } = spool.status();
+  if (state !== 'ready' && state !== 'full') return false;
+  // Only the collector settles losses of these two places, one append at a time.
+  if (inLedger(spool) === handed.before) untold.waiting = addLosses(handed.losses, untold.waiting);
+  untold.handed = null;
+  return true;
+}
+
+/** What waits, for an append that begins now; `handed` is to be made null once that is stored. */
+export function handUntold(untold: UntoldLosses, spool: Pick<Spool, 'ledger'>): Losses {
+  const losses = untold.waiting;
+  if (Object.keys(losses).length === 0) return losses;
+  untold.waiting = {};
+  untold.handed = { losses, before: inLedger(spool) };
+  return losses;
+}
+
+function inLedger(spool: Pick<Spool, 'ledger'>): number {
+  const { kernel_lost, engine_lost } = spool.ledger().total;
+  return kernel_lost + engine_lost;
+}

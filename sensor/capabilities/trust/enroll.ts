@@ -1,0 +1,143 @@
+// `service-sensor enroll`: exchanges a token for an identity. When a Sensor already runs on this state directory, the
+// token is handed to it, so that a re-enrollment needs no stop.
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger } from '../../../actors/runtime/json-log.ts';
+import type { Logger } from '../../../actors/runtime/logger.ts';
+import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { EXIT, enrollmentFailure } from '../../../machines/sensor/node.rules.ts';
+import { kindOfSecret } from '../../../machines/trust/secret.rules.ts';
+import { enroll } from '../../actors/enrollment.actor.ts';
+import { TOKEN_DROP } from '../../actors/status-file.ts';
+import type { SensorConfig } from '../../config/config.ts';
+import { SENSOR_VERSION } from '../../config/version.ts';
+import { diskFiles } from '../../state-directory/file-port.ts';
+import { rsaKeyWork } from '../../state-directory/key-work.ts';
+import { openStateDirectory } from '../../state-directory/state-directory.ts';
+import { readBootId, readSystemFacts } from '../../telemetry/system.ts';
+import { tlsTransport } from '../../transport/transport.ts';
+
+/** Enrolls and answers the exit code. */
+export async function runEnroll(
+  config: SensorConfig,
+  readToken: () => Promise<string | null>,
+  timeoutSeconds: string,
+): Promise<number> {
+  if (!/^[1-9]\d{0,5}$/.test(timeoutSeconds)) {
+    return say(EXIT.usage, '--timeout must be a number of seconds above 0');
+  }
+  const token = await readToken();
+  const kind = token === null ? null : kindOfSecret(token);
+  if (token === null) return say(EXIT.usage, 'give a token with --token-file FILE, or - for stdin');
+  if (kind !== 'enrollment' && kind !== 'reenrollment') {
+    return say(EXIT.usage, 'this is not an enrollment token: check that it was copied whole');
+  }
+  const told = personLog(
+    createLogger(process.env['SERVICE_LOG_LEVEL'] ? config.logLevel : 'silent'),
+  );
+  const { logger } = told;
+  const ports = { files: diskFiles, transport: tlsTransport, keyWork: rsaKeyWork };
+  const opened = await openStateDirectory({ path: config.stateDir, ...ports, logger });
+  if (!opened.ok) {
+    if (opened.reason !== 'locked') return say(EXIT.failed, opened.detail);
+    return dropToken(config.stateDir, token);
+  }
+  const { directory } = opened;
+  const clock = createWheelClock();
+  try {
+    const found = await directory.readIdentity();
+    if (
+      found.kind === 'whole' &&
+      kind === 'enrollment' &&
+      found.state.trust_state !== 'trust_revoked'
+    ) {
+      return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
+    }
+    const known = found.kind === 'whole' ? found.state.console_url : undefined;
+    const consoleUrl = config.consoleUrl ?? (known === undefined ? null : new URL(known));
+    if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
+    const enrolling = enroll(
+      {
+        config,
+        logger,
+        clock,
+        now: Date.now,
+        ports,
+        directory,
+        consoleUrl,
+        seed: randomBytes(4).readInt32LE(),
+        instanceId: randomBytes(16).toString('hex'),
+        version: SENSOR_VERSION,
+        bootId: await readBootId(),
+        system: await readSystemFacts(),
+        onCrash: (_, error) => say(EXIT.failed, String(error)),
+        // This program ends here; a run reads the identity from the disk.
+        onInstalled: () => undefined,
+      },
+      token,
+    );
+    const outcome = await within(Number(timeoutSeconds), enrolling);
+    if (outcome === null) {
+      const why = told.lastReason();
+      return say(EXIT.timedOut, `not enrolled within ${timeoutSeconds} s${why && `: ${why}`}`);
+    }
+    if (outcome.kind === 'enrolled') {
+      process.stdout.write(`${outcome.sensorId}\n`);
+      return EXIT.ok;
+    }
+    const failure = enrollmentFailure(outcome);
+    return say(failure.exitCode, failure.reason);
+  } finally {
+    clock.stop();
+    await directory.close();
+  }
+}
+
+async function dropToken(stateDir: string, token: string): Promise<number> {
+  await mkdir(join(stateDir, 'run'), { recursive: true, mode: 0o700 });
+  await writeFile(join(stateDir, TOKEN_DROP), token, { mode: 0o600 });
+  return say(EXIT.ok, 'a Sensor runs here: the token is handed to it; see `service-sensor status`');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// A person waits: each new reason is told once, and why it ended.
+function personLog(log: Logger): { readonly logger: Logger; lastReason(): string } {
+  let last = '';
+  const logger: Logger = {
+    ...{
+      debug: log.debug,
+      info: log.info,
+      error: log.error,
+      child: (fields: Fields) => log.child(fields),
+    },
+    warn(fields: Fields | string, text?: string) {
+      const reason = typeof fields === 'string' ? '' : String(fields['reason'] ?? '');
+      if (reason !== '' && reason !== last) {
+        last = reason;
+        say(EXIT.ok, `${reason}; trying again`);
+      }
+      if (typeof fields === 'string') log.warn(fields);
+      else log.warn(fields, text ?? '');
+    },
+  };
+  return { logger, lastReason: () => last };
+}
+
+async function within<T>(seconds: number, work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), seconds * 1_000);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function say(exitCode: number, text: string): number {
+  process.stderr.write(`service-sensor: ${text}\n`);
+  return exitCode;
+}
