@@ -14,6 +14,7 @@ import type { Chance } from '../actors/trust/chance.ts';
 import type { SettingValues } from '../machines/console/settings/settings.rules.ts';
 import type { PasswordHasher } from '../storage/ports/access/password-hasher.ts';
 import type { SharedCounter } from '../storage/ports/access/shared-counter.ts';
+import type { AuditEntry } from '../storage/ports/audit/audit-log.ts';
 import type { Time } from '../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../storage/ports/plumbing/sealer.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
@@ -114,6 +115,9 @@ export type ConsolePorts = {
   readonly answers: {
     readAnswers(): Promise<string | undefined>;
     removeAnswers(): Promise<void>;
+    /** Wrong codes of that run, for the audit log. */
+    readRefusals(): Promise<readonly AuditEntry[]>;
+    removeRefusals(): Promise<void>;
   };
   readonly sensorPackages: SensorPackages;
   /** Every address this machine has. */

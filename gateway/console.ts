@@ -142,6 +142,7 @@ function provisionWhatIsMissing(context: ConsoleContext) {
   return runProvisioning({
     file: config.provisioning,
     answers,
+    audit: relational.audit,
     provision: {
       ...{ users: relational.users, logger, now: time.now, chance },
       license: context.use(license),

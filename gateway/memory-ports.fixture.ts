@@ -93,7 +93,10 @@ export function memoryPorts(
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
     openCounter: () => null,
-    answers: { readAnswers: async () => undefined, removeAnswers: async () => undefined },
+    answers: {
+      ...{ readAnswers: async () => undefined, removeAnswers: async () => undefined },
+      ...{ readRefusals: async () => [], removeRefusals: async () => undefined },
+    },
     sensorPackages: {
       find: async () => ({ kind: 'missing', reason: 'There is no package in memory.' }),
       close: () => undefined,

@@ -5,11 +5,17 @@ import { emailKeyOf } from '../../machines/console/access/account.rules.ts';
 import {
   accountTryKey,
   addressTryKey,
+  knownSiteTryKey,
   waitOfLogin,
 } from '../../machines/console/access/login.rules.ts';
 import type { LoginNeed } from '../../machines/console/access/second-factor.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import { EMAIL_MAX_CHARS, LOGIN_WINDOW_MS } from '../../machines/limits.ts';
+import {
+  EMAIL_MAX_CHARS,
+  LOGIN_KNOWN_SITE_MS,
+  LOGIN_KNOWN_SITES_ROWS_MAX,
+  LOGIN_WINDOW_MS,
+} from '../../machines/limits.ts';
 import type { LoginFailureStore } from '../../storage/ports/access/login-failures.ts';
 import type { PasswordStore } from '../../storage/ports/access/user-passwords.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
@@ -18,6 +24,9 @@ import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
 import type { IssuedSession, SessionService } from './sessions.ts';
+
+/** Looked up for an account that is not there. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export type LoginInput = {
   readonly email: string;
@@ -41,7 +50,7 @@ export type LoginService = {
   login(input: LoginInput): Promise<LoggedIn | Refusal>;
   /** Whether a password is the account's, counted like a login: for whoever says it again in a session. */
   confirm(
-    user: Pick<UserRow, 'email' | 'passwordHash'>,
+    user: Pick<UserRow, 'userId' | 'email' | 'passwordHash'>,
     given: Pick<LoginInput, 'password' | 'address'>,
   ): Promise<{ readonly ok: true } | Refusal>;
 };
@@ -78,7 +87,11 @@ export function createLoginService(deps: LoginDeps): LoginService {
 async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Refusal> {
   const user = await deps.users.findByEmail(input.email);
   const passwordHash = user?.status === 'active' ? user.passwordHash : null;
-  const tried = await tryPassword(deps, { ...input, passwordHash });
+  const tried = await tryPassword(deps, {
+    ...input,
+    passwordHash,
+    userId: user?.userId ?? NOBODY,
+  });
   if (!tried.ok) return tried;
   if (!tried.isRight || user === null || passwordHash === null) return refused();
   const better = await deps.passwords.better(passwordHash, input.password);
@@ -106,12 +119,16 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
 /** Takes a try, judges the password, and gives the try back when it was right or could not be judged. */
 async function tryPassword(
   deps: LoginDeps,
-  given: Pick<LoginInput, 'email' | 'password' | 'address'> & Pick<UserRow, 'passwordHash'>,
+  given: Pick<LoginInput, 'email' | 'password' | 'address'> &
+    Pick<UserRow, 'userId' | 'passwordHash'>,
 ): Promise<{ readonly ok: true; readonly isRight: boolean } | Refusal> {
   const { loginFailures, passwords } = deps;
   const nowMs = deps.now();
-  const account = accountTryKey(given.email);
-  const site = addressTryKey(deps.siteOf(given.address));
+  const from = deps.siteOf(given.address);
+  const account = (await isKnownSite(deps, given.userId, from))
+    ? knownSiteTryKey(given.email, from)
+    : accountTryKey(given.email);
+  const site = addressTryKey(from);
   const wait = await loginFailures.takeTry({
     ...{ keys: [account, site], nowMs, windowMs: LOGIN_WINDOW_MS },
     waitMs: (counted) => waitOfLogin(counted, nowMs),
@@ -130,6 +147,19 @@ async function tryPassword(
     await loginFailures.returnTry([site]);
   }
   return { ok: true, isRight };
+}
+
+/** Whether an account was logged into from this site lately. The same question for nobody, at the same price. */
+async function isKnownSite(
+  { audit, siteOf, now }: LoginDeps,
+  target: string,
+  site: string,
+): Promise<boolean> {
+  const rows = await audit.search({
+    ...{ order: 'newest', after: null, limit: LOGIN_KNOWN_SITES_ROWS_MAX },
+    ...{ action: 'user.login', target, result: 'ok', fromMs: now() - LOGIN_KNOWN_SITE_MS },
+  });
+  return rows.some(({ from }) => from !== null && siteOf(from) === site);
 }
 
 // A login that waits for its second factor is no login yet: whoever shows the factor notes it.

@@ -80,6 +80,33 @@ describe('provisioning', () => {
     expect(await createCheapHasher().verify(user?.passwordHash ?? '', password)).toBe(true);
   });
 
+  it('should refuse a hash that costs a guesser too little, or a login too much', async () => {
+    const { run } = await open();
+    const [salt, tag] = ['a'.repeat(22), 'b'.repeat(43)];
+    for (const [cost, why] of [
+      ['m=4096,t=3,p=1', 'too cheap'],
+      ['m=19456,t=1,p=1', 'too cheap'],
+      ['m=19455,t=2,p=1', 'too cheap'],
+      ['m=19456,t=2,p=0', 'too cheap'],
+      ['m=99999999,t=2,p=1', 'costs more'],
+      ['m=19456,t=999,p=1', 'costs more'],
+    ] as const) {
+      const passwordHash = `$argon2id$v=19$${cost}$${salt}$${tag}`;
+      const refused = await run({ admin: { ...ADMIN, secret: { passwordHash } } });
+      expect([cost, refused]).toMatchObject([cost, { ok: false }]);
+      expect(JSON.stringify(refused)).toContain(why);
+    }
+    for (const passwordHash of [
+      `$argon2id$v=19$m=19456,t=2,p=1$${'a'.repeat(11)}$${tag}`,
+      `$argon2id$v=19$m=19456,t=2,p=1$${salt}$${'b'.repeat(22)}`,
+      `$argon2i$v=19$m=19456,t=2,p=1$${salt}$${tag}`,
+    ]) {
+      expect(await run({ admin: { ...ADMIN, secret: { passwordHash } } })).toMatchObject({
+        ok: false,
+      });
+    }
+  });
+
   it('should leave what operators changed since', async () => {
     const { relational, license, settings, run } = await open();
     await run({ license: bundle(), admin: ADMIN, settings: { analytics_retention_days: 30 } });

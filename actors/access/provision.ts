@@ -2,6 +2,7 @@
 // mode, from the answers of the first run, or from a quick start, and is put in place only where there is nothing yet, so
 // that every start may do it again. Everything is judged before anything is changed. decision: D42
 import { isEmail } from '../../machines/console/access/account.rules.ts';
+import { mistakeOfPasswordHash } from '../../machines/console/access/password.rules.ts';
 import {
   mistakesOfChange,
   SETTING_DEFAULTS,
@@ -15,8 +16,6 @@ import { type Chance, systemChance } from '../trust/chance.ts';
 import type { Passwords } from './passwords.ts';
 
 const PAGE_USERS = 500;
-const ARGON2ID =
-  /^\$argon2id\$v=19\$m=\d{1,8},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 export type ProvisionedAdmin = {
   readonly email: string;
@@ -117,9 +116,8 @@ async function judgeAdmin(
   const mistakes = isEmail(admin.email) ? [] : ['admin.email: must be an e-mail address'];
   const { secret } = admin;
   if ('passwordHash' in secret) {
-    if (!ARGON2ID.test(secret.passwordHash)) {
-      mistakes.push('admin.password_hash: must be an argon2id hash');
-    }
+    const mistake = mistakeOfPasswordHash(secret.passwordHash);
+    if (mistake !== null) mistakes.push(`admin.password_hash: ${mistake}`);
     if (mistakes.length > 0) return { ok: false, mistakes };
     return { ok: true, passwordHash: hasAdmin ? null : secret.passwordHash };
   }

@@ -7,8 +7,10 @@ import { STATUS_CODES } from 'node:http';
 import { encodeProblem, type Problem } from '../problem.ts';
 import type { Exchange } from './exchange.ts';
 
-const SECURITY_HEADERS = [
-  ['strict-transport-security', 'max-age=31536000'],
+/** What every answer carries. Data is no page: whoever is led to open it as one can do nothing with it. decision: D69 */
+export const SECURITY_HEADERS = [
+  ['strict-transport-security', 'max-age=31536000; includeSubDomains'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
   ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
   ['x-frame-options', 'DENY'],

@@ -11,6 +11,12 @@ export function openNativeUws(file: string): Uws {
   return holder.exports as Uws;
 }
 
+/** Keeps the library's name out of every answer from now on. A build that cannot says it, as before. */
+export function silence(uws: Uws): void {
+  const configurable = uws as { _cfg?: (word: string) => void };
+  configurable._cfg?.('silent');
+}
+
 /** The PEM text of the peer's verified client certificate; '' when it showed none. Read it before the first await. */
 export function readPeerCertificate(res: HttpResponse): string {
   const reader = res as { getX509Certificate?: () => string };

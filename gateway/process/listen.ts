@@ -4,6 +4,7 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { BoundListener } from '../console-ports.ts';
 import { createListener, type ListenerTls } from '../listener/listener.ts';
+import { silence } from '../listener/unsafe-uws.ts';
 import { loadUws } from '../listener/uws-loader.ts';
 
 /** Binds a port; `cacheDir` takes what the listener's library is unpacked to. Throws why it cannot be. */
@@ -14,6 +15,8 @@ export async function listenAt(
 ): Promise<BoundListener> {
   const loaded = loadUws({ cacheDir });
   if (!loaded.ok) throw new Error(loaded.reason);
+  // The name of a server helps nobody but who looks for its holes.
+  silence(loaded.uws);
   const created = createListener({ uws: loaded.uws, tls, attach });
   if (!created.ok) throw new Error(created.reason);
   const { listener } = created;

@@ -1,8 +1,10 @@
 // The start-up step that puts in place what the Console was given: the file of cloud mode, or what was answered in the first
-// run. Both may be done again at every start; the answers are removed once they are in place. decision: D42
+// run. Both may be done again at every start; the answers are removed once they are in place, and wrong codes of that run
+// once they are audited. decision: D42, D64
 import { type ProvisionInput, provision } from '../../actors/access/provision.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { StepOutcome } from '../../machines/console/runtime/startup.rules.ts';
+import type { AuditEntry, AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { readProvisioningFile } from '../config/provisioning.ts';
 import { readDraft } from './setup-draft.ts';
 
@@ -12,7 +14,10 @@ export type ProvisioningDeps = {
   readonly answers: {
     readAnswers(): Promise<string | undefined>;
     removeAnswers(): Promise<void>;
+    readRefusals(): Promise<readonly AuditEntry[]>;
+    removeRefusals(): Promise<void>;
   };
+  readonly audit: Pick<AuditLog, 'append'>;
   readonly provision: Parameters<typeof provision>[0];
   readonly logger: Logger;
 };
@@ -20,6 +25,11 @@ export type ProvisioningDeps = {
 /** Does both; throws with every mistake when one of them cannot be used. */
 export async function runProvisioning(deps: ProvisioningDeps): Promise<StepOutcome> {
   const { file, answers, logger } = deps;
+  const refused = await answers.readRefusals();
+  if (refused.length > 0) {
+    await deps.audit.append(refused);
+    await answers.removeRefusals();
+  }
   const text = await answers.readAnswers();
   if (file === null && text === undefined) return 'not_configured';
   if (text !== undefined) {

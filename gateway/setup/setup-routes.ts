@@ -1,5 +1,5 @@
 // The first run's API. The code is exchanged for a token once; every answer needs the token. What comes back never holds a
-// password. decision: D42
+// secret. decision: D42
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
@@ -11,6 +11,7 @@ import {
 } from '../../machines/console/settings/setup.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { TESTED_STORES } from '../../storage/ports/plumbing/connection-tests.ts';
+import { withoutSecrets } from '../../storage/ports/plumbing/store-address.ts';
 import { addressKey, budgetHeaders, type RateBudget } from '../access/rate-budget.ts';
 import { sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { Strict } from '../operator-plane/plumbing/shapes.ts';
@@ -198,17 +199,11 @@ function viewOf({ service, state, version }: SetupRoutesDeps) {
     })),
     can_finish: canFinish,
     reason,
-    answers: { ...withoutPasswords(configuration), license_id, admin_email: admin?.email },
+    answers: { ...shown(configuration), license_id, admin_email: admin?.email },
   };
 }
 
-function withoutPasswords(configuration: SetupDraft['configuration']): Record<string, string> {
-  const entries = Object.entries(configuration).map(([name, value]): [string, string] => {
-    if (!URL.canParse(value)) return [name, value];
-    const url = new URL(value);
-    if (url.password === '') return [name, value];
-    url.password = '***';
-    return [name, url.toString()];
-  });
-  return Object.fromEntries(entries);
+function shown(configuration: SetupDraft['configuration']): Record<string, string> {
+  const entries = Object.entries(configuration);
+  return Object.fromEntries(entries.map(([name, value]) => [name, withoutSecrets(value)]));
 }

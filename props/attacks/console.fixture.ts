@@ -124,6 +124,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     ...outside,
     ...{ authority, intervals, stores, fleet, errors, batches, time, issuer, streams, tokens },
     loops: context.loops,
+    app: console.app,
     license: context.use(license),
     settings: context.use(settings),
     metrics: context.use(system).metrics,

@@ -8,9 +8,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
+import { setupFiles } from '../../gateway/cli/settings/setup-files.ts';
 import { openSetup, type RunningSetup } from '../../gateway/cli/start/serve-setup.ts';
 import { loadConfig } from '../../gateway/config/config.ts';
-import { SETUP_CODE_ATTEMPTS_PER_MINUTE } from '../../machines/limits.ts';
+import { runProvisioning } from '../../gateway/setup/run-provisioning.ts';
+import { SETUP_CODE_ATTEMPTS_PER_MINUTE, SETUP_REFUSALS_KEPT_MAX } from '../../machines/limits.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { withoutSecrets } from '../../storage/ports/plumbing/store-address.ts';
 import { callSetup, type SetupCall } from './setup-peer.ts';
 
 const folders: string[] = [];
@@ -246,6 +250,70 @@ describe('the first run', () => {
     expect((await again.ask('PUT', '/api/v2/setup/admin', { token, body: ADMIN })).status).toBe(
       409,
     );
+  });
+
+  it('should show no secret of an address again, wherever it stands', async () => {
+    const folder = newFolder();
+    const brokers = 'ann:hunter6@one.example:9092,bob:hunter7@two.example:9092';
+    const draft = {
+      ...{ version: 1, done: ['platform', 'database', 'analytics', 'redis'] },
+      configuration: {
+        platform: 'standard',
+        database_url: 'postgres://u:hunter2@db.example/x?sslmode=verify-full&password=hunter3',
+        clickhouse_url: 'https://hunter4@ch.example/?password=hunter5&user=x',
+        redis_url: 'rediss://:hunter8@redis.example/1#hunter9',
+      },
+    };
+    writeFileSync(join(folder, 'setup.json'), JSON.stringify(draft));
+    const again = await open(folder);
+    const token = await again.unlock();
+    const { text, body } = await again.ask('GET', '/api/v2/setup', { token });
+    expect(text).not.toContain('hunter');
+    const answers = body['answers'] as Record<string, string>;
+    expect(answers['database_url']).toContain('sslmode=verify-full');
+    expect(withoutSecrets(brokers)).toBe('***@one.example:9092,***@two.example:9092');
+    const tried = await again.ask('POST', '/api/v2/setup/test', {
+      ...{ token, body: { store: 'broker', url: 'ann:hunter6@one.example' } },
+    });
+    expect(tried).toMatchObject({ status: 422 });
+    expect(tried.text).not.toContain('hunter');
+  });
+
+  it('should keep wrong codes for the audit log, one row a place, and no more than so many', async () => {
+    const { ask, folder, stop } = await open();
+    for (let at = 0; at < 3; at += 1) {
+      await ask('POST', '/api/v2/setup/unlock', { body: { code: `AAAA-AAAA-AAA${at}` } });
+    }
+    await stop();
+    const files = setupFiles(folder);
+    expect(statSync(join(folder, 'setup-refused.json')).mode & 0o777).toBe(0o600);
+    const kept = await files.readRefusals();
+    expect(kept).toMatchObject([
+      {
+        ...{ actor: 'anonymous', action: 'credential.refused', target: 'setup_code' },
+        ...{ from: '127.0.0.1', detail: { count: 3 } },
+      },
+    ]);
+    const [row] = kept;
+    if (row === undefined) throw new Error('no row');
+    for (let at = 0; at < 4; at += 1) {
+      await files.addRefusals(Array.from({ length: SETUP_REFUSALS_KEPT_MAX / 2 }, () => row));
+    }
+    const many = await files.readRefusals();
+    expect(many).toHaveLength(SETUP_REFUSALS_KEPT_MAX);
+    const count = many.reduce((sum, { detail }) => sum + Number(detail['count']), 0);
+    expect(count).toBe(3 * (1 + 2 * SETUP_REFUSALS_KEPT_MAX));
+
+    // The start that follows writes them where they belong, once.
+    const relational = createMemoryRelational();
+    const answers = setupFiles(folder);
+    const deps = { file: null, answers, audit: relational.audit, logger: silentLogger };
+    const start = () => runProvisioning({ ...deps, provision: {} as never });
+    await start();
+    await start();
+    expect(await relational.audit.recent(10_000)).toHaveLength(SETUP_REFUSALS_KEPT_MAX);
+    writeFileSync(join(folder, 'setup-refused.json'), '[{"atMs":');
+    expect(await files.readRefusals()).toEqual([]);
   });
 
   it('should begin anew when what was kept cannot be understood', async () => {

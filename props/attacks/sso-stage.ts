@@ -6,7 +6,7 @@ import { type ConsoleUnderTest, startConsole } from './console.fixture.ts';
 
 // The Console believes to be here; the browser finds it at its port.
 export const BASE = 'https://localhost:0';
-const CALLBACK = `${BASE}/api/v2/auth/sso/callback`;
+export const CALLBACK = `${BASE}/api/v2/auth/sso/callback`;
 export const SESSION = '__Host-service_session';
 export const ANN: Claims = {
   email: 'ann@example.org',

@@ -189,10 +189,25 @@ describe('attack 27: an answer that does not belong to the login', () => {
       ];
       foreign.searchParams.set('state', mine.searchParams.get('state') ?? '');
       change(foreign);
+      foreign.pathname = mine.pathname;
       const page = await browser.open(foreign.href);
       expect(codeOf(page)).toEqual(ANSWER_REFUSED);
       expectNoSession(browser, page);
     }
+  });
+
+  it('should be refused by the way back of another provider, and use the login up', async () => {
+    const [id, otherId] = [await stage.setUp(peer), await stage.setUp(other)];
+    const browser = stage.newBrowser();
+    const own = await stage.comeBack(browser, id);
+    const [right, wrong] = [own.href, own.href.replace(id, otherId)];
+    expect(wrong).not.toBe(right);
+    for (const href of [wrong, right]) {
+      const page = await browser.open(href);
+      expect(codeOf(page)).toEqual(LOGIN_REFUSED);
+      expectNoSession(browser, page);
+    }
+    expect((await browser.open(right.replace(`/${id}`, ''))).status).toBe(404);
   });
 
   it('should be refused when the provider or the person said no', async () => {

@@ -128,7 +128,10 @@ describe('a newcomer', () => {
     expect(enroll.body['qr_svg']).toMatch(/^<svg /);
     const secret = new URL(String(enroll.body['otpauth_uri'])).searchParams.get('secret') ?? '';
     expect(secret).toBe(enroll.body['secret']);
-    const first = { code: appCode(secret, 0) };
+    // The code before, so that the present one is left for later; a step must not end between them.
+    const inStep = () => Date.now() % STEP_MS;
+    await expect.poll(inStep, { timeout: STEP_MS }).toBeLessThan(STEP_MS - 10_000);
+    const first = { code: appCode(secret, -1) };
     const confirmed = await curl(person, 'POST', '/api/v2/auth/mfa/confirm', first);
     const recovery = confirmed.body['recovery_codes'] as readonly string[];
     expect(recovery).toHaveLength(10);
@@ -138,7 +141,7 @@ describe('a newcomer', () => {
     expect((await curl(person, 'GET', '/api/v2/sensors')).status).toBe(403);
     const again = await curl(person, 'POST', '/api/v2/auth/mfa/verify', first);
     expect(again.body['code']).toBe('mfa_code_invalid');
-    const next = { code: appCode(secret, 1) };
+    const next = { code: appCode(secret, 0) };
     const verified = await curl(person, 'POST', '/api/v2/auth/mfa/verify', next);
     expect(verified.body).toMatchObject({ method: 'totp', stage: 'full' });
     expect((await curl(person, 'GET', '/api/v2/sensors')).status).toBe(200);

@@ -63,6 +63,9 @@ export async function openOidcPeer(options: OidcPeerOptions) {
   function createProvider() {
     const keys = createKeys();
     const provider = new Provider(issuer, configurationOf({ ...options, client, keys, accounts }));
+    // Each provider that a Console knows has a way back of its own below this one.
+    provider.Client.prototype.redirectUriAllowed = (uri) =>
+      uri === options.redirectUri || uri.startsWith(`${options.redirectUri}/`);
     provider.use(async (ctx, next) => {
       await next();
       const body = ctx.body as { id_token?: string } | null;

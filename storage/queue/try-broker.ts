@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { SETUP_CONNECT_TIMEOUT_MS } from '../../machines/limits.ts';
 import { type ConnectionResult, reasonWithout } from '../ports/plumbing/connection-tests.ts';
+import { withoutSecrets } from '../ports/plumbing/store-address.ts';
 
 const DEFAULT_PORT = 9_092;
 
@@ -11,9 +12,10 @@ export async function tryBroker(text: string): Promise<ConnectionResult> {
   const brokers = text.replace(/^kafkas?:\/\//, '').split(',');
   for (const broker of brokers) {
     const place = placeOf(broker.trim());
-    if (place === null) return { ok: false, reason: `${broker.trim()} is not host:port` };
+    const shown = withoutSecrets(broker.trim());
+    if (place === null) return { ok: false, reason: `${shown} is not host:port` };
     const reason = await reach(place);
-    if (reason !== null) return { ok: false, reason: `${broker.trim()}: ${reason}` };
+    if (reason !== null) return { ok: false, reason: `${shown}: ${reason}` };
   }
   const who = brokers.length === 1 ? 'The broker was' : 'All brokers were';
   return { ok: true, about: `${who} reached by TCP; the Kafka protocol was not tried` };

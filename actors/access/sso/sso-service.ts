@@ -35,6 +35,8 @@ import { runSsoLogin, type SsoLoginEnd } from './sso-login.actor.ts';
 const RANDOM = /^[0-9A-Za-z_-]{43}$/;
 
 export type SsoReturn = {
+  /** Whose way back it took. */
+  readonly providerId: string;
   /** The query the browser came back with, as it came. */
   readonly query: string;
   /** What the browser holds in the cookie of its login. */
@@ -73,7 +75,7 @@ export type SsoServiceDeps = Omit<AccountDeps, 'sso'> & {
   readonly logger: Logger;
   readonly now: () => number;
   /** Where providers send browsers back to. */
-  readonly callbackUrl: () => string;
+  readonly callbackUrl: (providerId: string) => string;
   readonly chance?: Chance;
 };
 
@@ -107,7 +109,11 @@ async function start(
   const browser = held !== null && RANDOM.test(held) ? held : newText();
   const [state, nonce, codeVerifier] = [newText(), newText(), newText()];
   const flow = { state, nonce, codeVerifier };
-  const sent = await deps.client.authorizationUrl(provider, flow, deps.callbackUrl());
+  const sent = await deps.client.authorizationUrl(
+    provider,
+    flow,
+    deps.callbackUrl(provider.providerId),
+  );
   if (!sent.ok) {
     const { providerId } = provider;
     deps.logger.warn({ providerId, reason: sent.reason }, 'a login could not begin');
@@ -132,7 +138,8 @@ async function finish(deps: SsoServiceDeps, input: SsoReturn): ReturnType<SsoSer
   const isOne = others.length === 0 && RANDOM.test(state);
   const flow = isOne ? await deps.sso.takeFlow(hashOf(state), nowMs) : null;
   const provider = flow === null ? null : await deps.sso.getProvider(flow.providerId);
-  if (flow === null || provider === null || !provider.enabled) {
+  const isItsWay = provider?.providerId === input.providerId;
+  if (flow === null || provider === null || !isItsWay || !provider.enabled) {
     return refuse('sso_login_refused', 'No such login is under way.');
   }
   const begun: Returned['begun'] = { secret: null, method: '' };
@@ -176,7 +183,7 @@ function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof 
         const reason = 'its client secret cannot be opened with the key of this Console';
         return { ok: false, code: 'sso_provider_unavailable', reason };
       }
-      const returnedTo = `${deps.callbackUrl()}?${input.query}`;
+      const returnedTo = `${deps.callbackUrl(providerId)}?${input.query}`;
       const answer = { flow, state, clientSecret, returnedTo };
       const exchanged = await deps.client.exchange(provider, answer);
       if (!exchanged.ok) return failedExchange(exchanged);

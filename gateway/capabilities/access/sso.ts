@@ -22,8 +22,8 @@ const CALLBACK_PATH = '/api/v2/auth/sso/callback';
 export type Sso = {
   readonly service: SsoService;
   readonly providers: ProviderService;
-  /** Where providers send browsers back to. */
-  readonly callbackUrl: () => string;
+  /** Where a provider sends browsers back to. */
+  readonly callbackUrl: (providerId: string) => string;
 };
 
 /** Builds the desks; no provider is asked before somebody logs in. */
@@ -47,7 +47,7 @@ export function openSso(
   const { config, sealer, clock, logger, time, chance, providers: client } = input;
   const { sso, users, audit } = input.stores;
   const { ssoAllowsLoopback: allowsLoopback } = config;
-  const callbackUrl = () => `${config.baseUrl}${CALLBACK_PATH}`;
+  const callbackUrl = (providerId: string) => `${config.baseUrl}${CALLBACK_PATH}/${providerId}`;
   return {
     service: createSsoService({
       ...{ sso, users, sessions, needOf, audit, client, sealer, clock, logger },

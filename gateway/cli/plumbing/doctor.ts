@@ -106,8 +106,9 @@ async function answers(
   const isNear = skewMs < SKEW_TOLERATED_MS;
   const apart = `this clock and the Console's are ${Math.round(skewMs / 1_000)} s apart`;
   found.push(['clock', { ok: isNear, said: apart, fix: 'set the clocks by NTP' }]);
-  const ready = await ask('/readyz?verbose');
-  const { dependencies = [], because = null } = JSON.parse(ready.text) as Readiness;
+  const ready = await ask('/readyz');
+  const told = await ask('/readyz?verbose');
+  const { dependencies = [], because = null } = JSON.parse(told.text) as Readiness;
   found.push([
     'ready',
     { ok: ready.status === 200, said: because ?? (ready.status === 200 ? 'yes' : 'no') },

@@ -125,10 +125,11 @@ async function buildApp(
     actor.stop();
     clock.stop();
   });
-  // There is no database yet: the trace of wrong codes is the log.
+  // There is no database yet: wrong codes are kept for the audit log of the start that follows, and logged.
   const refused = createRefusedCredentials({
     audit: {
       append: async (entries) => {
+        await files.addRefusals(entries);
         for (const entry of entries) logger.warn(entry, 'setup codes were refused');
       },
     },

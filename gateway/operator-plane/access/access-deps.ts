@@ -13,6 +13,6 @@ export type AccessDeps = {
   readonly sso: {
     readonly service: SsoService;
     readonly providers: ProviderService;
-    readonly callbackUrl: () => string;
+    readonly callbackUrl: (providerId: string) => string;
   };
 };

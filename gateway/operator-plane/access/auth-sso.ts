@@ -7,6 +7,7 @@ import Type from 'typebox';
 import { hashOfSession } from '../../../actors/access/sessions.ts';
 import type { SsoService } from '../../../actors/access/sso/sso-service.ts';
 import { SSO_KINDS } from '../../../machines/console/access/sso-provider.rules.ts';
+import { refuse } from '../../../machines/errors.ts';
 import { SSO_FLOW_TTL_MS } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import { sessionCookie } from '../../access/cookies.ts';
@@ -73,9 +74,12 @@ export function authSsoRoutes({
         summary: 'Go to an identity provider to log in',
         tags: ['auth'],
         querystring: StartQuery,
-        response: { 303: Type.Null(), ...refusals(404, 422, 429, 503) },
+        response: { 303: Type.Null(), ...refusals(403, 404, 422, 429, 503) },
       },
       handler: async (request, reply) => {
+        // A page of somebody else may not put its visitors into a session here. Browsers say where a request begins.
+        const { 'sec-fetch-site': site = 'none' } = request.headers;
+        if (site !== 'none' && site !== 'same-origin') return sendRefusal(reply, begunElsewhere());
         const { provider: providerId, return_to: returnTo } = request.query;
         const browser = ssoCookieOf(request.headers.cookie);
         const started = await service.start({ providerId, returnTo, browser });
@@ -85,20 +89,23 @@ export function authSsoRoutes({
       },
     });
 
-    app.get('/auth/sso/callback', {
+    // A way back of its own for each provider: what one of them answers cannot be shown as another's.
+    app.get('/auth/sso/callback/:id', {
       config: { guard: { public: true } },
       schema: {
         operationId: 'finishSsoLogin',
         summary: 'Come back from an identity provider; a session begins',
         tags: ['auth'],
+        params: Strict({ id: Uuid }),
         querystring: CallbackQuery,
-        response: { 303: Type.Null(), ...refusals(403, 429, 503) },
+        response: { 303: Type.Null(), ...refusals(403, 422, 429, 503) },
       },
       handler: async (request, reply) => {
         const { cookie, 'user-agent': userAgent = '' } = request.headers;
         const before = sessionCookieOf(cookie);
         const at = request.url.indexOf('?');
         const finished = await service.finish({
+          providerId: request.params.id.toLowerCase(),
           query: at < 0 ? '' : request.url.slice(at + 1),
           browser: ssoCookieOf(cookie),
           replaces: before === null ? null : hashOfSession(before),
@@ -111,6 +118,10 @@ export function authSsoRoutes({
       },
     });
   };
+}
+
+function begunElsewhere() {
+  return refuse('csrf_refused', 'The login was begun by another site; begin it on the login page.');
 }
 
 function ssoCookie(value: string, lifetimeMs: number): string {

@@ -71,7 +71,7 @@ describe('an identity provider', () => {
       status: 201,
       body: {
         is_enabled: true,
-        redirect_uri: `${live.url}/api/v2/auth/sso/callback`,
+        redirect_uri: expect.stringContaining(`${live.url}/api/v2/auth/sso/callback/`),
         options: {
           groups_claim: 'groups',
           scopes: ['openid', 'email', 'profile'],
@@ -81,6 +81,7 @@ describe('an identity provider', () => {
         revision: 1,
       },
     });
+    expect(made.body.redirect_uri.endsWith(`/${made.body.provider_id}`)).toBe(true);
     const path = `/${made.body.provider_id}`;
     expect(await call('GET', path)).toEqual({ status: 200, body: made.body });
     const change = { revision: 1, name: 'Other', options: { domains: ['example.org'] } };

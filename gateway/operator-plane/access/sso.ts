@@ -96,11 +96,13 @@ const Path = Strict({ id: Uuid });
 
 /** The routes; `sso:read` sees, `sso:write` changes. */
 export function ssoRoutes(deps: {
-  readonly access: { readonly sso: { readonly providers: ProviderService; callbackUrl(): string } };
+  readonly access: {
+    readonly sso: { readonly providers: ProviderService; callbackUrl(providerId: string): string };
+  };
   readonly now: () => number;
 }): FastifyPluginAsyncTypebox {
   const { providers, callbackUrl } = deps.access.sso;
-  const view = (row: SsoProviderRow) => viewOf(row, callbackUrl());
+  const view = (row: SsoProviderRow) => viewOf(row, callbackUrl(row.providerId));
   const doingOf = (request: FastifyRequest) => {
     const by = operatorOf(request);
     return { actor: by.actor, from: request.ip, nowMs: deps.now(), by };

@@ -7,6 +7,7 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/typ
 import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
 import { isShallow } from '../../../machines/wire/parse.ts';
+import { SECURITY_HEADERS } from '../../listener/respond.ts';
 import { auditRefusals } from '../audit/audit-refusals.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
 import { installGuard } from './guard.ts';
@@ -15,15 +16,6 @@ import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
 import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
-
-// The listener sets these on what it sends itself; a streamed answer carries them from here.
-const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
-  ['strict-transport-security', 'max-age=31536000'],
-  ['x-content-type-options', 'nosniff'],
-  ['referrer-policy', 'no-referrer'],
-  ['x-frame-options', 'DENY'],
-  ['cross-origin-resource-policy', 'same-origin'],
-];
 
 export const API_PREFIX = '/api/v2';
 
@@ -53,7 +45,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
     async (api) => {
       for (const routes of deps.routes) await api.register(routes);
       api.get('/openapi.json', {
-        config: { guard: { public: true } },
+        config: { guard: { self: true, keys: true, local: true } },
         schema: { hide: true },
         handler: async () => app.swagger(),
       });
@@ -82,7 +74,10 @@ function readJsonOnly(app: FastifyInstance): void {
 function answerHeaders(app: FastifyInstance, deps: Pick<OperatorPlaneDeps, 'metrics'>): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', String(request.id));
-    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+    // The listener sets these on what it sends itself; a streamed answer carries them from here.
+    for (const [name, value] of SECURITY_HEADERS) {
+      if (reply.getHeader(name) === undefined) reply.header(name, value);
+    }
     if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
   });
   app.addHook('onResponse', async (request, reply) => {

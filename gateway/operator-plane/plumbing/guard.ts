@@ -3,10 +3,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FRESH_LOGIN_MS } from '../../../machines/console/access/limits.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
+import { isLoopbackAddress } from '../../../machines/trust/loopback.rules.ts';
 import { actsOnOwnedOnly, type Scope } from '../../../machines/trust/roles.rules.ts';
 import { type Admitter, limited } from '../../access/admitter.ts';
 import { hasScope, type Operator } from '../../access/operator.ts';
 import { budgetHeaders } from '../../access/rate-budget.ts';
+import { sessionCookieOf } from '../../access/session-cookie.ts';
 import { sendRefusal } from './problem-reply.ts';
 
 export type Guard =
@@ -15,15 +17,21 @@ export type Guard =
    * has shown its credentials within ten minutes; keys have none to show.
    */
   | { readonly scope: Scope; readonly owned?: 'sensor'; readonly fresh?: true }
-  /** Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. */
-  | { readonly self: true; readonly keys?: true }
+  /**
+   * Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. `local`: and
+   * whoever asks from this machine.
+   */
+  | { readonly self: true; readonly keys?: true; readonly local?: true }
   /**
    * Any person whose password was right, before the second factor too. Keys are refused. `of`: what the route gives to a
    * session that is not whole yet, the factor or the password; what it lacks must be that.
    */
   | { readonly partial: true; readonly of?: 'factor' | 'password' }
-  /** For everybody; `unmetered` for probes, which must not fail by somebody else's guesses. */
-  | { readonly public: true; readonly unmetered?: boolean };
+  /**
+   * For everybody; `unmetered` for probes, which must not fail by somebody else's guesses. `closedBy`: a parameter of the
+   * query that asks for more, which takes a login or this machine.
+   */
+  | { readonly public: true; readonly unmetered?: boolean; readonly closedBy?: string };
 
 export type GuardDeps = {
   readonly now: () => number;
@@ -60,7 +68,7 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): void {
     }
   });
   app.addHook('onRequest', async (request, reply) => {
-    const guard = request.routeOptions.config.guard;
+    const guard = asAsked(request);
     // Without a route there is nothing to guard; the answer will be 404 or 405.
     if (guard === undefined || 'public' in guard) {
       if (guard?.unmetered) return undefined;
@@ -76,6 +84,29 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): void {
     const refusal = await judge(deps, guard, request, result.operator);
     return refusal === null ? undefined : sendRefusal(reply, refusal);
   });
+}
+
+/** The guard of a request: an open route may have a part that is not, and what is for insiders is open on this machine. */
+function asAsked(request: FastifyRequest): Guard | undefined {
+  const { guard } = request.routeOptions.config;
+  if (guard === undefined) return undefined;
+  if ('public' in guard) {
+    const { closedBy } = guard;
+    const isClosed = closedBy !== undefined && closedBy in (request.query as object);
+    return isClosed && !isLocal(request) ? { self: true, keys: true } : guard;
+  }
+  const isOpen = 'local' in guard && guard.local === true && isLocal(request);
+  return isOpen && !hasCredential(request) ? { public: true } : guard;
+}
+
+function hasCredential({ headers }: FastifyRequest): boolean {
+  return headers.authorization !== undefined || sessionCookieOf(headers.cookie) !== null;
+}
+
+/** Whether a request begins on this machine; behind a proxy everybody would seem to. */
+function isLocal({ ip, headers }: FastifyRequest): boolean {
+  const isPassedOn = headers['x-forwarded-for'] ?? headers['forwarded'] ?? headers['via'];
+  return isPassedOn === undefined && isLoopbackAddress(ip);
 }
 
 async function judge(

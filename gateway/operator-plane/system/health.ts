@@ -43,13 +43,19 @@ export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
     });
 
     app.get('/readyz', {
-      config: { guard: { public: true, unmetered: true } },
+      config: { guard: { public: true, unmetered: true, closedBy: 'verbose' } },
       schema: {
         operationId: 'readyz',
         summary: 'The stores can be reached and the Console takes requests',
         tags: ['health'],
-        querystring: Strict({ verbose: Type.Optional(Type.String()) }),
-        response: { 200: Readiness, 503: Readiness },
+        querystring: Strict({
+          verbose: Type.Optional(
+            Type.String({
+              description: 'Names each store; for who has logged in, or is on this machine',
+            }),
+          ),
+        }),
+        response: { 200: Readiness, 503: Readiness, ...refusals(401, 403, 429) },
       },
       handler: async (request, reply) => {
         const because = deps.notReadyBecause();

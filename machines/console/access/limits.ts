@@ -61,10 +61,19 @@ export const PASSWORD_MAX_CHARS = 128;
 export const PASSWORD_MEMORY_KIB = 19_456;
 export const PASSWORD_PASSES = 2;
 export const PASSWORD_LANES = 1;
+/** What a hash from outside may cost at most: each login pays it. */
+export const PASSWORD_MEMORY_MAX_KIB = 1_048_576;
+export const PASSWORD_PASSES_MAX = 16;
+export const PASSWORD_LANES_MAX = 16;
+export const PASSWORD_SALT_BYTES_MIN = 16;
+export const PASSWORD_TAG_BYTES_MIN = 32;
 export const PASSWORD_HASHES_RUNNING_MAX = 2;
 export const PASSWORD_HASHES_WAITING_MAX = 64;
 export const PASSWORD_BUSY_RETRY_MS = 1 * SECOND_MS;
 export const LOGIN_WINDOW_MS = 15 * MINUTE_MS;
+/** How long a site that logged in is known, so that failures of others do not hold it. */
+export const LOGIN_KNOWN_SITE_MS = 30 * DAY_MS;
+export const LOGIN_KNOWN_SITES_ROWS_MAX = 50;
 export const LOGIN_ACCOUNT_TRIES_FREE = 5;
 export const LOGIN_ADDRESS_TRIES_FREE = 20;
 export const LOGIN_DELAY_MIN_MS = 5 * SECOND_MS;
@@ -85,3 +94,4 @@ export const FRESH_LOGIN_MS = 10 * MINUTE_MS;
 /** Refused credentials are told once a place and this time. */
 export const REFUSALS_TOLD_EVERY_MS = MINUTE_MS;
 export const REFUSAL_PLACES_MAX = 1_000;
+export const SETUP_REFUSALS_KEPT_MAX = 1_000;

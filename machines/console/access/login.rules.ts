@@ -10,11 +10,20 @@ import {
 import { emailKeyOf } from './account.rules.ts';
 
 const ACCOUNT = 'login:account:';
+const KNOWN = 'login:known:';
 const ADDRESS = 'login:address:';
 
 /** Under what tries on an account are counted, whether it exists or not. */
 export function accountTryKey(email: string): string {
   return ACCOUNT + emailKeyOf(email);
+}
+
+/**
+ * Under what tries on an account are counted from a site that logged into it lately: by itself, so that failures of
+ * strangers do not hold it, and its own hold nobody else. decision: D69
+ */
+export function knownSiteTryKey(email: string, site: string): string {
+  return `${KNOWN}${site} ${emailKeyOf(email)}`;
 }
 
 /** Under what tries from a site are counted. */

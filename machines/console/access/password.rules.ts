@@ -1,6 +1,16 @@
 // What a password must be: long enough, known to few, and not made of the account itself. No rules about kinds of
 // characters, nothing is cut off, and it is compared as it was typed. decision: D37
-import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '../../limits.ts';
+import {
+  PASSWORD_LANES_MAX,
+  PASSWORD_MAX_CHARS,
+  PASSWORD_MEMORY_KIB,
+  PASSWORD_MEMORY_MAX_KIB,
+  PASSWORD_MIN_CHARS,
+  PASSWORD_PASSES,
+  PASSWORD_PASSES_MAX,
+  PASSWORD_SALT_BYTES_MIN,
+  PASSWORD_TAG_BYTES_MIN,
+} from '../../limits.ts';
 
 export type PasswordMistake = 'too_short' | 'too_long' | 'too_common' | 'contains_account';
 
@@ -27,6 +37,30 @@ export function mistakeOfPassword(
   if (facts.isCommon(lower)) return 'too_common';
   const words = [...accountWords(facts.email), ...PRODUCT_WORDS];
   return words.some((word) => lower.includes(word)) ? 'contains_account' : null;
+}
+
+const ARGON2ID =
+  /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{1,128})\$([A-Za-z0-9+/]{1,128})$/;
+
+/**
+ * Why a hash that somebody brings cannot be taken; null when it can. It must cost a guesser what a hash of today costs, and
+ * a login no more than the machine has. decision: D69
+ */
+export function mistakeOfPasswordHash(hash: string): string | null {
+  const [, memory, passes, lanes, salt = '', tag = ''] = ARGON2ID.exec(hash) ?? [];
+  if (memory === undefined) return 'must be an argon2id hash';
+  const [m, t, p] = [Number(memory), Number(passes), Number(lanes)];
+  if (m < PASSWORD_MEMORY_KIB || t < PASSWORD_PASSES || p < 1) {
+    return `is too cheap to guess; make it with m=${PASSWORD_MEMORY_KIB},t=${PASSWORD_PASSES},p=1 or more`;
+  }
+  if (m > PASSWORD_MEMORY_MAX_KIB || t > PASSWORD_PASSES_MAX || p > PASSWORD_LANES_MAX) {
+    return `costs more than a login may; make it with at most m=${PASSWORD_MEMORY_MAX_KIB},t=${PASSWORD_PASSES_MAX},p=${PASSWORD_LANES_MAX}`;
+  }
+  const bytesOf = (base64: string) => Math.floor((base64.length * 3) / 4);
+  const isShort = bytesOf(salt) < PASSWORD_SALT_BYTES_MIN || bytesOf(tag) < PASSWORD_TAG_BYTES_MIN;
+  return isShort
+    ? `needs a salt of ${PASSWORD_SALT_BYTES_MIN} bytes and a hash of ${PASSWORD_TAG_BYTES_MIN}`
+    : null;
 }
 
 function accountWords(email: string): readonly string[] {

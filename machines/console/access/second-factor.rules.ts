@@ -1,5 +1,5 @@
-// What a second factor accepts. A TOTP code is good for the step it belongs to and one step either side, and a step is
-// accepted once: neither it nor an earlier one ever again. Tries are counted before they are looked at, so that many at
+// What a second factor accepts. A TOTP code is good for the step it belongs to and the one after, never before it, and a
+// step is accepted once: neither it nor an earlier one ever again. Tries are counted before they are looked at, so that many at
 // one instant get no more of them than one after the other. decision: D39; invariant: I18
 import {
   MFA_TRIES_MAX,
@@ -44,7 +44,8 @@ export function isStepAcceptable(
   nowMs: number,
 ): boolean {
   const { step, lastStep } = facts;
-  return Math.abs(step - stepAt(nowMs)) <= TOTP_WINDOW_STEPS && step > lastStep;
+  const age = stepAt(nowMs) - step;
+  return age >= 0 && age <= TOTP_WINDOW_STEPS && step > lastStep;
 }
 
 /**

@@ -1,5 +1,6 @@
 // What a kind of identity provider fills in (issuer, scopes, claims), and which configuration is refused. Two kinds have
 // their issuer at one known host; the others are where their owner put them. decision: D40
+import { isLoopbackHost } from '../../trust/loopback.rules.ts';
 import type { Role } from '../../trust/roles.rules.ts';
 
 export const SSO_KINDS = ['google', 'entra', 'okta', 'keycloak', 'oidc'] as const;
@@ -69,7 +70,6 @@ const DOMAIN =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 // RFC 6749, scope-token.
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/;
-const LOOPBACK_HOST = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 export type SsoConfiguration = {
   readonly kind: Kind;
@@ -137,7 +137,7 @@ export function mistakeOfIssuer(
   if (/[?#]/.test(issuer)) return 'an issuer has neither query nor fragment';
   // What the parser would change could be compared in two ways later.
   if (url.href !== issuer && url.href !== `${issuer}/`) return `write it as ${url.href}`;
-  if (!allowsLoopback && LOOPBACK_HOST.test(url.hostname)) return 'this Console is no provider';
+  if (!allowsLoopback && isLoopbackHost(url.hostname)) return 'this Console is no provider';
   const { issuerPattern, label, issuerExample } = SSO_PRESETS[kind];
   if (!issuerPattern.test(issuer)) return `an issuer of ${label} looks like ${issuerExample}`;
   return null;

@@ -137,6 +137,7 @@ async function logInAtProvider(parts: PersonParts, person: Person): Promise<bool
   const isStolen = parts.random.chance(STOLEN);
   const finished = await askConsole(parts, ({ sso }) =>
     sso.finish({
+      providerId: offered.providerId,
       ...{ query: query.toString(), browser: isStolen ? null : browser, replaces: null },
       ...{ from: addressOf(person), userAgent: 'world' },
     }),

@@ -1,5 +1,7 @@
 // Whether a store can be reached and used, tried once, before anything depends on it. A test ends within its time, and its
 // reason holds no password. decision: D42
+import { secretsIn } from './store-address.ts';
+
 export type ConnectionResult =
   /** What was found there, for people. */
   { readonly ok: true; readonly about: string } | { readonly ok: false; readonly reason: string };
@@ -15,15 +17,7 @@ export type ConnectionTests = Readonly<
 export function reasonWithout(url: string, error: unknown): string {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown };
   const text = String(message === undefined || message === '' ? (code ?? error) : message);
-  const password = URL.canParse(url) ? new URL(url).password : '';
-  const secrets = [password, decodedOr(password)].filter((one) => one.length > 0);
-  return secrets.reduce((masked, one) => masked.replaceAll(one, '***'), text).slice(0, 500);
-}
-
-function decodedOr(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return secretsIn(url)
+    .reduce((masked, one) => masked.replaceAll(one, '***'), text)
+    .slice(0, 500);
 }
