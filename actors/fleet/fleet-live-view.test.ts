@@ -125,7 +125,7 @@ describe('the live view of the fleet', () => {
 });
 
 describe('transition recorder', () => {
-  it('should store every move in order, wait for a store that is away, and not store a rebuild', async () => {
+  it('should store every move in order, wait for a store that is away, and one row of a rebuild', async () => {
     const { directory, feed, clock } = fleet();
     const stored: TransitionRow[] = [];
     let isAway = true;
@@ -149,9 +149,14 @@ describe('transition recorder', () => {
     isAway = false;
     await recorder.close();
     expect(stored.map(({ region, to }) => `${region}:${to}`)).toEqual([
+      ':',
       'freshness:fresh',
       'stream:open',
     ]);
+    expect(stored[0]).toMatchObject({
+      event: 'actor.opened',
+      after: { value: { stream: 'closed' } },
+    });
     clock.stop();
   });
 });

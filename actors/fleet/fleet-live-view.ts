@@ -75,7 +75,7 @@ export function createFleetLiveView(options: {
       entries.set(id, { ...before, last_heartbeat_at_ms: lastHeartbeatAtMs });
       return;
     }
-    const after = entryOf(snapshot, options.now(), before);
+    const after = fleetEntryAt(snapshot, options.now(), before);
     entries.set(id, after);
     if (hasAgingFacts(snapshot, after)) unsettled.add(id);
     else unsettled.delete(id);
@@ -110,7 +110,8 @@ export function createFleetLiveView(options: {
   };
 }
 
-function entryOf(
+/** A sensor as lists show it at an instant; `before` is how they showed it until then. */
+export function fleetEntryAt(
   snapshot: SensorSnapshot,
   nowMs: number,
   before: FleetEntry | undefined,

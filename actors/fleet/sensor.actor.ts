@@ -7,6 +7,7 @@ import {
 } from '../../machines/console/fleet/sensor.machine.ts';
 import {
   engineSeen,
+  hasNewFacts,
   healthFactsOf,
   type SensorInput,
 } from '../../machines/console/fleet/sensor.rules.ts';
@@ -27,7 +28,10 @@ export type SensorDirectory = Directory<typeof sensorMachine>;
 export function createSensorDirectory(
   options: Omit<DirectoryOptions<typeof sensorMachine>, 'kind' | 'machine' | 'factsOf'>,
 ): SensorDirectory {
-  return createDirectory({ ...options, kind: 'sensor', machine: sensorMachine, factsOf });
+  return createDirectory({
+    ...options,
+    ...{ kind: 'sensor', machine: sensorMachine, factsOf, hasNewFacts },
+  });
 }
 
 /** What an actor is rebuilt from: the sensor's row, as the database knows it. */

@@ -164,6 +164,7 @@ describe('inspection feed', () => {
     event: 'e',
     facts: {},
     atMs: index,
+    after: { value: '', context: {}, timers: [] },
   });
 
   it('should keep the newest moves within its bound and survive a listener that throws', () => {

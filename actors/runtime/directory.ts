@@ -10,7 +10,8 @@ import {
   type InputFrom,
   type SnapshotFrom,
 } from 'xstate';
-import type { FeedMove, InspectionFeed } from './inspection-feed.ts';
+import type { InspectionFeed, Standing } from './inspection-feed.ts';
+import { createTimerBook, type RunningTimer, type TimerBook } from './running-timers.ts';
 import { regionsOf } from './state-value.ts';
 import type { CrashLog, Supervisor } from './supervisor.ts';
 import type { WheelClock } from './wheel-clock.ts';
@@ -25,6 +26,7 @@ export type ActorView<TMachine extends AnyStateMachine> = {
   readonly sinceMs: number;
   readonly lastEvent: string;
   readonly restarts: number;
+  readonly timers: readonly RunningTimer[];
 };
 
 export type Directory<TMachine extends AnyStateMachine> = {
@@ -59,14 +61,21 @@ export type DirectoryOptions<TMachine extends AnyStateMachine> = {
   readonly onRebuildFailed?: (id: string, error: unknown) => void;
   /** What of an event is worth keeping in the feed; small and without secrets. */
   readonly factsOf?: (event: EventFromLogic<TMachine>) => Readonly<Record<string, unknown>>;
+  /** Whether an event that moved no region changed facts that somebody who looks back will miss. */
+  readonly hasNewFacts?: (
+    before: SnapshotFrom<TMachine>['context'],
+    after: SnapshotFrom<TMachine>['context'],
+  ) => boolean;
   /** Called after each event that an actor took, with the snapshot it led to. */
   readonly onSnapshot?: (id: string, snapshot: SnapshotFrom<TMachine>) => void;
 };
 
 type Held = {
   readonly ref: Actor<AnyStateMachine>;
+  readonly timers: TimerBook;
   regions: ReadonlyMap<string, string>;
   nodes: unknown;
+  context: AnyMachineSnapshot['context'];
   sinceMs: number;
   lastEvent: string;
   /** The first snapshot is followed when the start is over, under the name of its reason. */
@@ -94,15 +103,19 @@ export function createDirectory<TMachine extends AnyStateMachine>(
         },
       },
     });
+    const timers = createTimerBook(options.clock, now);
     const ref: Actor<AnyStateMachine> = createActor(machine, {
       id: `${kind}/${id}`,
       input,
-      clock: options.clock as never,
+      clock: timers.clock as never,
     });
+    timers.follow(ref.system);
     const entry: Held = {
       ref,
+      timers,
       regions: new Map(),
       nodes: undefined,
+      context: undefined,
       sinceMs: now(),
       lastEvent: why,
       isStarted: false,
@@ -129,11 +142,18 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     event: EventFromLogic<TMachine>,
   ): void {
     own.lastEvent = event.type;
+    const contextBefore = own.context;
+    own.context = snapshot.context;
     // XState makes a new value with every assignment, but keeps the list of active nodes when no state changed: the
     // common case costs one comparison.
+    let hasMoved = false;
     if (snapshot._nodes !== own.nodes) {
       own.nodes = snapshot._nodes;
-      recordMoves(id, own, snapshot, event);
+      hasMoved = recordMoves(id, own, snapshot, event);
+    }
+    if (!hasMoved && options.hasNewFacts?.(contextBefore, snapshot.context) === true) {
+      const moved = { region: '', from: '', to: '' };
+      feed.record({ kind, id, ...moved, ...toldOf(event), after: standingOf(own, snapshot) });
     }
     options.onSnapshot?.(id, snapshot as SnapshotFrom<TMachine>);
   }
@@ -143,26 +163,28 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     own: Held,
     snapshot: AnyMachineSnapshot,
     event: EventFromLogic<TMachine>,
-  ): void {
+  ): boolean {
     const before = own.regions;
     own.regions = new Map(regionsOf(snapshot.value));
-    const atMs = now();
+    const told = toldOf(event);
+    let after: Standing | null = null;
     for (const [region, to] of own.regions) {
       const from = before.get(region) ?? '';
       if (from === to) continue;
-      own.sinceMs = atMs;
-      const facts = options.factsOf?.(event) ?? {};
-      feed.record({
-        kind,
-        id,
-        region,
-        from,
-        to,
-        event: event.type,
-        facts,
-        atMs,
-      } satisfies FeedMove);
+      own.sinceMs = told.atMs;
+      after ??= standingOf(own, snapshot);
+      feed.record({ kind, id, region, from, to, ...told, after });
     }
+    return after !== null;
+  }
+
+  function toldOf(event: EventFromLogic<TMachine>) {
+    return { event: event.type, facts: options.factsOf?.(event) ?? {}, atMs: now() };
+  }
+
+  function standingOf({ timers }: Held, snapshot: AnyMachineSnapshot): Standing {
+    const { value, context } = snapshot;
+    return { value, context, timers: timers.running(snapshot) };
   }
 
   function fail(id: string, ref: Actor<AnyStateMachine>, error: unknown): void {
@@ -221,6 +243,9 @@ export function createDirectory<TMachine extends AnyStateMachine>(
         // Asked for rarely, while snapshots are asked for with every heartbeat.
         get restarts() {
           return options.supervisor.restartsOf(kind, id);
+        },
+        get timers() {
+          return own.timers.running(own.ref.getSnapshot());
         },
       };
     },

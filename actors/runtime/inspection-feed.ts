@@ -1,8 +1,19 @@
 // What every actor did: each move of each region with its event and instant. Bounded: old entries fall out, and the
 // recent moves of an actor are kept for its crash record. Listeners must be quick and may not throw. invariant: I10
 import { FEED_EVENTS_MAX, FEED_PER_ACTOR_MAX } from '../../machines/limits.ts';
+import type { RunningTimer } from './running-timers.ts';
 
-/** One region's move. `region` is '' for a machine without regions. */
+/** What an actor was after a move: enough to restore it. decision: D88 */
+export type Standing = {
+  readonly value: unknown;
+  readonly context: unknown;
+  readonly timers: readonly RunningTimer[];
+};
+
+/**
+ * One region's move. `region` is '' for a machine without regions, and for an event that changed facts and no state:
+ * `from` and `to` are '' then.
+ */
 export type FeedMove = {
   readonly kind: string;
   readonly id: string;
@@ -13,6 +24,7 @@ export type FeedMove = {
   /** The event without large parts, for people. */
   readonly facts: Readonly<Record<string, unknown>>;
   readonly atMs: number;
+  readonly after: Standing;
 };
 
 export type InspectionFeed = {

@@ -132,7 +132,8 @@ export function matchesQuery(event: StoredEvent, query: LiveEventQuery): boolean
   return query.text === undefined || event.message.includes(query.text);
 }
 
-function moveView({ atMs, ...move }: FeedMove) {
+// What the actor was after a move is asked for where it is wanted: it would make every patch many times larger.
+function moveView({ atMs, after: _after, ...move }: FeedMove) {
   return { ...move, at: new Date(atMs).toISOString() };
 }
 

@@ -6,6 +6,7 @@ import {
   type EventSink,
   type EventStore,
   EventStoreUnavailable,
+  type TransitionQuery,
 } from '../../storage/ports/telemetry/event-store.ts';
 import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import type { Harness } from './away.ts';
@@ -19,6 +20,12 @@ const TRANSITION = {
   event: 'x',
   facts: { text: HOSTILE },
   atMs: NOW_MS,
+  after: {
+    value: { trust: 'a' },
+    context: { text: HOSTILE, nowMs: NOW_MS },
+    timers: [{ state: 'trust.a', delay: 'd', targets: ['trust.b'], dueMs: NOW_MS + 1 }],
+    machine: 'abc',
+  },
 };
 
 export function eventStoreContract(
@@ -115,6 +122,33 @@ export function eventStoreContract(
     await events.insertTransitions(rows);
     expect(await events.transitionsOf({ sensorId, limit: 10 })).toEqual([...rows].reverse());
     expect(await events.transitionsOf({ sensorId, limit: 10, beforeMs: NOW_MS })).toEqual([]);
+  });
+
+  it('should keep what an actor was after a move, and give moves of a span and a kind', async () => {
+    const { events } = stores();
+    const sensorId = randomUUID();
+    const rows = [0, 1, 2, 3].map((later) => ({
+      ...TRANSITION,
+      ...{ sensorId, to: `${later}`, atMs: NOW_MS + later },
+      actorKind: later === 2 ? 'node/stream' : 'sensor',
+      after: later === 2 ? null : TRANSITION.after,
+    }));
+    await events.insertTransitions(rows);
+    const asked = async (more: Partial<TransitionQuery>) =>
+      (await events.transitionsOf({ sensorId, limit: 10, ...more })).map(({ to }) => to);
+    expect(await events.transitionsOf({ sensorId, limit: 10 })).toEqual([...rows].reverse());
+    expect(await asked({ fromMs: NOW_MS + 1, beforeMs: NOW_MS + 3 })).toEqual(['2', '1']);
+    expect(await asked({ actorKind: 'sensor', limit: 2 })).toEqual(['3', '1']);
+    expect(await asked({ actorKind: HOSTILE })).toEqual([]);
+  });
+
+  it('should keep the order of many moves of one instant', async () => {
+    const { events } = stores();
+    const sensorId = randomUUID();
+    const rows = Array.from({ length: 2_500 }, (_, i) => ({ ...TRANSITION, sensorId, to: `${i}` }));
+    await events.insertTransitions(rows);
+    const found = await events.transitionsOf({ sensorId, limit: 2_500 });
+    expect(found.map(({ to }) => to)).toEqual(rows.map(({ to }) => to).reverse());
   });
 
   it('should find nothing where nothing fits, and never take a value for a statement', async () => {

@@ -2,11 +2,12 @@
 // an end. invariant: I10
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Channel } from '../../machines/wire/scalars.ts';
-import type { EventStore, TransitionRow } from '../ports/telemetry/event-store.ts';
-import { createAsk, insertRows } from './ask.ts';
+import type { EventStore } from '../ports/telemetry/event-store.ts';
+import { createAsk } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
 import { filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
+import { insertTransitions, transitionsOf } from './transition-rows.ts';
 
 /**
  * What every table is kept by, as the server knows it: a table that a migration adds is covered by its TTL alone. Read
@@ -92,22 +93,7 @@ export function createEventStore(client: ClickHouseClient): EventStore {
       return rows[0]?.digest ?? null;
     },
     insertTransitions: (rows) => insertTransitions(client, rows),
-    async transitionsOf(query) {
-      const rows = await ask<TransitionColumns>(
-        `SELECT sensor_id, toUnixTimestamp64Milli(at) AS at_ms, actor_kind, region, from_state,
-           to_state, event, facts
-         FROM sensor_transitions
-         WHERE sensor_id = {sensor_id: String}
-           ${query.beforeMs === undefined ? '' : 'AND at < fromUnixTimestamp64Milli({before_ms: Int64})'}
-         ORDER BY at DESC, position DESC LIMIT {row_limit: UInt32}`,
-        {
-          sensor_id: query.sensorId,
-          row_limit: query.limit,
-          ...(query.beforeMs === undefined ? {} : { before_ms: query.beforeMs }),
-        },
-      );
-      return rows.map(transitionOf);
-    },
+    transitionsOf: (query) => transitionsOf(ask, query),
     async setRetentionDays(days) {
       if (!Number.isSafeInteger(days) || days < 1) throw new Error('retention is whole days');
       for (const { name, instant, days: kept } of await ask<RetainedTable>(RETAINED)) {
@@ -121,58 +107,4 @@ export function createEventStore(client: ClickHouseClient): EventStore {
       return answer.success;
     },
   };
-}
-
-type TransitionColumns = {
-  readonly sensor_id: string;
-  readonly at_ms: string;
-  readonly actor_kind: string;
-  readonly region: string;
-  readonly from_state: string;
-  readonly to_state: string;
-  readonly event: string;
-  readonly facts: string;
-};
-
-function transitionOf(row: TransitionColumns): TransitionRow {
-  const facts: unknown = JSON.parse(row.facts);
-  return {
-    sensorId: row.sensor_id,
-    actorKind: row.actor_kind,
-    region: row.region,
-    from: row.from_state,
-    to: row.to_state,
-    event: row.event,
-    facts: facts as Readonly<Record<string, unknown>>,
-    atMs: Number(row.at_ms),
-  };
-}
-
-let transitionsWritten = 0;
-
-async function insertTransitions(
-  client: ClickHouseClient,
-  rows: readonly TransitionRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const startedAt = Date.now();
-  await insertRows(
-    client,
-    'sensor_transitions',
-    rows.map((row) => {
-      transitionsWritten += 1;
-      return {
-        sensor_id: row.sensorId,
-        at: row.atMs,
-        // Rises within a process and from one process to the next.
-        position: startedAt * 1_000 + (transitionsWritten % 1_000),
-        actor_kind: row.actorKind,
-        region: row.region,
-        from_state: row.from,
-        to_state: row.to,
-        event: row.event,
-        facts: JSON.stringify(row.facts),
-      };
-    }),
-  );
 }

@@ -28,12 +28,12 @@ export const fleet: Capability<Fleet> = {
       sensors: opened.directory,
       now: time.now,
     });
-    const { liveView, directory: sensorActors, feed } = opened;
+    const { liveView, directory: sensorActors, feed, recorder } = opened;
     // Asked when a request comes, which is after both have opened.
     const judgeReach: UserService['judge'] = (by, userIds) =>
       context.use(access).people.service.judge(by, userIds);
     const deps = { registry, teams, judgeReach, events, cursors, chance, now: time.now };
-    const routes = { ...deps, fleet: liveView, sensorActors, feed };
+    const routes = { ...deps, fleet: liveView, sensorActors, feed, recorder };
     return {
       service: opened,
       operatorRoutes: () => [

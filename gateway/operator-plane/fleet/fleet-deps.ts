@@ -1,5 +1,6 @@
 // What the fleet's resources are given.
 import type { UserService } from '../../../actors/access/users.ts';
+import type { TransitionRecorder } from '../../../actors/fleet/transition-recorder.ts';
 import type { InspectionFeed } from '../../../actors/runtime/inspection-feed.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
@@ -17,6 +18,8 @@ export type FleetRouteDeps = {
   /** Why a credential may not touch these accounts; null when it may. */
   readonly judgeReach: UserService['judge'];
   readonly events: Pick<EventStore, 'transitionsOf'>;
+  /** Rows of a sensor that the event store does not have yet. */
+  readonly recorder: Pick<TransitionRecorder, 'queuedOf'>;
   readonly fleet: FleetView;
   readonly feed: Pick<InspectionFeed, 'recentOf'>;
   readonly sensorActors: DirectoryView;

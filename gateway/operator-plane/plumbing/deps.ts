@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
+import type { RunningTimer } from '../../../actors/runtime/running-timers.ts';
 import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { GuardDeps } from './guard.ts';
@@ -16,6 +17,7 @@ export type ActorGlimpse = {
   readonly sinceMs: number;
   readonly lastEvent: string;
   readonly restarts: number;
+  readonly timers?: readonly RunningTimer[];
   /** What is worth a look beside its state, as it goes out. */
   readonly about?: Readonly<Record<string, unknown>>;
 };

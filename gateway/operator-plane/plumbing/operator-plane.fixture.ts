@@ -185,9 +185,10 @@ function eventsOver(memory: EventStore, state: State, { events }: FixtureOptions
   return {
     ...memory,
     search: async (query) => searchEvents(state.events, query),
-    transitionsOf: async ({ sensorId, limit, beforeMs = Number.POSITIVE_INFINITY }) =>
+    transitionsOf: async ({ sensorId, limit, beforeMs = Infinity, fromMs = 0, actorKind }) =>
       state.transitions
-        .filter((row) => row.sensorId === sensorId && row.atMs < beforeMs)
+        .filter((row) => row.sensorId === sensorId && row.atMs < beforeMs && row.atMs >= fromMs)
+        .filter((row) => actorKind === undefined || row.actorKind === actorKind)
         .sort((a, b) => b.atMs - a.atMs)
         .slice(0, limit),
     ...events,

@@ -179,9 +179,61 @@ describe('a sensor', () => {
       state: 'trust.trusted',
       delay: 'untilRecommendedMs',
       targets: ['trust.assessing'],
+      due: expect.stringMatching(/^2026-03-/),
     });
     expect(body.recent_moves.at(-1)).toMatchObject({ event: 'stream.opened' });
     expect(body).toMatchObject({ trust_health: 'healthy', last_event: 'stream.opened' });
+  });
+
+  it('should show its actor as it was, from the rows that nobody stored yet, too', async () => {
+    const get = await callerWith(['admin']);
+    const id = fixture.addSensor(1);
+    const { state } = fixture;
+    state.nowMs += 1_000;
+    fixture.directory.tell(id, { type: 'stream.opened', atMs: state.nowMs });
+    state.nowMs += 1_000;
+    fixture.directory.tell(id, { type: 'sensor.revoked', atMs: state.nowMs, reason: 'stolen' });
+    const at = (ms: number) => new Date(NOW_MS + ms).toISOString();
+    const shown = async (instant: string) =>
+      (await get(`/api/v2/sensors/${id}/actor?at=${instant}`)).body;
+
+    const [now, open, closed, ahead] = [
+      await shown('now'),
+      await shown(at(1_999)),
+      await shown(at(999)),
+      await shown(at(60_000)),
+    ];
+
+    expect(now).toMatchObject({
+      trust_health: 'revoked',
+      because: [{ code: 'revoked' }],
+      gap: null,
+    });
+    expect(open.value).toMatchObject({ trust: 'trusted', stream: 'open' });
+    expect(open).toMatchObject({ trust_health: 'healthy', as_of: at(1_999), since: at(1_000) });
+    expect(open.timers.map((one: { state: string }) => one.state)).toContain('trust.trusted');
+    expect(closed.value).toMatchObject({ stream: 'closed' });
+    expect(ahead.as_of).toBe(at(2_000));
+    expect((await get(`/api/v2/sensors/${id}/actor?at=2026-02-31T00:00:00Z`)).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/query/at' }],
+    });
+    expect((await get(`/api/v2/sensors/${id}/actor?at=${at(-1)}`)).body.status).toBe(404);
+  });
+
+  it('should say that nothing is known where rows were dropped', async () => {
+    const get = await callerWith(['admin']);
+    const id = fixture.addSensor(1);
+    fixture.state.transitions.push({
+      ...{ sensorId: id, actorKind: 'sensor', region: '', from: '', to: '', after: null },
+      ...{ event: 'rows.dropped', facts: { rows: 7, untilMs: NOW_MS - 5 }, atMs: NOW_MS - 10 },
+    });
+
+    const { body } = await get(
+      `/api/v2/sensors/${id}/actor?at=${new Date(NOW_MS - 7).toISOString()}`,
+    );
+
+    expect(body).toMatchObject({ value: {}, trust_health: null, gap: { rows: 7 } });
   });
 
   it('should page its past by instant and keep moves of one instant together', async () => {
@@ -197,6 +249,7 @@ describe('a sensor', () => {
         event: 'x',
         facts: {},
         atMs: NOW_MS + atMs,
+        after: null,
       });
     }
 
@@ -207,6 +260,11 @@ describe('a sensor', () => {
 
     expect(body.items.map((one: { to: string }) => one.to)).toEqual(['b0']);
     expect(rest.items.map((one: { to: string }) => one.to)).toEqual(['b1', 'b2', 'b3']);
+    const at = (ms: number) => new Date(NOW_MS + ms).toISOString();
+    const span = await get(`/api/v2/sensors/${id}/transitions?from=${at(4)}&to=${at(5)}&limit=1`);
+    expect(span.body.items.map((one: { to: string }) => one.to)).toEqual(['b1']);
+    const none = await get(`/api/v2/sensors/${id}/transitions?kind=node/stream`);
+    expect(none.body.items).toEqual([]);
   });
 
   it('should be revoked with a reason and refuse re-enrollment after it', async () => {

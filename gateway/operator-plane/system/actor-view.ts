@@ -1,7 +1,8 @@
 // An actor as people read it: value, context and waiting delays of its snapshot, all of it plain JSON.
-import type { AnyMachineSnapshot, AnyStateNode } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
+import type { RunningTimer } from '../../../actors/runtime/running-timers.ts';
 import type { ActorGlimpse } from '../plumbing/deps.ts';
-import { timeText } from '../plumbing/time-range.ts';
+import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 
 export type ActorLine = {
   readonly kind: string;
@@ -29,24 +30,27 @@ export function actorLine(kind: string, glimpse: ActorGlimpse): ActorLine {
   };
 }
 
-/** The line plus context, tags and the delays that run in the current states. */
+/** The line plus context, tags and the timers that run. */
 export function actorDetail(kind: string, glimpse: ActorGlimpse) {
   const snapshot = machineSnapshotOf(glimpse.snapshot);
   return {
     ...actorLine(kind, glimpse),
     context: snapshot === null ? null : jsonSafe(snapshot.context),
     tags: snapshot === null ? [] : [...snapshot.tags].sort(),
-    timers: snapshot === null ? [] : snapshot._nodes.flatMap(timersOf),
+    timers: (glimpse.timers ?? []).map(timerView),
   };
 }
 
-// The delay's name says what runs; when it fires is the clock's business and is not kept in a snapshot.
-function timersOf(node: AnyStateNode) {
-  return node.after.map(({ delay, target }) => ({
-    state: node.path.join('.'),
-    delay: typeof delay === 'function' ? 'computed' : delay,
-    targets: (target ?? []).map((one) => one.path.join('.')),
-  }));
+// A delay without an end is due at no instant.
+const INSTANT_MAX_MS = 8_640_000_000_000_000;
+
+/** A running timer as people read it. */
+export function timerView({ dueMs, ...timer }: RunningTimer) {
+  return {
+    ...timer,
+    targets: [...timer.targets],
+    due: timeTextOrNull(dueMs > INSTANT_MAX_MS ? null : dueMs),
+  };
 }
 
 function machineSnapshotOf(snapshot: unknown): AnyMachineSnapshot | null {

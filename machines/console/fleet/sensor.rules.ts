@@ -155,3 +155,22 @@ export function healthFactsOf(context: SensorContext, trustState: TrustRegionSta
     lastConnectionErrorAtMs: context.lastConnectionErrorAtMs,
   };
 }
+
+/**
+ * Whether an event left facts that a look back would miss: any but the time of the last sign of life and of now, which
+ * each heartbeat moves and the stored heartbeats tell. decision: D88
+ */
+export function hasNewFacts(before: SensorContext, after: SensorContext): boolean {
+  return (
+    before.freshnessCheckAtMs !== after.freshnessCheckAtMs ||
+    before.reportedTrustState !== after.reportedTrustState ||
+    before.reportedSinceMs !== after.reportedSinceMs ||
+    before.lastTrustErrorAtMs !== after.lastTrustErrorAtMs ||
+    before.lastConnectionErrorAtMs !== after.lastConnectionErrorAtMs ||
+    before.notAfterMs !== after.notAfterMs ||
+    before.revokedAtMs !== after.revokedAtMs ||
+    before.knownSinceMs !== after.knownSinceMs ||
+    before.streamOpen !== after.streamOpen ||
+    before.windows !== after.windows
+  );
+}

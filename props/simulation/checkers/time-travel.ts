@@ -23,6 +23,7 @@ export const timeTravel: CheckerKind = {
       if (move.kind !== 'sensor') return;
       const chain = ensure(own.chains, move.id, () => ({ states: new Map(), moves: [] }));
       const { region, from, to, event } = move;
+      if (region === '') return void chain.moves.push(move);
       const isBuilt = event === ACTOR_OPENED || event === ACTOR_REBUILT;
       const known = chain.states.get(region);
       if (!isBuilt && known !== undefined && known !== from) {
@@ -98,6 +99,6 @@ function nameOf({
   to,
   event,
   atMs,
-}: Omit<FeedMove, 'id' | 'kind' | 'facts'>): string {
+}: Pick<FeedMove, 'region' | 'from' | 'to' | 'event' | 'atMs'>): string {
   return `${region} ${from} ${to} ${event} ${atMs}`;
 }

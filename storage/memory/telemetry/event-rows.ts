@@ -45,10 +45,11 @@ export function createEventRows(): EventRows {
   }
 
   function transitionsOf(query: Parameters<EventStore['transitionsOf']>[0]) {
-    const { sensorId, limit, beforeMs = Infinity } = query;
+    const { sensorId, limit, beforeMs = Infinity, fromMs = -Infinity, actorKind } = query;
     return (transitions.get(sensorId) ?? [])
       .map((row, at) => ({ row, at }))
-      .filter(({ row }) => row.atMs < beforeMs)
+      .filter(({ row }) => row.atMs < beforeMs && row.atMs >= fromMs)
+      .filter(({ row }) => actorKind === undefined || row.actorKind === actorKind)
       .sort((a, b) => b.row.atMs - a.row.atMs || b.at - a.at)
       .slice(0, limit)
       .map(({ row }) => row);

@@ -56,8 +56,25 @@ export type EventQuery = {
   readonly after?: { readonly observedAt: string; readonly eventId: string } | null;
 };
 
+/** What an actor was after a move: enough to restore it, plain JSON. decision: D88 */
+export type StoredStanding = {
+  readonly value: unknown;
+  readonly context: unknown;
+  /** Those that ran, with the instants at which they are due. */
+  readonly timers: readonly {
+    readonly state: string;
+    readonly delay: string;
+    readonly targets: readonly string[];
+    readonly dueMs: number;
+  }[];
+  /** Version of the machine that wrote it. */
+  readonly machine: string;
+};
+
+/** One region's move; with empty region and states an event that changed facts alone. */
 export type TransitionRow = {
   readonly sensorId: string;
+  /** `sensor`, or `node/<machine>` for what the node reported of its own. */
   readonly actorKind: string;
   readonly region: string;
   readonly from: string;
@@ -65,6 +82,18 @@ export type TransitionRow = {
   readonly event: string;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly atMs: number;
+  /** null where rows were dropped, and for what the node reported. */
+  readonly after: StoredStanding | null;
+};
+
+export type TransitionQuery = {
+  readonly sensorId: string;
+  readonly limit: number;
+  /** Exclusive. */
+  readonly beforeMs?: number;
+  readonly fromMs?: number;
+  /** Every kind unless told. */
+  readonly actorKind?: string;
 };
 
 export type EventStore = {
@@ -79,11 +108,7 @@ export type EventStore = {
   ): Promise<string | null>;
   insertTransitions(rows: readonly TransitionRow[]): Promise<void>;
   /** Newest first. */
-  transitionsOf(query: {
-    readonly sensorId: string;
-    readonly limit: number;
-    readonly beforeMs?: number;
-  }): Promise<readonly TransitionRow[]>;
+  transitionsOf(query: TransitionQuery): Promise<readonly TransitionRow[]>;
   setRetentionDays(days: number): Promise<void>;
   ping(): Promise<boolean>;
 };
