@@ -1,10 +1,11 @@
 // The live actor of a sensor: its statechart as it runs now or as it was, what moved it, and what would.
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts';
 import type { SensorContext } from '../../../machines/console/fleet/sensor.rules.ts';
+import type { TrustHealth } from '../../../machines/wire/heartbeat.ts';
 import { asking, useApi } from '../api/client.ts';
 import type { SensorActor } from '../api/contract.ts';
 import { useTopic } from '../api/live.ts';
@@ -12,12 +13,13 @@ import { JsonChange } from '../design/json.tsx';
 import { Panel } from '../design/page.tsx';
 import { Answered } from '../design/states.tsx';
 import { absolute } from '../design/time.tsx';
+import { HealthWhy } from '../sensors/health-badge.tsx';
 import { MoveLog } from './move-log.tsx';
 import { timersOf } from './sensor-timers.ts';
 import { type ChartFacts, StateChart } from './state-chart.tsx';
 import { activeIn, treeOf } from './state-tree.ts';
 import { ACTOR_TEXTS as TEXTS } from './texts.ts';
-import { type Move, regionsAt, together } from './time-travel.ts';
+import { type Move, together } from './time-travel.ts';
 import { WhatIf } from './what-if-panel.tsx';
 
 const route = getRouteApi('/shell/sensors/$id/actor');
@@ -29,24 +31,36 @@ export function ActorTab() {
   const { id } = route.useParams();
   const { at } = route.useSearch();
   const navigate = useNavigate();
-  const actor = useApi('GET /sensors/:id/actor', { params: { id } }, { refetchInterval: 30_000 });
-  const moves = useMoves(id, () => void actor.refetch());
+  const isPast = at !== undefined && !Number.isNaN(Date.parse(at));
+  const live = useApi('GET /sensors/:id/actor', { params: { id } }, { refetchInterval: 30_000 });
+  const past = useApi(
+    'GET /sensors/:id/actor',
+    { params: { id }, query: isPast ? { at } : {} },
+    { enabled: isPast, placeholderData: keepPreviousData },
+  );
+  const moves = useMoves(id, () => void live.refetch());
   const goTo = (instant: string | null) =>
     void navigate({
       ...{ to: '/sensors/$id/actor', params: { id }, replace: true },
       search: instant === null ? {} : { at: instant },
     });
   return (
-    <Answered of={actor}>
-      {(data) => <Shown actor={data} moves={moves} at={at ?? null} onGo={goTo} />}
-    </Answered>
+    <div className="fs-actor">
+      <TimeBar moves={moves} at={isPast ? at : null} onGo={goTo} />
+      <Answered of={isPast ? past : live}>
+        {(data) => <Shown actor={data} moves={moves} onGo={goTo} />}
+      </Answered>
+    </div>
   );
 }
 
 /** Recorded moves and those that the live channel told since, newest first. */
 function useMoves(id: string, onMove: () => void): readonly Move[] {
   const stored = useQuery(
-    asking('GET /sensors/:id/transitions', { params: { id }, query: { limit: MOVES_MAX } }),
+    asking('GET /sensors/:id/transitions', {
+      params: { id },
+      query: { limit: MOVES_MAX, kind: 'sensor' },
+    }),
   );
   const [live, setLive] = useState<readonly Move[]>([]);
   useTopic({ topic: 'sensor', id }, (patch) => {
@@ -61,62 +75,62 @@ function useMoves(id: string, onMove: () => void): readonly Move[] {
 function Shown({
   actor,
   moves,
-  at,
   onGo,
 }: {
   readonly actor: SensorActor;
   readonly moves: readonly Move[];
-  readonly at: string | null;
   readonly onGo: (at: string | null) => void;
 }) {
-  const now = actor.value as Regions;
-  const atMs = at === null ? null : Date.parse(at);
-  const isPast = atMs !== null && !Number.isNaN(atMs);
-  const regions = useMemo(
-    () => (isPast ? regionsAt(moves, now, atMs) : now),
-    [isPast, moves, now, atMs],
-  );
-  const context = actor.context as SensorContext;
-  const facts = useMemo(
-    () => factsOf({ regions, moves, context, atMs: isPast ? atMs : null }),
-    [regions, moves, context, isPast, atMs],
-  );
-  const chosen = isPast ? (moves.find((move) => Date.parse(move.at) <= atMs) ?? null) : null;
+  const facts = useMemo(() => factsOf(actor, moves), [actor, moves]);
+  const { as_of: asOf, gap } = actor;
+  const chosen = asOf === null ? null : (movesUntil(moves, asOf)[0] ?? null);
   return (
-    <div className="fs-actor">
-      <TimeBar moves={moves} at={isPast ? at : null} onGo={onGo} />
+    <>
+      {gap !== null && <p role="alert">{TEXTS.gap(gap.rows, absolute(gap.from))}</p>}
+      <HealthWhy
+        health={actor.trust_health as TrustHealth | null}
+        because={actor.because}
+        isBrief
+      />
       <StateChart tree={TREE} facts={facts} label={TEXTS.chart('sensor')} />
       <div className="fs-halves">
         <MoveLog moves={moves} chosen={chosen} onChoose={(move) => onGo(move.at)} />
         <div className="fs-actor">
           <SnapshotPanel actor={actor} />
-          <WhatIf regions={now} context={context} />
+          {gap === null && (
+            <WhatIf
+              key={asOf ?? ''}
+              regions={actor.value as Regions}
+              context={actor.context as SensorContext}
+            />
+          )}
         </div>
       </div>
-    </div>
+    </>
   );
 }
 
-function factsOf(shown: {
-  readonly regions: Regions;
-  readonly moves: readonly Move[];
-  readonly context: SensorContext;
-  readonly atMs: number | null;
-}): ChartFacts {
-  const { regions, moves, context, atMs } = shown;
-  const active = new Set(activeIn(regions));
-  const until = moves.filter((move) => atMs === null || Date.parse(move.at) <= atMs);
+function movesUntil(moves: readonly Move[], asOf: string | null): readonly Move[] {
+  const atMs = asOf === null ? Number.POSITIVE_INFINITY : Date.parse(asOf);
+  return moves.filter((move) => Date.parse(move.at) <= atMs);
+}
+
+function factsOf(actor: SensorActor, moves: readonly Move[]): ChartFacts {
+  const regions = actor.value as Regions;
+  const context = actor.context as SensorContext | null;
+  const until = movesUntil(moves, actor.as_of);
   const since = new Map<string, number>();
   for (const [region, state] of Object.entries(regions)) {
     const move = until.find((one) => one.region === region);
-    since.set(
-      `${region}.${state}`,
-      move === undefined ? context.knownSinceMs : Date.parse(move.at),
-    );
+    const sinceMs = move === undefined ? context?.knownSinceMs : Date.parse(move.at);
+    if (sinceMs !== undefined) since.set(`${region}.${state}`, sinceMs);
   }
-  const [last] = until;
+  const last = until.find(({ region }) => region !== '');
   return {
-    ...{ active, since, timers: timersOf(context, active), isPast: atMs !== null },
+    active: new Set(activeIn(regions)),
+    since,
+    timers: timersOf(actor.timers, since),
+    asOfMs: actor.as_of === null ? null : Date.parse(actor.as_of),
     last:
       last === undefined
         ? null
@@ -156,14 +170,13 @@ function TimeBar({
           {TEXTS.backToLive}
         </Button>
       )}
-      {at !== null && <span className="fs-meta">{TEXTS.pastStates}</span>}
     </div>
   );
 }
 
 function SnapshotPanel({ actor }: { readonly actor: SensorActor }) {
-  const { value, context, tags, status, restarts } = actor;
-  const shown = { value, context, tags, status, restarts };
+  const { value, context, tags, status, restarts, timers } = actor;
+  const shown = { value, context, timers, tags, status, restarts };
   const text = JSON.stringify(shown);
   const seen = useRef({ text, now: shown, before: shown });
   if (seen.current.text !== text) {

@@ -11,7 +11,7 @@ import { ACTOR_TEXTS as TEXTS } from './texts.ts';
 const route = getRouteApi('/shell/actors/machines/$machine');
 const AT_REST: ChartFacts = {
   ...{ active: new Set<string>(), since: new Map<string, number>(), timers: new Map() },
-  ...{ last: null, isPast: false },
+  ...{ last: null, asOfMs: null },
 };
 
 export function MachinesPage() {

@@ -25,7 +25,13 @@ export function MoveLog({
               <At at={move.at} />
               <span className="fs-quiet">{move.region}</span>
               <span className="fs-break">
-                {move.from} → <strong>{move.to}</strong>{' '}
+                {move.region === '' ? (
+                  TEXTS.factsOnly
+                ) : (
+                  <>
+                    {move.from} → <strong>{move.to}</strong>
+                  </>
+                )}{' '}
                 <span className="fs-quiet">{eventWord(move.event)}</span>
               </span>
             </button>

@@ -40,8 +40,8 @@ export type ChartFacts = {
   readonly since: ReadonlyMap<string, number>;
   readonly timers: ReadonlyMap<string, Timer>;
   readonly last: { readonly from: string; readonly to: string } | null;
-  /** Shown is the past. */
-  readonly isPast: boolean;
+  /** The instant of the past that is shown; null for now. */
+  readonly asOfMs: number | null;
 };
 
 type FrameNode = Node<{ readonly frame: PlacedFrame }, 'frame'>;
@@ -90,7 +90,7 @@ function Drawn({
   const names = chart.states.filter(({ id }) => facts.active.has(id)).map(({ id }) => id);
   return (
     <figure
-      className={`fs-chart ${facts.isPast ? 'fs-past' : ''}`}
+      className={`fs-chart ${facts.asOfMs === null ? '' : 'fs-past'}`}
       style={{
         aspectRatio: chart.width / (chart.height + FRAME_PX),
         // Never larger than life: a small machine takes a small place.
@@ -186,22 +186,26 @@ function StateView({ data: { state, facts } }: NodeProps<StateNode>) {
       {state.is !== 'initial' && <span className="fs-chart-name">{state.name}</span>}
       {isActive && (state.is === 'state' || state.is === 'group') && (
         <span className="fs-chart-time fs-num">
-          {sinceMs !== undefined && !facts.isPast && <Since atMs={sinceMs} />}
+          {sinceMs !== undefined && <Since atMs={sinceMs} asOfMs={facts.asOfMs} />}
         </span>
       )}
-      {isActive && timer !== undefined && !facts.isPast && <Ring timer={timer} />}
+      {isActive && timer !== undefined && <Ring timer={timer} asOfMs={facts.asOfMs} />}
     </div>
   );
 }
 
-function Since({ atMs }: { readonly atMs: number }) {
-  return <>{span(useNow() - atMs)}</>;
+type AsOf = { readonly asOfMs: number | null };
+
+function Since({ atMs, asOfMs }: AsOf & { readonly atMs: number }) {
+  const nowMs = useNow();
+  return <>{span((asOfMs ?? nowMs) - atMs)}</>;
 }
 
 const RING = 2 * Math.PI * 5;
 
-function Ring({ timer }: { readonly timer: Timer }) {
-  const leftMs = Math.max(0, timer.dueMs - useNow());
+function Ring({ timer, asOfMs }: AsOf & { readonly timer: Timer }) {
+  const nowMs = useNow();
+  const leftMs = Math.max(0, timer.dueMs - (asOfMs ?? nowMs));
   const share = Math.min(1, leftMs / Math.max(1, timer.dueMs - timer.setMs));
   return (
     <span className="fs-chart-ring" title={TEXTS.timer}>

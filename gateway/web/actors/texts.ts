@@ -24,7 +24,9 @@ export const ACTOR_TEXTS = {
   effects: 'Effects',
   noEffects: 'none',
   from: 'from',
-  pastStates: 'States as recorded. The facts of an instant are those of its transition.',
+  gap: (rows: number, from: string) =>
+    `${rows} rows were dropped from ${from} on, while the event store was away. What the actor was is known again from the next row.`,
+  factsOnly: 'facts changed',
   kind: 'Kind',
   id: 'Id',
   state: 'State',

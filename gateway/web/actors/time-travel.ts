@@ -1,5 +1,5 @@
-// What an actor was at an instant, from its recorded moves. A region is in the state of its last move before that instant;
-// one that did not move yet is where its first later move began; one that never moved is where it is now. decision: D56
+// The moves of an actor, as they are stored and as the live channel tells them. What the actor was at an instant says the
+// Console, from the row before it. decision: D88
 export type Move = {
   readonly region: string;
   readonly from: string;
@@ -8,26 +8,6 @@ export type Move = {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly at: string;
 };
-
-/** The regions at an instant; moves in any order, `now` as the live actor shows them. */
-export function regionsAt(
-  moves: readonly Move[],
-  now: Readonly<Record<string, string>>,
-  atMs: number,
-): Readonly<Record<string, string>> {
-  const found: Record<string, string> = { ...now };
-  const isUndone = new Set<string>();
-  for (const move of newestFirst(moves)) {
-    if (isUndone.has(move.region)) continue;
-    if (Date.parse(move.at) > atMs) {
-      if (move.from !== '') found[move.region] = move.from;
-    } else {
-      found[move.region] = move.to;
-      isUndone.add(move.region);
-    }
-  }
-  return found;
-}
 
 /** Moves with the newest first; those of one instant keep the order in which they were given. */
 export function newestFirst(moves: readonly Move[]): readonly Move[] {

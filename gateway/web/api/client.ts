@@ -1,6 +1,6 @@
 // The one way to the API. Same origin, the session's cookie, the header that no form can send, and a problem for whatever
 // is no success.
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { type keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './contract.ts';
 import { askFresh } from './fresh.ts';
 import { ApiProblem, problemOf, unreachable } from './problem.ts';
@@ -89,7 +89,11 @@ export function asking<O extends Operation>(operation: O, options: CallOptions<O
 export function useApi<O extends Operation>(
   operation: O,
   options: CallOptions<O>,
-  more: { readonly enabled?: boolean; readonly refetchInterval?: number } = {},
+  more: {
+    readonly enabled?: boolean;
+    readonly refetchInterval?: number;
+    readonly placeholderData?: typeof keepPreviousData;
+  } = {},
 ) {
   return useQuery({ ...asking(operation, options), ...more });
 }

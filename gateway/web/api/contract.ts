@@ -102,8 +102,11 @@ export type Api = {
   'PATCH /sensors/:id': { body: Of<typeof SensorChange>; answer: SensorDetail };
   'POST /sensors/:id/revoke': { body: { reason: string }; answer: SensorDetail };
   'POST /sensors/:id/reenroll': { body: Record<string, never>; answer: IssuedToken };
-  'GET /sensors/:id/actor': { answer: SensorActor };
-  'GET /sensors/:id/transitions': { query: Paged; answer: Page<SensorMove> };
+  'GET /sensors/:id/actor': { query: { readonly at?: string }; answer: SensorActor };
+  'GET /sensors/:id/transitions': {
+    query: Paged & Span & { readonly kind?: string };
+    answer: Page<SensorMove>;
+  };
   'GET /sensors/:id/resources': {
     query: Span & { limit?: number };
     answer: { items: Resources[] };

@@ -56,26 +56,44 @@ export function WhyPanel({ sensorId }: { readonly sensorId: string }) {
   const actor = useApi('GET /sensors/:id/actor', { params: { id: sensorId } });
   return (
     <Answered of={actor} rows={3}>
-      {({ trust_health, because }) => {
-        const health = trust_health as TrustHealth | null;
-        return (
-          <div className="fs-why">
-            <span className="fs-mark">
-              <Shape tone={healthTone(health)} />
-              <strong>{health === null ? DESIGN_TEXTS.unknown : HEALTH_WORDS[health]}</strong>
-            </span>
-            {because.length === 0 && <p className="fs-quiet">{DESIGN_TEXTS.noReasons}</p>}
-            {because.map((reason) => (
-              <ReasonTold key={reason.code} reason={reason} />
-            ))}
-          </div>
-        );
-      }}
+      {({ trust_health, because }) => (
+        <HealthWhy health={trust_health as TrustHealth | null} because={because} />
+      )}
     </Answered>
   );
 }
 
-function ReasonTold({ reason: { code, since, facts } }: { readonly reason: Because }) {
+/** A health with its reasons; brief is without what would follow. */
+export function HealthWhy({
+  health,
+  because,
+  isBrief = false,
+}: {
+  readonly health: TrustHealth | null;
+  readonly because: readonly Because[];
+  readonly isBrief?: boolean;
+}) {
+  return (
+    <div className={isBrief ? 'fs-why fs-brief' : 'fs-why'}>
+      <span className="fs-mark">
+        <Shape tone={healthTone(health)} />
+        <strong>{health === null ? DESIGN_TEXTS.unknown : HEALTH_WORDS[health]}</strong>
+      </span>
+      {because.length === 0 && !isBrief && <p className="fs-quiet">{DESIGN_TEXTS.noReasons}</p>}
+      {because.map((reason) => (
+        <ReasonTold key={reason.code} reason={reason} isBrief={isBrief} />
+      ))}
+    </div>
+  );
+}
+
+function ReasonTold({
+  reason: { code, since, facts },
+  isBrief,
+}: {
+  readonly reason: Because;
+  readonly isBrief: boolean;
+}) {
   const { title, next } = REASON_TEXTS[code];
   const told = Object.entries(facts);
   return (
@@ -98,7 +116,7 @@ function ReasonTold({ reason: { code, since, facts } }: { readonly reason: Becau
           ))}
         </p>
       )}
-      <p className="fs-quiet">{next}</p>
+      {!isBrief && <p className="fs-quiet">{next}</p>}
     </div>
   );
 }
