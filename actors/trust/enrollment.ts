@@ -50,6 +50,7 @@ const REFUSED_BECAUSE = {
   token_expired: 'The token is past its lifetime.',
   token_consumed: 'The token was used with another key.',
   license_limit: 'The license allows no further sensor.',
+  key_in_use: 'This key belongs to another sensor; a node makes its own.',
   sensor_is_revoked: 'Revocation is final; the node enrolls as a new sensor.',
 } as const;
 

@@ -42,6 +42,7 @@ const REFUSED_BECAUSE = {
   renewal_not_allowed: 'Only the current certificate may renew.',
   sensor_revoked: 'This sensor was revoked.',
   certificate_unknown: 'No sensor has this certificate.',
+  key_in_use: 'This key belongs to another sensor; a renewal needs a new one.',
   csr_refused: 'This key was used before; a renewal needs a new one.',
 } as const;
 

@@ -103,6 +103,50 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
     });
   });
 
+  describe('a key of one identity', () => {
+    it('should make no second sensor, and burn no token when it is tried', async () => {
+      const first = await enrolled();
+      const { keyDigest } = first.certificate;
+      const { hash } = await token();
+      const second = enrollment({ tokenHash: hash, certificate: certificate({ keyDigest }) });
+      expect(await registryOf().enroll(second)).toEqual({ ok: false, code: 'key_in_use' });
+      expect(await registryOf().getSensor(second.sensor.sensorId)).toBeNull();
+      expect((await registryOf().findToken(hash))?.consumedAtMs).toBeNull();
+      const fresh = { ...second, certificate: certificate() };
+      expect(await registryOf().enroll(fresh)).toMatchObject({ ok: true, repeated: false });
+    });
+
+    it('should make one sensor when 20 tokens race with it', async () => {
+      const { keyDigest } = certificate();
+      const tokens = await Promise.all(Array.from({ length: 20 }, () => token()));
+      const outcomes = await Promise.all(
+        tokens.map(({ hash }) =>
+          registryOf().enroll(
+            enrollment({ tokenHash: hash, certificate: certificate({ keyDigest }) }),
+          ),
+        ),
+      );
+      expect(outcomes.filter((one) => one.ok)).toHaveLength(1);
+      const codes = outcomes.flatMap((one) => (one.ok ? [] : [one.code]));
+      expect(new Set(codes)).toEqual(new Set(['key_in_use']));
+    });
+
+    it('should renew and re-enroll no other sensor, however its own certificate ended', async () => {
+      const [one, other] = [await enrolled(), await enrolled()];
+      const foreign = certificate({ keyDigest: other.certificate.keyDigest });
+      const by = { byFingerprint: one.certificate.fingerprint, nowMs: NOW_MS };
+      const renewed = await registryOf().addPendingCertificate({ ...by, certificate: foreign });
+      expect(renewed).toEqual({ ok: false, code: 'key_in_use' });
+      const { sensorId } = other.sensor;
+      await registryOf().revoke({ sensorId, nowMs: NOW_MS, reason: 'lost', actor: 'test' });
+      const { hash } = await token('reenroll', one.sensor.sensorId);
+      const again = { ...one, tokenHash: hash, certificate: foreign };
+      expect(await registryOf().enroll(again)).toEqual({ ok: false, code: 'key_in_use' });
+      const identities = await registryOf().identitiesOf(one.sensor.sensorId);
+      expect(identities.map((each) => each.status)).toEqual(['current']);
+    });
+  });
+
   describe('renewing', () => {
     it('should keep the old certificate current until the new one is used', async () => {
       const { certificate: first, sensor } = await enrolled();

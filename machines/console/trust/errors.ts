@@ -47,6 +47,11 @@ export const TRUST_ERRORS = {
     title: 'A revoked sensor cannot be re-enrolled',
     action: 'Enroll the node as a new sensor.',
   },
+  key_in_use: {
+    status: 409,
+    title: 'The key of the request belongs to another sensor',
+    action: 'Make a new key on this node; one key serves one identity.',
+  },
   identity_conflict: {
     status: 409,
     title: 'Two nodes use one identity',

@@ -25,6 +25,8 @@ export type RegistryState = {
   readonly tokens: Map<string, Token>;
   /** By fingerprint. */
   readonly certificates: Map<string, Certificate>;
+  /** The sensor of each key, by the key's digest. */
+  readonly ownerOfKey: Map<string, string>;
   /** Fingerprints of each sensor, oldest first. */
   readonly fingerprintsOf: Map<string, string[]>;
   readonly record: (entry: AuditEntry) => void;
@@ -44,6 +46,7 @@ export function emptyRegistry(
     sensors: new Map(),
     tokens: new Map(),
     certificates: new Map(),
+    ownerOfKey: new Map(),
     fingerprintsOf: new Map(),
     record,
     tellChanged,
@@ -79,6 +82,12 @@ function ownCertificates(state: RegistryState, sensorId: string): readonly Certi
   return own.flatMap((fingerprint) => state.certificates.get(fingerprint) ?? []);
 }
 
+/** Whether a key was ever of another sensor: it serves one identity only. */
+export function isKeyOfAnother(state: RegistryState, keyDigest: string, sensorId: string): boolean {
+  const owner = state.ownerOfKey.get(keyDigest);
+  return owner !== undefined && owner !== sensorId;
+}
+
 export function endAll(
   state: RegistryState,
   sensorId: string,
@@ -95,6 +104,7 @@ export function addCertificate(
   more: Pick<Certificate, 'sensorId' | 'status' | 'createdAtMs'>,
 ): void {
   state.certificates.set(row.fingerprint, { row, ...more, supersededAtMs: null });
+  state.ownerOfKey.set(row.keyDigest, more.sensorId);
   const own = state.fingerprintsOf.get(more.sensorId);
   if (own === undefined) state.fingerprintsOf.set(more.sensorId, [row.fingerprint]);
   else own.push(row.fingerprint);

@@ -8,6 +8,7 @@ import {
   addCertificate,
   endAll,
   identitiesOf,
+  isKeyOfAnother,
   type RegistryState,
   refused,
   type Token,
@@ -36,6 +37,7 @@ function decide(state: RegistryState, input: EnrollInput, token: Token | undefin
     token.kind === 'reenroll' ? refuseReplacing(known, input) : refuseAdding(state, input);
   if (refusal !== null) return refusal;
   const { sensorId } = input.sensor;
+  if (isKeyOfAnother(state, keyDigest, sensorId)) return refused('key_in_use');
   endAll(state, sensorId, ['pending', 'current', 'previous']);
   state.sensors.set(sensorId, sensorRowOf(input, known));
   addCertificate(state, input.certificate, {

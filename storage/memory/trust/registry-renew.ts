@@ -10,6 +10,7 @@ import {
   certificatesOf,
   endAll,
   identitiesOf,
+  isKeyOfAnother,
   type RegistryState,
   refused,
   setCertificate,
@@ -38,6 +39,7 @@ function decide(state: RegistryState, input: RenewInput): RenewOutcome {
   const sameKey = own.filter((one) => one.row.keyDigest === keyDigest);
   const pending = sameKey.find((one) => one.status === 'pending');
   if (pending === undefined && sameKey.length > 0) return refused('csr_refused');
+  if (isKeyOfAnother(state, keyDigest, sensorId)) return refused('key_in_use');
   if (pending === undefined) {
     endAll(state, sensorId, ['pending']);
     addCertificate(state, input.certificate, {

@@ -111,7 +111,12 @@ export type EnrollOutcome =
       readonly ok: false;
       readonly code: Extract<
         ErrorCode,
-        'token_invalid' | 'token_expired' | 'token_consumed' | 'license_limit' | 'sensor_is_revoked'
+        | 'token_invalid'
+        | 'token_expired'
+        | 'token_consumed'
+        | 'license_limit'
+        | 'sensor_is_revoked'
+        | 'key_in_use'
       >;
     };
 
@@ -126,7 +131,11 @@ export type RenewOutcome =
       readonly ok: false;
       readonly code: Extract<
         ErrorCode,
-        'renewal_not_allowed' | 'sensor_revoked' | 'certificate_unknown' | 'csr_refused'
+        | 'renewal_not_allowed'
+        | 'sensor_revoked'
+        | 'certificate_unknown'
+        | 'csr_refused'
+        | 'key_in_use'
       >;
     };
 
@@ -172,9 +181,9 @@ export type SensorRegistry = {
     readonly from?: string | undefined;
   }): Promise<TokenRow | null>;
 
-  /** One transaction: consume the token by a conditional update, then sensor and certificate. Same token and key = the same certificate. */
+  /** One transaction: consume the token by a conditional update, then sensor and certificate. Same token and key = the same certificate. A key ever used by another sensor is key_in_use. */
   enroll(input: EnrollInput): Promise<EnrollOutcome>;
-  /** Adds or replaces the pending certificate; only the current one (by fingerprint) may ask. Same key = the same certificate. A key ever used by this sensor before is csr_refused. */
+  /** Adds or replaces the pending certificate; only the current one (by fingerprint) may ask. Same key = the same certificate. A key ever used by this sensor before is csr_refused, by another key_in_use. */
   addPendingCertificate(input: {
     readonly byFingerprint: string;
     readonly nowMs: number;

@@ -1,5 +1,5 @@
 // Rows as the ports name them.
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type {
   CertificateRow,
   IdentityRecord,
@@ -7,6 +7,9 @@ import type {
   TokenRow,
 } from '../../ports/fleet/sensor-registry.ts';
 import type { CertificatesTable, Database, SensorsTable, TokensTable } from '../plumbing/tables.ts';
+
+/** Keeps the locks of keys apart from other advisory locks. */
+const KEY_LOCK_SEED = 7_210_154_832;
 
 /** Sensors with the expiry of their current certificate. */
 export function selectSensors(db: Kysely<Database>) {
@@ -95,6 +98,28 @@ export function certificateOf(row: Selectable<CertificatesTable>): CertificateRo
     notBeforeMs: row.not_before_ms,
     notAfterMs: row.not_after_ms,
   };
+}
+
+/**
+ * Whether a key was ever of another sensor: it serves one identity only. Whoever asks for the same key waits here until
+ * the transaction that asked first has ended, so two of them never both see nobody.
+ */
+export async function isKeyOfAnother(
+  trx: Transaction<Database>,
+  keyDigest: string,
+  sensorId: string,
+): Promise<boolean> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${keyDigest}, ${KEY_LOCK_SEED}))`.execute(
+    trx,
+  );
+  const other = await trx
+    .selectFrom('sensor_certificates')
+    .select('fingerprint')
+    .where('key_digest', '=', keyDigest)
+    .where('sensor_id', '!=', sensorId)
+    .limit(1)
+    .executeTakeFirst();
+  return other !== undefined;
 }
 
 export async function insertCertificate(

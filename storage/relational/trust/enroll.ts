@@ -6,7 +6,12 @@ import { auditOfEnrollment } from '../../ports/audit/audit-entries.ts';
 import type { EnrollInput, EnrollOutcome } from '../../ports/fleet/sensor-registry.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import { certificateOf, insertCertificate, readIdentities } from '../fleet/sensor-rows.ts';
+import {
+  certificateOf,
+  insertCertificate,
+  isKeyOfAnother,
+  readIdentities,
+} from '../fleet/sensor-rows.ts';
 import type { Database, TokensTable } from '../plumbing/tables.ts';
 import { notifyIdentities, transact } from '../plumbing/transaction.ts';
 
@@ -28,6 +33,8 @@ export function enroll(db: Kysely<Database>, input: EnrollInput): Promise<Enroll
           : await replaceIdentity(trx, input, token);
       if (refusal !== null) return refusal;
       const { sensorId } = input.sensor;
+      if (await isKeyOfAnother(trx, input.certificate.keyDigest, sensorId))
+        return refused('key_in_use');
       await insertCertificate(trx, input.certificate, {
         sensorId,
         status: 'current',

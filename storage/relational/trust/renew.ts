@@ -8,7 +8,12 @@ import type {
 } from '../../ports/fleet/sensor-registry.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import { certificateOf, insertCertificate, readIdentities } from '../fleet/sensor-rows.ts';
+import {
+  certificateOf,
+  insertCertificate,
+  isKeyOfAnother,
+  readIdentities,
+} from '../fleet/sensor-rows.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { notifyIdentities, transact } from '../plumbing/transaction.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
@@ -55,6 +60,9 @@ async function renew(trx: Transaction<Database>, input: RenewInput): Promise<Ren
     };
   }
   if (sameKey.length > 0) return { ok: false, code: 'csr_refused' };
+  if (await isKeyOfAnother(trx, input.certificate.keyDigest, sensorId)) {
+    return { ok: false, code: 'key_in_use' };
+  }
   await trx
     .updateTable('sensor_certificates')
     .set({ status: 'ended' })
