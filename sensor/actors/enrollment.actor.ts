@@ -87,6 +87,8 @@ async function attempt(parts: EnrollmentParts, token: string): Promise<Enrollmen
   });
   client.close();
   if (!answer.ok) {
+    // Kept of an enrollment whose answer was lost, or copied from another node: with a new key the token is good.
+    if (answer.kind === 'refused' && answer.code === 'key_in_use') await directory.forgetKey();
     if (answer.kind === 'refused')
       return judgeRefusal(answer.code, answer.detail, answer.retryAfterMs);
     const { kind } = answer.trouble;

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -237,6 +237,20 @@ describe('node', () => {
     await peer.until('a heartbeat', () => beats() > 0);
     expect(peer.csrs).toHaveLength(2);
     expect(publicKeyOf(peer.csrs[0])).toBe(publicKeyOf(peer.csrs[1]));
+  }, 30_000);
+
+  it('should enroll with a new key when its own serves another sensor', async () => {
+    let asked = 0;
+    peer.rule = ({ path }) =>
+      path === '/sensors/enroll' && asked++ === 0 ? { status: 409, code: 'key_in_use' } : 'serve';
+    // What an enrollment left whose answer was lost, or what came with a copied directory.
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const kept = privateKey.export({ format: 'pem', type: 'pkcs8' });
+    await writeFile(join(stateDir, STATE_FILES.nextKey), kept, { mode: 0o600 });
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    expect(asked).toBe(2);
+    expect(await readFile(join(stateDir, STATE_FILES.key), 'utf8')).not.toBe(kept);
   }, 30_000);
 
   it('should spool while no request is answered and send all of it, in order, when one is', async () => {

@@ -92,6 +92,8 @@ export type StateDirectory = {
   readIdentity(): Promise<IdentityResult>;
   /** The kept key of an unfinished enrollment or renewal, else a new one, on disk (mode 600) before it is returned. */
   beginKey(generate: () => Promise<string>): Promise<string>;
+  /** Forgets the key of `beginKey`, which the Console refuses for good; the next `beginKey` makes another. */
+  forgetKey(): Promise<void>;
   /** Installs the answer for the key of `beginKey`; older certificates end. Repeatable after a crash. */
   installEnrollment(answer: Enrollment): Promise<InstallResult>;
   /** The same for a renewal; the current pair becomes the previous one. */

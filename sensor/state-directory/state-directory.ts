@@ -173,6 +173,7 @@ function stateDirectory(
       await writeAtomic(files, path, STATE_FILES.nextKey, { text, mode: KEY_MODE });
       return text;
     },
+    forgetKey: () => inTurn(() => removeDurably(files, path, STATE_FILES.nextKey)),
     installEnrollment: (answer) =>
       refusing(async () => {
         const stored = await loadState();

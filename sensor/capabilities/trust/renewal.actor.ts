@@ -19,6 +19,9 @@ const NOT_KNOWN: ReadonlySet<string> = new Set([
   'client_certificate_required',
 ]);
 
+// Said of a key, not of the certificate: the next try makes another.
+const NEEDS_NEW_KEY: ReadonlySet<string> = new Set(['key_in_use', 'csr_refused']);
+
 /** Starts the renewal of an identity; `onRenewed` is told when the Console took the new certificate. */
 export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => void) {
   const { directory, client, config, facts, logger } = parts;
@@ -39,6 +42,7 @@ export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => 
       timeoutMs: REQUEST_TIMEOUT_MS,
     });
     if (!answer.ok) {
+      if (answer.kind === 'refused' && NEEDS_NEW_KEY.has(answer.code)) await directory.forgetKey();
       return { kind: 'failed', reason: sentenceOf(answer), retryAfterMs: waitOf(answer) };
     }
     const parsed = readAnswer(answer.json);
