@@ -41,7 +41,15 @@ import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import { createIssuer } from './license-issuer.ts';
-import { enrollBody, type Identity, type KeyPair, openStream, send } from './peer.ts';
+import {
+  enrollBody,
+  type Identity,
+  type KeyPair,
+  makeKeys,
+  nth,
+  openStream,
+  send,
+} from './peer.ts';
 import { createTestTime } from './test-time.ts';
 
 const UWS_CACHE = join(tmpdir(), `service-uws-test-${process.getuid?.()}`);
@@ -171,7 +179,9 @@ export async function startConsole(options: ConsoleOptions = {}) {
       });
       return { cookie: `${SESSION_COOKIE}=${secret}` };
     },
-    async enroll(nodeName: string, keys: KeyPair): Promise<Identity> {
+    /** Enrolls a node, with a key of its own when none is given: a key serves one sensor only. */
+    async enroll(nodeName: string, own?: KeyPair): Promise<Identity> {
+      const keys = own ?? nth(await makeKeys(1), 0);
       const { secret } = await tokens.create({ note: '', actor: 'test' });
       const answer = await outside.ask(null, '/sensors/enroll', enrollBody(secret, nodeName, keys));
       if (answer.status !== 201) throw new Error(JSON.stringify(answer));

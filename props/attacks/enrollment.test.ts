@@ -1,6 +1,6 @@
 // Attacks on the door that needs no certificate: one token in many hands, a Console that dies in the middle, certificate
 // requests that ask for more than a key. invariant: I2, I11
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import {
@@ -13,6 +13,8 @@ import {
 import { codeOf, enrollBody, type KeyPair, makeCsr, makeKeys, nth } from './peer.ts';
 
 const TRIES = 50;
+/** Keys of the other attacks on the same Console: a key serves one sensor only. */
+const OTHERS = 14;
 let console: ConsoleUnderTest;
 let keys: readonly KeyPair[];
 const key = (at: number) => nth(keys, at);
@@ -22,7 +24,7 @@ const certificatesIn = async (stores: Stores) =>
   (await stores.relational.sensors.loadIdentities()).length;
 
 beforeAll(async () => {
-  [console, keys] = await Promise.all([startConsole(), makeKeys(TRIES)]);
+  [console, keys] = await Promise.all([startConsole(), makeKeys(OTHERS + TRIES)]);
 });
 afterAll(async () => {
   await console.stop();
@@ -38,7 +40,7 @@ describe('attack 1: one token in fifty hands at the same instant', () => {
       await certificatesIn(console.stores),
     ];
     const answers = await Promise.all(
-      keys.map((own, n) => enroll(enrollBody(token, `node-${n}`, own))),
+      keys.slice(OTHERS).map((own, n) => enroll(enrollBody(token, `node-${n}`, own))),
     );
     const refused = answers.filter((one) => one.status !== 201);
     expect(refused).toHaveLength(TRIES - 1);
@@ -209,25 +211,48 @@ describe('attack 10: keys that prove nothing', () => {
     for (const csr of [
       makeCsr(short, 'weak'),
       makeCsr(weak, 'weak'),
-      makeCsr(key(3), 'weak', { signWith: key(4) }),
+      makeCsr(key(10), 'weak', { signWith: key(4) }),
     ]) {
-      const answer = await enroll(enrollBody(token, 'weak', key(3), csr));
+      const answer = await enroll(enrollBody(token, 'weak', key(10), csr));
       expect(codeOf(answer)).toEqual([422, 'csr_refused']);
     }
-    expect((await enroll(enrollBody(token, 'weak', key(3)))).status).toBe(201);
+    expect((await enroll(enrollBody(token, 'weak', key(10)))).status).toBe(201);
   });
 
   it('should be refused at a renewal when used before, weak, or for another name', async () => {
-    const identity = await console.enroll('reuse', key(0));
+    const identity = await console.enroll('reuse', key(11));
     const renew = (csr: string) => console.ask(identity, '/sensors/renew', { csr_pem: csr });
     for (const csr of [
-      makeCsr(key(0), 'reuse'),
+      makeCsr(key(11), 'reuse'),
       makeCsr(key(1), 'other'),
       makeCsr(key(1), 'reuse', { signWith: key(2) }),
     ]) {
       expect(codeOf(await renew(csr))).toEqual([422, 'csr_refused']);
     }
     expect((await renew(makeCsr(key(1), 'reuse'))).status).toBe(200);
+  });
+});
+
+describe('a key that serves another sensor', () => {
+  it('should make no second sensor of one request, and leave the second token good', async () => {
+    const [first, second] = [await console.newToken(), await console.newToken()];
+    const csr = makeCsr(key(12), 'twin');
+    expect((await enroll(enrollBody(first, 'twin', key(12), csr))).status).toBe(201);
+    const before = await sensorsIn(console.stores);
+    const again = await enroll(enrollBody(second, 'twin', key(12), csr));
+    expect(codeOf(again)).toEqual([409, 'key_in_use']);
+    expect(await sensorsIn(console.stores)).toBe(before);
+    expect((await enroll(enrollBody(second, 'twin', key(13)))).status).toBe(201);
+  });
+
+  it('should renew nobody else', async () => {
+    const [mine, theirs] = [await console.enroll('mine'), await console.enroll('theirs')];
+    const foreign = {
+      privateKey: createPrivateKey(theirs.key),
+      publicKey: createPublicKey(theirs.key),
+    };
+    const csr = { csr_pem: makeCsr(foreign, 'mine') };
+    expect(codeOf(await console.ask(mine, '/sensors/renew', csr))).toEqual([409, 'key_in_use']);
   });
 });
 

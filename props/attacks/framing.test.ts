@@ -3,22 +3,21 @@
 // admin's key behind a sensor's certificate. invariant: I9
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
-import { codeOf, heartbeatBody, type Identity, type KeyPair, makeKeys, nth, talk } from './peer.ts';
+import { codeOf, heartbeatBody, type Identity, talk } from './peer.ts';
 
 let console: ConsoleUnderTest;
-let keys: readonly KeyPair[];
 let identity: Identity;
 let victim: Identity;
 let secret: string;
 let smuggled = '';
 
 beforeAll(async () => {
-  [console, keys] = await Promise.all([startConsole(), makeKeys(1)]);
-  identity = await console.enroll('attacker', nth(keys, 0));
+  console = await startConsole();
+  identity = await console.enroll('attacker');
   ({ secret } = await console.newKey(['admin']));
 });
 beforeEach(async () => {
-  victim = await console.enroll('victim', nth(keys, 0));
+  victim = await console.enroll('victim');
   const body = '{"reason":"smuggled"}';
   smuggled =
     `POST /api/v2/sensors/${victim.sensorId}/revoke HTTP/1.1\r\nhost: localhost\r\n` +

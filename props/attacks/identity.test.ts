@@ -2,30 +2,20 @@
 // nothing a peer writes changes what is known of anybody else. invariant: I9
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
-import {
-  eventOf,
-  eventsBody,
-  heartbeatBody,
-  type Identity,
-  type KeyPair,
-  makeKeys,
-  nth,
-  STREAM_ID,
-} from './peer.ts';
+import { eventOf, eventsBody, heartbeatBody, type Identity, STREAM_ID } from './peer.ts';
 
 let console: ConsoleUnderTest;
-let keys: readonly KeyPair[];
 let attacker: Identity;
 let victim: Identity;
 let nodes = 0;
 
 beforeAll(async () => {
-  [console, keys] = await Promise.all([startConsole(), makeKeys(1)]);
+  console = await startConsole();
 });
 beforeEach(async () => {
   nodes += 1;
-  attacker = await console.enroll(`attacker-${nodes}`, nth(keys, 0));
-  victim = await console.enroll(`victim-${nodes}`, nth(keys, 0));
+  attacker = await console.enroll(`attacker-${nodes}`);
+  victim = await console.enroll(`victim-${nodes}`);
 });
 afterAll(async () => {
   expect(console.errors).toEqual([]);

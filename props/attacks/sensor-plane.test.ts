@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   nodes += 1;
-  identity = await console.enroll(`node-${nodes}`, nth(keys, 0));
+  identity = await console.enroll(`node-${nodes}`);
 });
 afterAll(async () => {
   await console.stop();

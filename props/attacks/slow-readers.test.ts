@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STREAM_BACKPRESSURE_MAX_BYTES } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
-import { eventOf, heartbeatBody, makeKeys, nth, PATIENT, type TestStream } from './peer.ts';
+import { eventOf, heartbeatBody, PATIENT, type TestStream } from './peer.ts';
 
 const READERS = 8;
 const MIB = 1_048_576;
@@ -28,17 +28,16 @@ function stopReading(stream: TestStream): void {
 
 describe('attack 25: streams that are not read during a storm of pushes', () => {
   it('should be closed at the bound, one by one, and cost no more memory than the bound', async () => {
-    const keys = await makeKeys(1);
     const opened: { readonly sensorId: string; readonly stream: TestStream }[] = [];
     for (let n = 0; n < READERS; n += 1) {
-      const identity = await console.enroll(`slow-${n}`, nth(keys, 0));
+      const identity = await console.enroll(`slow-${n}`);
       const stream = await console.openStream(identity);
       stream.hello(ONE);
       await stream.next('welcome');
       stopReading(stream);
       opened.push({ sensorId: identity.sensorId, stream });
     }
-    const good = await console.enroll('good', nth(keys, 0));
+    const good = await console.enroll('good');
     const before = process.memoryUsage.rss();
     for (const { sensorId } of opened) {
       let pushes = 0;
@@ -59,8 +58,7 @@ describe('attack 25: streams that are not read during a storm of pushes', () => 
   });
 
   it('should miss nothing that is acknowledged: what was sent before comes again after', async () => {
-    const keys = await makeKeys(1);
-    const identity = await console.enroll('back', nth(keys, 0));
+    const identity = await console.enroll('back');
     const { sensorId } = identity;
     const stream = await console.openStream(identity);
     stream.hello(ONE);
