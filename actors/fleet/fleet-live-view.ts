@@ -1,10 +1,11 @@
-// The live view of the fleet: the latest states of every sensor and the counts by state, one @xstate/store fed by the actors.
-// Lists, the overview, the live channel and the metrics read it; nobody scans the actors. Health also moves by time
+// The live view of the fleet: one @xstate/store, fed by the actors, that holds the latest states of every sensor, which of
+// them time alone may change, and the counts by state. Lists, the overview, the live channel and the metrics read it; nobody scans the actors. Health also moves by time
 // alone (a trust error ages out), so a sweep looks again at those sensors whose health is not settled.
 import { createStore } from '@xstate/store';
 import type { SensorSnapshot } from '../../machines/console/fleet/sensor.machine.ts';
 import { type HealthReason, isSameBecause } from '../../machines/trust/health.rules.ts';
 import type { TrustHealth, WireTrustState } from '../../machines/wire/heartbeat.ts';
+import { isSameValue } from '../runtime/state-value.ts';
 import { healthOf, regionsOfSensor, wireTrustStateOf } from './sensor.actor.ts';
 
 export type FleetEntry = {
@@ -29,9 +30,7 @@ export type FleetCounts = Readonly<Record<TrustHealth, number>> & {
 
 export type FleetLiveView = {
   observe(id: string, snapshot: SensorSnapshot): void;
-  remove(id: string): void;
   get(id: string): FleetEntry | undefined;
-  entries(): IterableIterator<FleetEntry>;
   counts(): FleetCounts;
   /** Called for every changed entry, at once. */
   subscribe(listener: (entry: FleetEntry) => void): () => void;
@@ -49,65 +48,69 @@ const NO_COUNTS: FleetCounts = {
   streams: 0,
 };
 
+/** What the store holds. Its maps are changed in place: a copy of 100,000 entries for each heartbeat would take milliseconds. */
+type Fleet = {
+  readonly entries: Map<string, FleetEntry>;
+  /** What each entry was made of. */
+  readonly snapshots: Map<string, SensorSnapshot>;
+  /** Whose health ages by time. */
+  readonly unsettled: Set<string>;
+  readonly counts: FleetCounts;
+};
+type Observed = { readonly id: string; readonly snapshot: SensorSnapshot; readonly atMs: number };
+type Changed = { readonly entry: FleetEntry };
+
 /** Makes an empty view. `snapshotOf` lets the sweep look at an actor again. */
 export function createFleetLiveView(options: {
   readonly now: () => number;
   readonly snapshotOf: (id: string) => SensorSnapshot | undefined;
 }): FleetLiveView {
-  const entries = new Map<string, FleetEntry>();
-  const seen = new Map<string, SensorSnapshot>();
-  const unsettled = new Set<string>();
-  const listeners = new Set<(entry: FleetEntry) => void>();
-  const counts = createStore({
-    context: NO_COUNTS,
+  const store = createStore<Fleet, { observed: Observed }, { changed: Changed }>({
+    context: { entries: new Map(), snapshots: new Map(), unsettled: new Set(), counts: NO_COUNTS },
     on: {
-      moved: (context, event: { from: FleetEntry | undefined; to: FleetEntry | undefined }) =>
-        recount(context, event.from, event.to),
+      observed(fleet, seen, { emit }) {
+        const before = fleet.entries.get(seen.id);
+        const entry = keep(fleet, seen);
+        if (before !== undefined && isSame(before, entry)) return fleet;
+        emit.changed({ entry });
+        return { ...fleet, counts: recount(fleet.counts, before, entry) };
+      },
     },
   });
-
-  function observe(id: string, snapshot: SensorSnapshot): void {
-    const before = entries.get(id);
-    const last = seen.get(id);
-    seen.set(id, snapshot);
-    if (before !== undefined && last !== undefined && onlyBeat(before, last, snapshot)) {
-      const { lastHeartbeatAtMs } = snapshot.context;
-      entries.set(id, { ...before, last_heartbeat_at_ms: lastHeartbeatAtMs });
-      return;
-    }
-    const after = fleetEntryAt(snapshot, options.now(), before);
-    entries.set(id, after);
-    if (hasAgingFacts(snapshot, after)) unsettled.add(id);
-    else unsettled.delete(id);
-    if (before !== undefined && isSame(before, after)) return;
-    counts.trigger.moved({ from: before, to: after });
-    for (const listener of listeners) listener(after);
-  }
+  const fleet = () => store.getSnapshot().context;
+  const observe = (id: string, snapshot: SensorSnapshot): void =>
+    store.trigger.observed({ id, snapshot, atMs: options.now() });
 
   return {
     observe,
-    remove(id) {
-      const before = entries.get(id);
-      if (before === undefined) return;
-      entries.delete(id);
-      seen.delete(id);
-      unsettled.delete(id);
-      counts.trigger.moved({ from: before, to: undefined });
-    },
-    get: (id) => entries.get(id),
-    entries: () => entries.values(),
-    counts: () => counts.getSnapshot().context,
+    get: (id) => fleet().entries.get(id),
+    counts: () => fleet().counts,
     subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      const { unsubscribe } = store.on('changed', ({ entry }) => listener(entry));
+      return unsubscribe;
     },
     sweep() {
-      for (const id of unsettled) {
+      for (const id of fleet().unsettled) {
         const snapshot = options.snapshotOf(id);
         if (snapshot !== undefined) observe(id, snapshot);
       }
     },
   };
+}
+
+/** Takes what was seen of a sensor into its entry, which is answered. */
+function keep({ entries, snapshots, unsettled }: Fleet, { id, snapshot, atMs }: Observed) {
+  const [before, last] = [entries.get(id), snapshots.get(id)];
+  const isBeat = before !== undefined && last !== undefined && onlyBeat(before, last, snapshot);
+  const entry = isBeat
+    ? { ...before, last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs }
+    : fleetEntryAt(snapshot, atMs, before);
+  entries.set(id, entry);
+  snapshots.set(id, snapshot);
+  if (isBeat) return entry;
+  if (hasAgingFacts(snapshot, entry)) unsettled.add(id);
+  else unsettled.delete(id);
+  return entry;
 }
 
 /** A sensor as lists show it at an instant; `before` is how they showed it until then. */
@@ -140,8 +143,7 @@ export function fleetEntryAt(
 function onlyBeat(before: FleetEntry, last: SensorSnapshot, next: SensorSnapshot): boolean {
   const [a, b] = [last.context, next.context];
   return (
-    // XState keeps the list of active nodes when no state changed.
-    last._nodes === next._nodes &&
+    isSameValue(last.value, next.value) &&
     before.because.length === 0 &&
     before.freshness !== 'stale' &&
     b.lastTrustErrorAtMs === null &&
@@ -182,21 +184,14 @@ function isSame(a: FleetEntry, b: FleetEntry): boolean {
   );
 }
 
-function recount(
-  counts: FleetCounts,
-  from: FleetEntry | undefined,
-  to: FleetEntry | undefined,
-): FleetCounts {
+function recount(counts: FleetCounts, from: FleetEntry | undefined, to: FleetEntry): FleetCounts {
   const next = { ...counts };
-  if (from !== undefined) {
+  if (from === undefined) next.total += 1;
+  else {
     next[from.trust_health] -= 1;
-    next.total -= 1;
     if (from.stream === 'open') next.streams -= 1;
   }
-  if (to !== undefined) {
-    next[to.trust_health] += 1;
-    next.total += 1;
-    if (to.stream === 'open') next.streams += 1;
-  }
+  next[to.trust_health] += 1;
+  if (to.stream === 'open') next.streams += 1;
   return next;
 }

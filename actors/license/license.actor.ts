@@ -9,7 +9,7 @@ import type { WheelClock } from '../runtime/wheel-clock.ts';
 export type LicenseActor = {
   readonly ref: ActorRefFrom<typeof licenseMachine>;
   /** Where it is, since when by the wall clock, and why. */
-  glimpse(): { readonly phase: LicensePhase; readonly sinceMs: number; readonly lastEvent: string };
+  view(): { readonly phase: LicensePhase; readonly sinceMs: number; readonly lastEvent: string };
   tellTime(atMs: number): void;
   tellImported(license: LicenseFacts, seenMs: number): void;
   stop(): void;
@@ -54,7 +54,7 @@ export function startLicenseActor(deps: {
   };
   return {
     ref,
-    glimpse: () => ({ phase: ref.getSnapshot().value as LicensePhase, sinceMs, lastEvent }),
+    view: () => ({ phase: ref.getSnapshot().value as LicensePhase, sinceMs, lastEvent }),
     tellTime: (atMs) => told({ type: 'time.seen', atMs }),
     tellImported: (next, at) => told({ type: 'license.imported', license: next, seenMs: at }),
     stop() {

@@ -9,10 +9,11 @@ import {
   type EventFromLogic,
   type InputFrom,
   type SnapshotFrom,
+  type StateValue,
 } from 'xstate';
 import type { InspectionFeed, Standing } from './inspection-feed.ts';
 import { createTimerBook, type RunningTimer, type TimerBook } from './running-timers.ts';
-import { regionsOf } from './state-value.ts';
+import { isSameValue, regionsOf } from './state-value.ts';
 import type { CrashLog, Supervisor } from './supervisor.ts';
 import type { WheelClock } from './wheel-clock.ts';
 
@@ -74,7 +75,7 @@ type Held = {
   readonly ref: Actor<AnyStateMachine>;
   readonly timers: TimerBook;
   regions: ReadonlyMap<string, string>;
-  nodes: unknown;
+  value: StateValue | undefined;
   context: AnyMachineSnapshot['context'];
   sinceMs: number;
   lastEvent: string;
@@ -114,7 +115,7 @@ export function createDirectory<TMachine extends AnyStateMachine>(
       ref,
       timers,
       regions: new Map(),
-      nodes: undefined,
+      value: undefined,
       context: undefined,
       sinceMs: now(),
       lastEvent: why,
@@ -144,11 +145,10 @@ export function createDirectory<TMachine extends AnyStateMachine>(
     own.lastEvent = event.type;
     const contextBefore = own.context;
     own.context = snapshot.context;
-    // XState makes a new value with every assignment, but keeps the list of active nodes when no state changed: the
-    // common case costs one comparison.
+    // Most events change no state: then nothing is built.
     let hasMoved = false;
-    if (snapshot._nodes !== own.nodes) {
-      own.nodes = snapshot._nodes;
+    if (!isSameValue(own.value, snapshot.value)) {
+      own.value = snapshot.value;
       hasMoved = recordMoves(id, own, snapshot, event);
     }
     if (!hasMoved && options.hasNewFacts?.(contextBefore, snapshot.context) === true) {

@@ -1,6 +1,7 @@
 // Which timers of an actor run, and when they are due. A snapshot does not say: the actor's own view of the clock notes
 // the instant for each event that XState schedules. By the wall clock; who jumps with it arms anew. decision: D88
 import type { AnyMachineSnapshot, AnyStateNode } from 'xstate';
+import { activeNodesOf } from './state-value.ts';
 import type { WheelClock } from './wheel-clock.ts';
 
 export type RunningTimer = {
@@ -44,7 +45,7 @@ export function createTimerBook(clock: WheelClock, now: () => number): TimerBook
     },
     running(snapshot) {
       const dueBy = new Map(scheduled().map((event) => [event.id, dueMsOf.get(event)]));
-      return snapshot._nodes.flatMap((node) => timersOf(node, dueBy));
+      return activeNodesOf(snapshot).flatMap((node) => timersOf(node, dueBy));
     },
   };
 }

@@ -18,7 +18,7 @@ export function sensorActorsOf(
     open: (row, why) => directory.open(row.sensorId, sensorInputOf(row, now(), intervals), why),
     tell: (sensorId, event) => directory.tell(sensorId, event),
     onStart: (listener) => directory.subscribeStarted(listener),
-    glance(sensorId, nowMs) {
+    view(sensorId, nowMs) {
       const view = directory.ask(sensorId);
       if (view === 'absent') return null;
       const { snapshot } = view;

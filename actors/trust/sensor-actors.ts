@@ -19,5 +19,5 @@ export type SensorActors = {
   /** Called after each start of an actor, with what its facts do not hold still to be told. Gives back what ends it. */
   onStart(listener: (sensorId: string) => void): () => void;
   /** Null when there is no such actor. */
-  glance(sensorId: string, nowMs: number): SensorLiveFacts | null;
+  view(sensorId: string, nowMs: number): SensorLiveFacts | null;
 };

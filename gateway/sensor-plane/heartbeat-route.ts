@@ -47,7 +47,7 @@ function take(deps: HeartbeatDeps, { identity, text }: Admitted): Taken | Refusa
   const beat = parsed.value;
   if (beat.events.length > 0 && beat.sequence < 1) return needsNumber();
   const nowMs = deps.now();
-  const hadFacts = deps.sensors.glance(identity.sensorId, nowMs)?.hasFacts === true;
+  const hadFacts = deps.sensors.view(identity.sensorId, nowMs)?.hasFacts === true;
   tellActor(deps, identity, beat, nowMs);
   for (const part of deps.parts()) part.take?.(identity, beat, nowMs);
   return {
@@ -164,18 +164,17 @@ function answerTo(
   outcome: IngestOutcome | null,
 ): HeartbeatResponse {
   const nowMs = deps.now();
-  const glance =
-    deps.sensors.glance(identity.sensorId, nowMs) ?? glanceWithout(deps, identity, nowMs);
+  const view = deps.sensors.view(identity.sensorId, nowMs) ?? viewWithout(deps, identity, nowMs);
   return {
     acknowledged_sequence: outcome?.ok ? outcome.acknowledged : highestOf(deps, identity, streamId),
     server_time: new Date(nowMs).toISOString(),
-    trust_health: glance.health,
+    trust_health: view.health,
     certificate: {
-      renewal_state: glance.trustState,
-      renew_now: glance.trustState !== 'trusted' && identity.status === 'current',
+      renewal_state: view.trustState,
+      renew_now: view.trustState !== 'trusted' && identity.status === 'current',
       expires_at: new Date(identity.notAfterMs).toISOString(),
     },
-    is_contained: glance.isContained,
+    is_contained: view.isContained,
     settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
     ...(hadFacts ? {} : { report_full_state: true }),
     ...extrasOf(deps, identity.sensorId),
@@ -197,7 +196,7 @@ function highestOf(deps: HeartbeatDeps, identity: IdentityRecord, streamId: stri
 }
 
 /** Without an actor the certificate alone speaks. */
-function glanceWithout(
+function viewWithout(
   deps: HeartbeatDeps,
   identity: IdentityRecord,
   nowMs: number,

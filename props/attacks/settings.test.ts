@@ -44,7 +44,7 @@ describe('settings of a running Console', () => {
     await made.settings.change(change({ client_certificate_ttl_hours: 73 }));
     const { sensorId } = await made.enroll('node-1', nth(keys, 0));
     made.travel(30 * HOUR_MS);
-    const stateOf = () => made.fleet.sensors.glance(sensorId, made.time.now())?.trustState;
+    const stateOf = () => made.fleet.sensors.view(sensorId, made.time.now())?.trustState;
     expect(stateOf()).toBe('renewal_recommended');
     await made.settings.change(change({ renewal_threshold_seconds: 50 * 3_600 }));
     expect(stateOf()).toBe('renewal_due');

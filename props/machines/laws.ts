@@ -10,6 +10,7 @@ import {
   initialTransition,
   transition,
 } from 'xstate';
+import { activeNodesOf } from '../../actors/runtime/state-value.ts';
 
 const TIMER_MAX_MS = 100 * 365 * 24 * 3_600_000;
 const CONTEXT_JSON_MAX_CHARS = 200_000;
@@ -146,7 +147,7 @@ function internalEvent(
 /** Timers that could fire and results that could arrive in a snapshot, as plain events. */
 export function internalEvents(subject: LawSubject, snapshot: AnyMachineSnapshot): EventObject[] {
   const timers = timersOf(snapshot).map((type) => ({ type }));
-  const results = snapshot._nodes.flatMap((node) =>
+  const results = activeNodesOf(snapshot).flatMap((node) =>
     node.invoke.flatMap(({ id, src }): EventObject[] => {
       const outputs = typeof src === 'string' ? subject.outputs?.[src] : undefined;
       const samples =
@@ -167,7 +168,7 @@ export function internalEvents(subject: LawSubject, snapshot: AnyMachineSnapshot
 }
 
 function timersOf(snapshot: AnyMachineSnapshot): string[] {
-  return snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => eventType));
+  return activeNodesOf(snapshot).flatMap((node) => node.after.map(({ eventType }) => eventType));
 }
 
 function delaysOf(actions: readonly unknown[]): number[] {
@@ -235,7 +236,7 @@ function explore(subject: LawSubject, visited: Set<string>, isWhole: () => boole
 }
 
 function note(visited: Set<string>, snapshot: AnyMachineSnapshot): void {
-  for (const node of snapshot._nodes) visited.add(node.id);
+  for (const node of activeNodesOf(snapshot)) visited.add(node.id);
 }
 
 // Transient states are left within the step that enters them, so no snapshot rests in one.

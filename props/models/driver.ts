@@ -1,5 +1,6 @@
 // Drives a statechart through transition() alone: its timers, invoked actors and effects arrive as data, so virtual time
 // is a number, and a model of a few obvious lines can be held beside the machine after every move. invariant: I8
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
@@ -11,6 +12,7 @@ import {
   type SnapshotFrom,
   transition,
 } from 'xstate';
+import { activeNodesOf } from '../../actors/runtime/state-value.ts';
 
 const TIMERS_PER_ADVANCE_MAX = 10_000;
 const MOVES_MAX = 50;
@@ -85,7 +87,7 @@ export function drive<M extends AnyStateMachine>(
       timers.clear();
       children.clear();
     }
-    for (const node of next._nodes) visited.add(node.id);
+    for (const node of activeNodesOf(next)) visited.add(node.id);
   }
   function forget(id: string): void {
     for (const [src, child] of children) if (child.id === id) children.delete(src);

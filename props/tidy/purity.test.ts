@@ -54,4 +54,11 @@ describe('machines', () => {
       );
     expect(found).toEqual([]);
   });
+
+  it('should be read through what XState promises, not through its private members', () => {
+    const found = filesLike(/^(machines|actors|gateway|storage|sensor|props)\/.*\.tsx?$/)
+      .filter((path) => path !== 'props/tidy/purity.test.ts')
+      .filter((path) => /\._(nodes|parent|state|snapshot|logic)\b/.test(codeOf(path)));
+    expect(found).toEqual([]);
+  });
 });

@@ -46,7 +46,7 @@ function directoryOf({ actor }: Pick<LicenseService, 'actor'>): DirectoryView {
     size: () => 1,
     ask(id) {
       if (id !== ACTOR_ID) return 'absent';
-      const { sinceMs, lastEvent } = actor.glimpse();
+      const { sinceMs, lastEvent } = actor.view();
       return { id, snapshot: actor.ref.getSnapshot(), sinceMs, lastEvent, restarts: 0 };
     },
   };

@@ -166,12 +166,12 @@ export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTyp
 }
 
 async function liveActor(deps: FleetRouteDeps, id: string): Promise<SensorActor | Refusal> {
-  const glimpse = deps.sensorActors.ask(id);
-  if (glimpse === 'absent') return refuse('not_found', 'No actor of this sensor lives here.');
+  const view = deps.sensorActors.ask(id);
+  if (view === 'absent') return refuse('not_found', 'No actor of this sensor lives here.');
   const live = deps.fleet.get(id);
   return {
     sensor_id: id,
-    ...actorDetail(deps.sensorActors.kind, glimpse),
+    ...actorDetail(deps.sensorActors.kind, view),
     trust_state: live?.trust_state ?? null,
     trust_health: live?.trust_health ?? null,
     because: await becauseOf(deps, id),

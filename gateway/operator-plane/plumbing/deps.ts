@@ -11,7 +11,7 @@ import type { GuardDeps } from './guard.ts';
 export type FleetView = Pick<FleetLiveView, 'get' | 'counts' | 'subscribe'>;
 
 /** One actor as a directory shows it, whatever its machine. */
-export type ActorGlimpse = {
+export type ActorView = {
   readonly id: string;
   readonly snapshot: unknown;
   readonly sinceMs: number;
@@ -26,7 +26,7 @@ export type ActorGlimpse = {
 export type DirectoryView = {
   readonly kind: string;
   ids(): Iterable<string>;
-  ask(id: string): ActorGlimpse | 'absent';
+  ask(id: string): ActorView | 'absent';
   size(): number;
 };
 

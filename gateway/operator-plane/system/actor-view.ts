@@ -1,7 +1,7 @@
 // An actor as people read it: value, context and waiting delays of its snapshot, all of it plain JSON.
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunningTimer } from '../../../actors/runtime/running-timers.ts';
-import type { ActorGlimpse } from '../plumbing/deps.ts';
+import type { ActorView } from '../plumbing/deps.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 
 export type ActorLine = {
@@ -16,28 +16,28 @@ export type ActorLine = {
 };
 
 /** One line of the list of actors. */
-export function actorLine(kind: string, glimpse: ActorGlimpse): ActorLine {
-  const snapshot = machineSnapshotOf(glimpse.snapshot);
+export function actorLine(kind: string, view: ActorView): ActorLine {
+  const snapshot = machineSnapshotOf(view.snapshot);
   return {
     kind,
-    id: glimpse.id,
+    id: view.id,
     value: snapshot === null ? null : jsonSafe(snapshot.value),
     status: snapshot?.status ?? 'unknown',
-    since: timeText(glimpse.sinceMs),
-    last_event: glimpse.lastEvent,
-    restarts: glimpse.restarts,
-    about: glimpse.about ?? null,
+    since: timeText(view.sinceMs),
+    last_event: view.lastEvent,
+    restarts: view.restarts,
+    about: view.about ?? null,
   };
 }
 
 /** The line plus context, tags and the timers that run. */
-export function actorDetail(kind: string, glimpse: ActorGlimpse) {
-  const snapshot = machineSnapshotOf(glimpse.snapshot);
+export function actorDetail(kind: string, view: ActorView) {
+  const snapshot = machineSnapshotOf(view.snapshot);
   return {
-    ...actorLine(kind, glimpse),
+    ...actorLine(kind, view),
     context: snapshot === null ? null : jsonSafe(snapshot.context),
     tags: snapshot === null ? [] : [...snapshot.tags].sort(),
-    timers: (glimpse.timers ?? []).map(timerView),
+    timers: (view.timers ?? []).map(timerView),
   };
 }
 
@@ -58,7 +58,7 @@ function machineSnapshotOf(snapshot: unknown): AnyMachineSnapshot | null {
     typeof snapshot === 'object' &&
     snapshot !== null &&
     'value' in snapshot &&
-    '_nodes' in snapshot;
+    'machine' in snapshot;
   return isMachine ? (snapshot as AnyMachineSnapshot) : null;
 }
 

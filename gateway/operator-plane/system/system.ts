@@ -105,10 +105,10 @@ export function pageOfActors(
     if (after !== null && directory.kind < after.kind) continue;
     const afterId = after?.kind === directory.kind ? after.id : '';
     for (const id of smallestIds(directory.ids(), afterId, limit + 1 - items.length)) {
-      const glimpse = directory.ask(id);
-      if (glimpse === 'absent') continue;
+      const view = directory.ask(id);
+      if (view === 'absent') continue;
       if (items.length === limit) return { items, hasMore: true };
-      items.push(actorLine(directory.kind, glimpse));
+      items.push(actorLine(directory.kind, view));
     }
     if (items.length > limit) break;
   }

@@ -58,7 +58,7 @@ export async function startConsole(
       return 'told';
     },
     onStart: () => () => undefined,
-    glance: () => null,
+    view: () => null,
   };
   const cache = await openIdentityCache({
     registry,

@@ -81,7 +81,7 @@ export const healthRule: CheckerKind = {
         (ms) => healthByTheBook(facts, fleet.intervals, ms) !== expected,
       );
       if (isEdge) return;
-      const says = console.fleet.sensors.glance(id, nowMs)?.health;
+      const says = console.fleet.sensors.view(id, nowMs)?.health;
       if (says !== expected) report(`${host.name} says ${says} of ${id}, and the rule ${expected}`);
       const shown = console.fleet.liveView.get(id)?.trust_health;
       if (shown !== expected) {

@@ -72,9 +72,9 @@ export const PICTURE_BUGS: readonly PlantedBug[] = [
         ...fleet,
         sensors: {
           ...fleet.sensors,
-          glance(sensorId, nowMs) {
-            const glance = fleet.sensors.glance(sensorId, nowMs);
-            return glance?.health === 'revoked' ? { ...glance, health: 'healthy' } : glance;
+          view(sensorId, nowMs) {
+            const view = fleet.sensors.view(sensorId, nowMs);
+            return view?.health === 'revoked' ? { ...view, health: 'healthy' } : view;
           },
         },
       }),
