@@ -3,6 +3,7 @@
 import { access } from './capabilities/access/access.ts';
 import { rateLimits } from './capabilities/access/rate-limits.ts';
 import { audit } from './capabilities/audit/audit.ts';
+import { containment } from './capabilities/containment/containment.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { settings } from './capabilities/settings/settings.ts';
@@ -21,6 +22,7 @@ export const CAPABILITIES: readonly Capability[] = [
   installation,
   trust,
   telemetry,
+  containment,
   audit,
   system,
 ];

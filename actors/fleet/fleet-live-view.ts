@@ -20,6 +20,8 @@ export type FleetEntry = {
   readonly engine_since_ms: number;
   readonly policy: string;
   readonly containment: string;
+  /** Cut off by the node's own word. */
+  readonly is_contained: boolean;
   readonly last_heartbeat_at_ms: number | null;
 };
 
@@ -132,6 +134,7 @@ export function fleetEntryAt(
     engine_since_ms: before?.engine === regions.engine ? before.engine_since_ms : nowMs,
     policy: regions.policy,
     containment: regions.containment,
+    is_contained: snapshot.context.containment.isContained,
     last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs,
   };
 }
@@ -180,6 +183,7 @@ function isSame(a: FleetEntry, b: FleetEntry): boolean {
     a.engine === b.engine &&
     a.policy === b.policy &&
     a.containment === b.containment &&
+    a.is_contained === b.is_contained &&
     isSameBecause(a.because, b.because)
   );
 }

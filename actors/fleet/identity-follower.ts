@@ -9,7 +9,7 @@ import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IdentityCache } from '../trust/identity-cache.ts';
 import type { SensorActors } from '../trust/sensor-actors.ts';
-import type { SensorDirectory } from './sensor.actor.ts';
+import { orderFactsOf, type SensorDirectory } from './sensor.actor.ts';
 
 export type IdentityFollowerDeps = {
   readonly identities: Pick<IdentityCache, 'identitiesOf' | 'subscribe'>;
@@ -48,6 +48,10 @@ export function followIdentities(deps: IdentityFollowerDeps): () => void {
     if (view === 'absent' || (isRevoked && view.snapshot.context.revokedAtMs === null)) {
       wanted.add(sensorId);
       return;
+    }
+    const orderId = records[0]?.containmentOrderId;
+    if (orderId !== undefined && orderId !== view.snapshot.context.containment.order?.orderId) {
+      wanted.add(sensorId);
     }
     const current = records.find((one) => one.status === 'current');
     if (isRevoked || current === undefined) return;
@@ -91,6 +95,12 @@ export function followIdentities(deps: IdentityFollowerDeps): () => void {
     const { context } = view.snapshot;
     if (context.revokedAtMs !== null) return;
     const nowMs = timers.now();
+    if (row.containmentOrder !== undefined) {
+      const order = orderFactsOf(row.containmentOrder);
+      if (order.orderId !== context.containment.order?.orderId) {
+        sensors.tell(sensorId, { type: 'containment.ordered', atMs: nowMs, order });
+      }
+    }
     if (revokedAtMs !== null) {
       const reason = revokedReason ?? '';
       sensors.tell(sensorId, { type: 'sensor.revoked', atMs: revokedAtMs, reason });

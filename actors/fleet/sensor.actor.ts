@@ -11,6 +11,10 @@ import {
   healthFactsOf,
   type SensorInput,
 } from '../../machines/console/fleet/sensor.rules.ts';
+import type {
+  ContainmentFacts,
+  OrderFacts,
+} from '../../machines/console/fleet/sensor-containment.rules.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import {
   type Health,
@@ -19,6 +23,8 @@ import {
   WIRE_TRUST_STATE,
 } from '../../machines/trust/health.rules.ts';
 import type { EngineReport, TrustReport, WireTrustState } from '../../machines/wire/heartbeat.ts';
+import type { ContainmentReport } from '../../machines/wire/policy.ts';
+import type { ContainmentOrderRow } from '../../storage/ports/containment/containment-orders.ts';
 import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
 import { createDirectory, type Directory, type DirectoryOptions } from '../runtime/directory.ts';
 
@@ -39,6 +45,7 @@ export function sensorInputOf(row: SensorRow, nowMs: number, intervals: Interval
   const trust = row.facts?.trust as Partial<TrustReport> | undefined;
   const engine = row.facts?.engine as Partial<EngineReport> | undefined;
   return {
+    containment: containmentFactsOf(row),
     sensorId: row.sensorId,
     nowMs,
     knownSinceMs: row.enrolledAtMs,
@@ -58,6 +65,28 @@ export function sensorInputOf(row: SensorRow, nowMs: number, intervals: Interval
     },
   };
 }
+
+/** What was ordered and what the node said last, as both are stored. */
+export function containmentFactsOf(
+  row: Pick<SensorRow, 'containmentOrder' | 'facts'>,
+): ContainmentFacts {
+  const order = row.containmentOrder === undefined ? null : orderFactsOf(row.containmentOrder);
+  const said = row.facts?.containment as StoredContainment | undefined;
+  const report =
+    said?.state === undefined
+      ? null
+      : { orderId: said.order_id ?? null, state: said.state, failure: said.failure ?? null };
+  return { order, report, isContained: said?.is_contained === true };
+}
+
+/** An order as the actor keeps it. */
+export function orderFactsOf(order: ContainmentOrderRow): OrderFacts {
+  const { orderId, wanted, reason, untilMs } = order;
+  return { orderId, wanted, reason, untilMs };
+}
+
+/** As the heartbeat route stores it. */
+type StoredContainment = Partial<ContainmentReport> & { readonly is_contained?: boolean };
 
 /** The region states of a snapshot by name. */
 export function regionsOfSensor(snapshot: SensorSnapshot) {

@@ -22,7 +22,7 @@ export function sensorActorsOf(
       const view = directory.ask(sensorId);
       if (view === 'absent') return null;
       const { snapshot } = view;
-      const { trust, containment } = snapshot.value;
+      const { trust } = snapshot.value;
       let known: Health | null = null;
       const health = () => {
         known ??= healthOf(snapshot, nowMs);
@@ -39,7 +39,7 @@ export function sensorActorsOf(
         // `assessing` and `deciding` are left before a snapshot can be read.
         trustState: WIRE_TRUST_STATE[trust as TrustRegionState],
         hasFacts: snapshot.context.lastHeartbeatAtMs !== null,
-        isContained: containment === 'contained' || containment === 'containing',
+        containment: snapshot.context.containment,
       };
     },
   };

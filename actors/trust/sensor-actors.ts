@@ -1,5 +1,7 @@
 // What the trust actions and the sensor plane need of the fleet's actors: they address them by id and never hold one.
+
 import type { SensorEvent } from '../../machines/console/fleet/sensor.machine.ts';
+import type { ContainmentFacts } from '../../machines/console/fleet/sensor-containment.rules.ts';
 import type { Health } from '../../machines/trust/health.rules.ts';
 import type { WireTrustState } from '../../machines/wire/heartbeat.ts';
 import type { SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
@@ -8,7 +10,7 @@ export type SensorLiveFacts = Health & {
   readonly trustState: WireTrustState;
   /** Whether a heartbeat of this sensor is known. */
   readonly hasFacts: boolean;
-  readonly isContained: boolean;
+  readonly containment: ContainmentFacts;
 };
 
 export type SensorActors = {

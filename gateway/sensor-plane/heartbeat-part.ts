@@ -4,7 +4,9 @@ import type { HeartbeatRequest, HeartbeatResponse } from '../../machines/wire/he
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 
 /** The fields of the answer that its own route does not fill. */
-export type HeartbeatExtras = Partial<Pick<HeartbeatResponse, 'loss_stored' | 'stored_sections'>>;
+export type HeartbeatExtras = Partial<
+  Pick<HeartbeatResponse, 'loss_stored' | 'stored_sections' | 'containment'>
+>;
 
 export type HeartbeatPart = {
   /** Called once, before anything of the heartbeat is durable. */

@@ -7,6 +7,7 @@ import { pipelineOf, settledOf } from '../../actors/telemetry/telemetry-rows.ts'
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorLiveFacts } from '../../actors/trust/sensor-actors.ts';
 import { engineSeen } from '../../machines/console/fleet/sensor.rules.ts';
+import { NOT_CONTAINED } from '../../machines/console/fleet/sensor-containment.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
@@ -54,7 +55,7 @@ function take(deps: HeartbeatDeps, { identity, text }: Admitted): Taken | Refusa
     identity,
     streamId: beat.stream_id,
     hadFacts,
-    writing: deps.facts.write(factsOf(identity, beat, nowMs)),
+    writing: deps.facts.write(factsOf(deps, identity, beat, nowMs)),
     storing: beat.events.length > 0 ? store(deps, identity, beat, nowMs) : null,
   };
 }
@@ -102,6 +103,7 @@ function tellActor(
 
 /** Known fields only: what a newer Sensor adds is not kept, so that a row stays small. invariant: I10 */
 function factsOf(
+  deps: HeartbeatDeps,
   identity: IdentityRecord,
   beat: HeartbeatRequest,
   receivedAtMs: number,
@@ -144,9 +146,26 @@ function factsOf(
       },
       pipeline: pipelineOf(beat.pipeline),
       ...(beat.loss === undefined ? {} : { loss: settledOf(beat.loss.total) }),
+      ...containmentIn(deps, identity.sensorId, beat, receivedAtMs),
       capabilities: beat.sensor.capabilities,
     },
   };
+}
+
+/** What the node said last of its containment, with what follows from all it ever said. */
+function containmentIn(
+  deps: HeartbeatDeps,
+  sensorId: string,
+  { containment: said }: HeartbeatRequest,
+  nowMs: number,
+): Pick<HeartbeatFacts['facts'], 'containment'> {
+  const isContained = deps.sensors.view(sensorId, nowMs)?.containment.isContained === true;
+  if (said === undefined) {
+    return isContained ? { containment: { state: 'contained', is_contained: true } } : {};
+  }
+  const { order_id, state, since, method, failure, repaired } = said;
+  const told = { order_id, state, since, method, failure, repaired };
+  return { containment: { ...told, is_contained: isContained } };
 }
 
 function hookOf({ hook, reason, missing }: HeartbeatRequest['engine']['disabled_hooks'][number]) {
@@ -174,7 +193,7 @@ function answerTo(
       renew_now: view.trustState !== 'trusted' && identity.status === 'current',
       expires_at: new Date(identity.notAfterMs).toISOString(),
     },
-    is_contained: view.isContained,
+    is_contained: view.containment.isContained,
     settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
     ...(hadFacts ? {} : { report_full_state: true }),
     ...extrasOf(deps, identity.sensorId),
@@ -210,7 +229,7 @@ function viewWithout(
     because: [],
     trustState: window === 'ok' ? 'trusted' : window,
     hasFacts: false,
-    isContained: false,
+    containment: NOT_CONTAINED,
   };
 }
 

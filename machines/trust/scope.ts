@@ -5,5 +5,6 @@ export type ScopeHolders = Readonly<Record<string, readonly Role[]>>;
 
 export const EVERYBODY: readonly Role[] = [...ROLES];
 export const ANALYSTS: readonly Role[] = ['analyst', 'sensor_owner', 'operator', 'admin'];
+export const OWNERS: readonly Role[] = ['sensor_owner', 'operator', 'admin'];
 export const OPERATORS: readonly Role[] = ['operator', 'admin'];
 export const ADMINS: readonly Role[] = ['admin'];

@@ -37,12 +37,13 @@ const READ_BY_ALL: readonly Scope[] = [
 const INVESTIGATES: readonly Scope[] = ['alerts:write', 'investigations:write'];
 const OPERATES: readonly Scope[] = [
   ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
+  'assignments:write',
   ...(['exercises:write', 'audit:read', 'settings:read'] as const),
 ];
 const MAY: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: READ_BY_ALL,
   analyst: [...READ_BY_ALL, ...INVESTIGATES],
-  sensor_owner: [...READ_BY_ALL, ...INVESTIGATES, 'sensors:write'],
+  sensor_owner: [...READ_BY_ALL, ...INVESTIGATES, 'sensors:write', 'assignments:write'],
   operator: [...READ_BY_ALL, ...INVESTIGATES, ...OPERATES],
   admin: SCOPES,
 };

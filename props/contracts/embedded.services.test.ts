@@ -17,6 +17,7 @@ import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
+import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -71,6 +72,7 @@ beforeAll(async () => {
       { number: 5 },
       { number: 6 },
       { number: 7 },
+      { number: 16 },
       { number: 1 },
       { number: 2 },
       { number: 3 },
@@ -113,6 +115,7 @@ describe('relational ports on PostgreSQL', () => {
   peopleContract({ port: () => control.relational, setAway });
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
+  containmentOrdersContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });
   userKeysContract({ port: () => control.relational });

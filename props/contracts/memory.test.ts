@@ -13,6 +13,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
+import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -50,6 +51,7 @@ describe('relational ports in memory', () => {
   licenseStoreContract({ port: () => memory, setAway });
   peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });
+  containmentOrdersContract({ port: () => memory, setAway });
   teamsContract({ port: () => memory, setAway });
   ownershipContract({ port: () => memory, setAway });
   userKeysContract({ port: () => memory });

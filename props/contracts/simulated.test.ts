@@ -10,6 +10,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
+import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
@@ -47,6 +48,7 @@ describe('relational ports of the simulated database', () => {
   const setAway = switchOf(stores.relational.faults);
   sensorRegistryContract({ port: () => ports.sensors, setAway });
   factWriterContract({ port: () => ports, setAway });
+  containmentOrdersContract({ port: () => ports, setAway });
   apiKeysContract({ port: () => ports.apiKeys, setAway });
   inventoryStoreContract({ port: () => ports.inventory, setAway });
   auditLogContract({ port: () => ports, setAway });

@@ -47,8 +47,17 @@ const others = fc.constantFrom<Step['make']>(
   (atMs) => ({ type: 'stream.opened', atMs }),
   (atMs) => ({ type: 'stream.closed', atMs, reason: 'gone' }),
   (atMs) => ({ type: 'sensor.revoked', atMs, reason: 'test' }),
-  (atMs) => ({ type: 'containment.ordered', atMs }),
-  (atMs) => ({ type: 'containment.reported', atMs, contained: true }),
+  (atMs) => ({
+    ...{ type: 'containment.ordered', atMs },
+    order: {
+      ...{ orderId: String(atMs), wanted: 'contained', reason: '' },
+      untilMs: atMs % 2 === 0 ? null : atMs + 60_000,
+    },
+  }),
+  (atMs) => ({
+    ...{ type: 'containment.reported', atMs },
+    report: { orderId: null, state: 'contained', failure: null },
+  }),
   (atMs) => ({ type: 'policy.assigned', atMs }),
   (atMs) => ({ type: 'windows.changed', atMs, dueMs: 60_000 }),
   (atMs) => ({ type: 'certificate.changed', atMs, notAfterMs: atMs + HOUR_MS }),

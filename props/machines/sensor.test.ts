@@ -14,6 +14,7 @@ import {
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { trustHealth } from '../../machines/trust/health.rules.ts';
 import { ENGINE_STATES, TRUST_STATES, type WireTrustState } from '../../machines/wire/heartbeat.ts';
+import { CONTAINMENT_STATES } from '../../machines/wire/policy.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const HOUR_MS = 3_600_000;
@@ -49,6 +50,18 @@ const heartbeat = fc.record({
   lastConnectionErrorAtMs: someTime,
   engineState: fc.constantFrom(...ENGINE_STATES, 'degraded' as const),
 });
+const orderId = fc.constantFrom('01', '02', '03');
+const order = fc.record({
+  orderId,
+  wanted: fc.constantFrom('contained' as const, 'released' as const),
+  reason: fc.string(),
+  untilMs: someTime,
+});
+const report = fc.record({
+  orderId: fc.option(orderId, { nil: null }),
+  state: fc.constantFrom(...CONTAINMENT_STATES),
+  failure: fc.option(fc.string(), { nil: null }),
+});
 const others = fc.oneof(
   fc.record({ type: fc.constant('stream.opened' as const), atMs }),
   fc.record({ type: fc.constant('stream.closed' as const), atMs, reason: fc.string() }),
@@ -75,11 +88,8 @@ const others = fc.oneof(
       'unassigned',
     ) as fc.Arbitrary<'pending'>,
   }),
-  fc.record({
-    type: fc.constantFrom('containment.ordered' as const, 'release.ordered' as const),
-    atMs,
-  }),
-  fc.record({ type: fc.constant('containment.reported' as const), atMs, contained: fc.boolean() }),
+  fc.record({ type: fc.constant('containment.ordered' as const), atMs, order }),
+  fc.record({ type: fc.constant('containment.reported' as const), atMs, report }),
 );
 const revoked = fc.record({
   type: fc.constant('sensor.revoked' as const),

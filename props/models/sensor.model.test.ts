@@ -4,6 +4,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import type { SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
+import type {
+  OrderFacts,
+  ReportFacts,
+} from '../../machines/console/fleet/sensor-containment.rules.ts';
+import { CONTAINMENT_STATES } from '../../machines/wire/policy.ts';
 import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
 
 const START_MS = 1_000_000_000;
@@ -27,7 +32,9 @@ type Model = {
   wasSeen: boolean;
   engine: string;
   policy: string;
-  containment: string;
+  order: OrderFacts | null;
+  said: ReportFacts | null;
+  isContained: boolean;
 };
 type Real = Driven<typeof sensorMachine>;
 
@@ -110,24 +117,47 @@ const policy = fc
       },
     }),
   );
-// What an order or a report makes of each state; what is not listed changes nothing.
-const CONTAINMENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  released: { contain: 'containing', contained: 'contained' },
-  containing: { release: 'releasing', contained: 'contained' },
-  contained: { release: 'releasing', released: 'released' },
-  releasing: { contain: 'containing', released: 'released' },
-};
-const contain = fc.constantFrom('contain', 'release', 'contained', 'released').map(
-  (what): Move<Model, Real> => ({
-    name: what,
-    run(model, real) {
-      if (what === 'contain') send(model, real, { type: 'containment.ordered' });
-      else if (what === 'release') send(model, real, { type: 'release.ordered' });
-      else send(model, real, { type: 'containment.reported', contained: what === 'contained' });
-      model.containment = CONTAINMENT[model.containment]?.[what] ?? model.containment;
-    },
-  }),
-);
+/** The newest order wins until the node has said something of it; an order whose time is over is none. */
+function containmentOf(model: Model, real: Real): string {
+  const { order, said } = model;
+  const isOver = order?.untilMs !== null && order !== null && order.untilMs <= wallOf(model, real);
+  const isOpen = order !== null && order.orderId !== said?.orderId;
+  if (isOpen && order.wanted === 'released') return 'releasing';
+  if (isOpen && !isOver) return 'containing';
+  return said?.state ?? 'released';
+}
+const contain = fc
+  .record({
+    wanted: fc.constantFrom('contained' as const, 'released' as const),
+    orderId: fc.integer({ min: 1, max: 5 }).map(String),
+  })
+  .map(
+    (given): Move<Model, Real> => ({
+      name: `${given.wanted}(${given.orderId})`,
+      run(model, real) {
+        const order = { ...given, reason: '', untilMs: null };
+        send(model, real, { type: 'containment.ordered', order });
+        if (model.order === null || given.orderId > model.order.orderId) model.order = order;
+      },
+    }),
+  );
+const say = fc
+  .record({
+    state: fc.constantFrom(...CONTAINMENT_STATES),
+    orderId: fc.option(fc.integer({ min: 1, max: 5 }).map(String), { nil: null }),
+    failure: fc.constant(null),
+  })
+  .map(
+    (report): Move<Model, Real> => ({
+      name: `says(${report.state} ${report.orderId})`,
+      run(model, real) {
+        send(model, real, { type: 'containment.reported', report });
+        model.said = report;
+        if (report.state === 'contained') model.isContained = true;
+        if (report.state === 'released') model.isContained = false;
+      },
+    }),
+  );
 const wait = fc
   .oneof(fc.nat(40_000), fc.constantFrom(1, 89_999, 90_000), fc.nat(80 * HOUR_MS))
   .map((ms): Move<Model, Real> => ({ name: `wait(${ms})`, run: (_, real) => real.advance(ms) }));
@@ -166,7 +196,9 @@ function begin(given: { notAfterHours: number | null; silentMs: number | null })
     wasSeen: false,
     engine: 'unknown',
     policy: 'unassigned',
-    containment: 'released',
+    order: null,
+    said: null,
+    isContained: false,
   };
   return { model, real: drive(sensorMachine, facts, START_MS) };
 }
@@ -187,6 +219,7 @@ describe('sensor', () => {
       fc.oneof({ weight: 1, arbitrary: revoke }, { weight: 6, arbitrary: beat }),
       policy,
       contain,
+      say,
     ],
     agree(model, real) {
       // A timer that is due now has its say before anybody looks.
@@ -198,10 +231,11 @@ describe('sensor', () => {
         stream: model.isOpen ? 'open' : 'closed',
         engine: model.engine,
         policy: model.policy,
-        containment: model.containment,
+        containment: containmentOf(model, real),
       });
       expect(real.snapshot().hasTag('accepts-requests')).toBe(!model.isRevoked);
       expect(context.notAfterMs).toBe(model.notAfterMs);
+      expect(context.containment.isContained).toBe(model.isContained);
     },
   });
 

@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type SensorEvent, sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import type { SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
+import { NOT_CONTAINED } from '../../machines/console/fleet/sensor-containment.rules.ts';
+import type { ContainmentReport } from '../../machines/wire/policy.ts';
 import { type Driven, drive } from '../models/driver.ts';
 
 const START_MS = 1_000_000;
@@ -40,17 +42,23 @@ const beat = (more: Partial<Extract<SensorEvent, { type: 'heartbeat.received' }>
 const atMs = START_MS;
 const opened: SensorEvent = { type: 'stream.opened', atMs };
 const closed: SensorEvent = { type: 'stream.closed', atMs, reason: 'lost' };
-const ordered: SensorEvent = { type: 'containment.ordered', atMs };
-const released: SensorEvent = { type: 'release.ordered', atMs };
-const confirmed = (contained: boolean): SensorEvent => ({
-  type: 'containment.reported',
-  atMs,
-  contained,
+const order = (
+  wanted: 'contained' | 'released',
+  orderId: string,
+  untilMs: number | null = null,
+): SensorEvent => ({
+  ...{ type: 'containment.ordered', atMs },
+  order: { orderId, wanted, reason: '', untilMs },
 });
+const said = (
+  state: ContainmentReport['state'],
+  orderId: string | null,
+  failure: string | null = null,
+): SensorEvent => ({ type: 'containment.reported', atMs, report: { orderId, state, failure } });
 
 describe('sensor: beginning', () => {
   it('should know what it is given, and that it has no stream', () => {
-    const { engineState: _, ...given } = INPUT;
+    const { engineState: _, ...given } = { ...INPUT, containment: NOT_CONTAINED };
     const sensor = begin();
     expect(context(sensor)).toEqual({
       ...given,
@@ -267,25 +275,47 @@ describe('sensor: policy and containment', () => {
     }
   });
 
-  const REACHED = {
-    released: [],
-    containing: [ordered],
-    contained: [confirmed(true)],
-    releasing: [ordered, released],
-  } as const;
-  it.each([
-    ['released', 'containing', 'released', 'contained', 'released'],
-    ['containing', 'containing', 'releasing', 'contained', 'containing'],
-    ['contained', 'contained', 'releasing', 'contained', 'released'],
-    ['releasing', 'containing', 'releasing', 'releasing', 'released'],
-  ] as const)('should go from %s where each order and report leads', (from, ...targets) => {
-    const events = [ordered, released, confirmed(true), confirmed(false)];
-    events.forEach((event, index) => {
-      const sensor = begin();
-      for (const before of REACHED[from]) tell(sensor, before);
-      expect(at(sensor, 'containment')).toBe(from);
+  const IDS = ['1', '2', '3'] as const;
+  it('should show what is ordered until the node has said something of that order', () => {
+    const sensor = begin();
+    const steps: readonly (readonly [SensorEvent, string, boolean])[] = [
+      [order('contained', '2'), 'containing', false],
+      [said('released', null), 'containing', false],
+      [said('containing', '2'), 'containing', false],
+      [said('contained', '2'), 'contained', true],
+      // Overtaken on its way.
+      [order('released', '1'), 'contained', true],
+      [order('contained', '3'), 'containing', true],
+      [said('contained', '3'), 'contained', true],
+      [order('released', '4'), 'releasing', true],
+      [said('contained', '3'), 'releasing', true],
+      [said('failed', '4', 'no rights'), 'failed', true],
+      [said('releasing', '4'), 'releasing', true],
+      [said('released', '4'), 'released', false],
+      [said('failed', '4', 'no rights'), 'failed', false],
+    ];
+    for (const [event, state, isContained] of steps) {
       tell(sensor, event);
-      expect(at(sensor, 'containment')).toBe(targets[index]);
-    });
+      expect(at(sensor, 'containment')).toBe(state);
+      expect(context(sensor).containment.isContained).toBe(isContained);
+    }
+  });
+
+  it('should hold a node contained by its word alone, and give up an order that ended untold', () => {
+    for (const id of IDS) {
+      const sensor = begin();
+      tell(sensor, said('contained', id));
+      expect(at(sensor, 'containment')).toBe('contained');
+    }
+    const late = begin();
+    tell(late, order('contained', '1', START_MS));
+    expect(at(late, 'containment')).toBe('released');
+    const waiting = begin();
+    tell(waiting, order('contained', '1', START_MS + 1_000));
+    expect(at(waiting, 'containment')).toBe('containing');
+    waiting.advance(999);
+    expect(at(waiting, 'containment')).toBe('containing');
+    waiting.advance(1);
+    expect(at(waiting, 'containment')).toBe('released');
   });
 });

@@ -94,12 +94,16 @@ export const UNREACHABLE: readonly Unreachable[] = [
     place: `sensor.policy policy.reported ${at}`,
     reason: NO_PACKS,
   })),
-  ...['containing', 'contained', 'releasing'].map((state) => ({
+  ...['containing', 'contained', 'releasing', 'failed'].map((state) => ({
     place: `sensor.containment.${state}/*`,
     reason: NO_CONTAINMENT,
   })),
-  { place: 'sensor.containment.released containment.ordered 0', reason: NO_CONTAINMENT },
-  { place: 'sensor.containment.released containment.reported 0', reason: NO_CONTAINMENT },
+  { place: 'sensor.containment containment.ordered 0', reason: NO_CONTAINMENT },
+  { place: 'sensor.containment containment.reported 0', reason: NO_CONTAINMENT },
+  ...[0, 1, 2, 3].map((at) => ({
+    place: `sensor.containment.deciding always ${at}`,
+    reason: NO_CONTAINMENT,
+  })),
   ...STARTUP_STEPS.map((step) => ({
     place: `startup.${step} after:stepTimeoutMs 0`,
     reason: CALL_ENDS_FIRST,

@@ -7,6 +7,7 @@ import { createMemoryPeople } from './access/people.ts';
 import type { PeopleState } from './access/people-state.ts';
 import { createMemorySso } from './access/sso-store.ts';
 import { createMemoryAudit, type MemoryAudit } from './audit/audit-log.ts';
+import { createMemoryContainment } from './containment/containment-orders.ts';
 import { emptyLabels, isLabelled } from './fleet/labels.ts';
 import { createMemoryRegistry } from './fleet/memory-registry.ts';
 import type { RegistryState } from './fleet/registry-state.ts';
@@ -48,6 +49,7 @@ export function createMemoryRelational(): MemoryRelational {
   });
   const providers = createMemorySso(log.record);
   const choices = createMemorySettings(log);
+  const orders = createMemoryContainment(registry.state);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -68,11 +70,23 @@ export function createMemoryRelational(): MemoryRelational {
     teams: owned.teams,
     sso: providers.sso,
     settings: choices.settings,
+    containment: orders.containment,
     health: { ping: async () => !isAway },
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
       isAway = away;
-      for (const one of [log, registry, keys, sections, licenses, people, owned, choices, tenures])
+      for (const one of [
+        log,
+        registry,
+        keys,
+        sections,
+        licenses,
+        people,
+        owned,
+        choices,
+        tenures,
+        orders,
+      ])
         one.setAway(away);
     },
   };

@@ -10,6 +10,7 @@ import type { PasswordStore } from './access/user-passwords.ts';
 import type { UserStore } from './access/users.ts';
 import type { AuditChain } from './audit/audit-chain.ts';
 import type { AuditLog } from './audit/audit-log.ts';
+import type { ContainmentOrders } from './containment/containment-orders.ts';
 import type { FactWriter, SensorRegistry } from './fleet/sensor-registry.ts';
 import type { TeamStore } from './fleet/teams.ts';
 import type { LicenseStore } from './license/license-store.ts';
@@ -41,6 +42,7 @@ export type RelationalStores = {
   readonly teams: TeamStore;
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
+  readonly containment: ContainmentOrders;
   readonly health: RelationalHealth;
 };
 

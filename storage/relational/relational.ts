@@ -17,6 +17,7 @@ import { createUserPasswords } from './access/user-passwords.ts';
 import { createUsers } from './access/users.ts';
 import { createAuditChain } from './audit/audit-chain.ts';
 import { createAuditLog } from './audit/audit-log.ts';
+import { createContainmentOrders } from './containment/containment-orders.ts';
 import { writeFactRows } from './fleet/fact-rows.ts';
 import { createFactWriter } from './fleet/fact-writer.ts';
 import { createTeams } from './fleet/ownership.ts';
@@ -77,6 +78,7 @@ export function createRelational(options: RelationalOptions): Relational {
     teams: createTeams(db),
     sso: createSsoStore(db),
     settings: createSettingsStore(db),
+    containment: createContainmentOrders(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, designation, sockets, timers }),
   };

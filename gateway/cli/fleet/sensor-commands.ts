@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
+import { addContainmentCommands } from '../containment/containment-commands.ts';
 import {
   type CommandIo,
   clientOf,
@@ -114,6 +115,7 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
       tellEnrollLine(io.terminal, issued.enroll_command);
       io.terminal.out(issued.secret);
     });
+  addContainmentCommands(sensors, io);
   addSensorLabelCommands(sensors, io);
   addSensorTelemetryCommands(sensors, io);
 }
@@ -163,7 +165,7 @@ function recordView(nowMs: number): View<SensorDetail> {
       { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
       ...ENGINE_COLUMNS,
       { head: 'POLICIES', read: policiesOf },
-      { head: 'CONTAINMENT', read: (sensor) => sensor.states?.containment ?? '-' },
+      { head: 'CONTAINMENT', read: containmentOf },
       { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
       { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
       { head: 'REVOKED', read: (sensor) => sensor.revoked_at ?? '-' },
@@ -172,6 +174,14 @@ function recordView(nowMs: number): View<SensorDetail> {
       { head: 'LOST', read: (sensor) => settledCount(sensor, LOSS_PLACES) },
     ],
   };
+}
+
+/** Its state, and why it is not the one that was ordered. */
+function containmentOf({ states, facts }: SensorDetail): string {
+  const said = objectOf(facts?.['containment']);
+  const state = states?.containment ?? '-';
+  const reason = said['failure'];
+  return typeof reason === 'string' ? `${state}: ${reason}` : state;
 }
 
 /** What the engine carries out: each policy's state, what it did, and what it would have done had it not only monitored. */

@@ -80,7 +80,7 @@ export function summaryOf(
     certificate_expires_at: timeTextOrNull(row.currentNotAfterMs),
     ...trustOf(row, live),
     states: live === undefined ? null : statesOf(live),
-    is_contained: live?.containment === 'contained',
+    is_contained: live?.is_contained === true,
     engine_kind: engineKindOf(row),
   };
 }

@@ -11,6 +11,9 @@ import { budgetHeaders } from '../../access/rate-budget.ts';
 import { sessionCookieOf } from '../../access/session-cookie.ts';
 import { sendRefusal } from './problem-reply.ts';
 
+/** Held by sensor owners for one owned sensor at a time, never for what reaches further. */
+const OWNED_ONLY: readonly Scope[] = ['assignments:write'];
+
 export type Guard =
   /**
    * Who holds the scope. `owned`: `params.id` is a sensor, and who acts on owned ones only must own it. `fresh`: a person
@@ -131,7 +134,12 @@ async function judge(
     const refusal = refusalOfStale(operator, deps.now());
     if (refusal !== null) return refusal;
   }
-  if (guard.owned === undefined || !actsOnOwnedOnly(operator.role)) return null;
+  if (!actsOnOwnedOnly(operator.role)) return null;
+  if (guard.owned === undefined) {
+    return OWNED_ONLY.includes(guard.scope)
+      ? refuse('role_required', 'A sensor owner holds this for owned sensors only.')
+      : null;
+  }
   return (await isOwner(deps, request, operator)) ? null : notOwner();
 }
 

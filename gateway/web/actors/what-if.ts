@@ -9,6 +9,8 @@ export type Outcome = {
   readonly context: SensorContext;
   readonly effects: readonly string[];
 };
+/** Above every order that was given. */
+const HIGHEST_ID = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
 type Regions = Readonly<Record<string, string>>;
 
 /** Events that can be tried, each with fields to begin with. */
@@ -27,9 +29,14 @@ export function triables(nowMs: number): Readonly<Record<SensorEvent['type'], Se
     'windows.changed': { type: 'windows.changed', atMs, dueMs: 86_400_000 },
     'policy.assigned': { type: 'policy.assigned', atMs },
     'policy.reported': { type: 'policy.reported', atMs, state: 'in_force' },
-    'containment.ordered': { type: 'containment.ordered', atMs },
-    'release.ordered': { type: 'release.ordered', atMs },
-    'containment.reported': { type: 'containment.reported', atMs, contained: true },
+    'containment.ordered': {
+      ...{ type: 'containment.ordered', atMs },
+      order: { orderId: HIGHEST_ID, wanted: 'contained', reason: 'what if', untilMs: null },
+    },
+    'containment.reported': {
+      ...{ type: 'containment.reported', atMs },
+      report: { orderId: HIGHEST_ID, state: 'contained', failure: null },
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import type {
 import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { AuditListQuery } from '../../operator-plane/audit/audit-query.ts';
 import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
+import type { SensorContainment } from '../../operator-plane/containment/containment.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
 import type { SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
 import type { SensorActor as ActorShape, Move } from '../../operator-plane/fleet/sensor-history.ts';
@@ -48,7 +49,16 @@ type Page<T> = { readonly items: readonly T[]; readonly next_cursor: string | nu
 type Paged = { readonly limit?: number; readonly cursor?: string };
 type Span = { readonly from?: string; readonly to?: string };
 
-export type { FleetCoverage, Flow, LabelDetail, LabelView, Resources, SensorDetail, SensorSummary };
+export type {
+  FleetCoverage,
+  Flow,
+  LabelDetail,
+  LabelView,
+  Resources,
+  SensorContainment,
+  SensorDetail,
+  SensorSummary,
+};
 export type ApiKey = ApiKeyView;
 export type Audit = AuditItem;
 export type EventItem = Of<typeof EventShape>;
@@ -101,6 +111,12 @@ export type Api = {
   'GET /sensors/:id': { answer: SensorDetail };
   'PATCH /sensors/:id': { body: Of<typeof SensorChange>; answer: SensorDetail };
   'POST /sensors/:id/revoke': { body: { reason: string }; answer: SensorDetail };
+  'GET /sensors/:id/containment': { answer: SensorContainment };
+  'POST /sensors/:id/contain': {
+    body: { reason: string; until?: string };
+    answer: SensorContainment;
+  };
+  'POST /sensors/:id/release': { body: { reason: string }; answer: SensorContainment };
   'POST /sensors/:id/reenroll': { body: Record<string, never>; answer: IssuedToken };
   'GET /sensors/:id/actor': { query: { readonly at?: string }; answer: SensorActor };
   'GET /sensors/:id/transitions': {

@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, useApi } from '../api/client.ts';
 import type { Resources, SensorDetail } from '../api/contract.ts';
+import { ContainmentPanel } from '../containment/containment-panel.tsx';
 import { Id } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';
 import { bytes, percent, span } from '../design/numbers.ts';
@@ -32,6 +33,7 @@ export function OverviewTab() {
               <WhyPanel sensorId={id} />
             </Panel>
             <StatesPanel sensor={data} />
+            <ContainmentPanel sensor={data} />
             <NodePanel sensor={data} />
             <IdentityPanel sensor={data} />
           </div>

@@ -5,7 +5,7 @@
 //   stream       closed | open
 //   engine       unknown | running | degraded | down, as the sensor reports
 //   policy       unassigned | pending | in_force | rejected | failed, as assigned and reported
-//   containment  released | containing | contained | releasing, as ordered and confirmed
+//   containment  released | containing | contained | releasing | failed, as ordered and confirmed
 import { type ActorRefFrom, assign, type SnapshotFrom, setup } from 'xstate';
 import {
   engineRegionOf,
@@ -21,6 +21,16 @@ import {
   untilStaleMs,
   untilWindowMs,
 } from './sensor.rules.ts';
+import { CONTAINMENT_REGION } from './sensor-containment.region.ts';
+import {
+  containmentRegionOf,
+  NOT_CONTAINED,
+  type OrderFacts,
+  type ReportFacts,
+  untilVoidMs,
+  withOrder,
+  withReport,
+} from './sensor-containment.rules.ts';
 
 export type { SensorEvent } from './sensor.rules.ts';
 
@@ -35,6 +45,7 @@ export const sensorMachine = setup({
     untilRecommendedMs: ({ context }) => untilWindowMs(context, context.windows.recommendedMs),
     untilDueMs: ({ context }) => untilWindowMs(context, context.windows.dueMs),
     untilStaleMs: ({ context }) => untilStaleMs(context),
+    untilVoidMs: ({ context }) => untilVoidMs(context.containment, context.nowMs),
   },
   guards: {
     isRevoked: ({ context }) => context.revokedAtMs !== null,
@@ -47,8 +58,8 @@ export const sensorMachine = setup({
     isEngine: (_, params: { state: HeartbeatReceived['engineState']; is: string }) =>
       engineRegionOf(params.state) === params.is,
     isPolicy: (_, params: { state: PolicyReport; is: PolicyReport }) => params.state === params.is,
-    isContained: (_, params: { contained: boolean }) => params.contained,
-    isReleased: (_, params: { contained: boolean }) => !params.contained,
+    isContainment: ({ context }, params: { is: string }) =>
+      containmentRegionOf(context.containment, context.nowMs) === params.is,
   },
   actions: {
     noteTime: assign({ nowMs: (_, params: { atMs: number }) => params.atMs }),
@@ -63,6 +74,17 @@ export const sensorMachine = setup({
     }),
     noteWindows: assign({
       windows: ({ context }, { dueMs }: { dueMs: number }) => ({ ...context.windows, dueMs }),
+    }),
+    noteOrder: assign({
+      containment: ({ context }, { order }: { order: OrderFacts }) =>
+        withOrder(context.containment, order),
+    }),
+    noteReport: assign({
+      containment: ({ context }, { report }: { report: ReportFacts }) =>
+        withReport(context.containment, report),
+    }),
+    noteVoid: assign({
+      nowMs: ({ context }) => Math.max(context.nowMs, context.containment.order?.untilMs ?? 0),
     }),
     noteRevocation: assign({ revokedAtMs: (_, params: { atMs: number }) => params.atMs }),
     planFreshnessCheck: assign({
@@ -102,6 +124,7 @@ export const sensorMachine = setup({
     lastTrustErrorAtMs: input.lastTrustErrorAtMs,
     lastConnectionErrorAtMs: input.lastConnectionErrorAtMs,
     windows: input.windows,
+    containment: input.containment ?? NOT_CONTAINED,
   }),
   states: {
     trust: {
@@ -342,49 +365,24 @@ export const sensorMachine = setup({
       },
     },
     containment: {
-      initial: 'released',
-      states: {
-        released: {
-          description: 'The node is not contained.',
-          on: {
-            'containment.ordered': 'containing',
-            'containment.reported': {
-              guard: { type: 'isContained', params: ({ event }) => event },
-              target: 'contained',
-            },
-          },
+      initial: 'deciding',
+      on: {
+        'containment.ordered': {
+          target: '.deciding',
+          actions: [
+            { type: 'noteTime', params: ({ event }) => event },
+            { type: 'noteOrder', params: ({ event }) => event },
+          ],
         },
-        containing: {
-          description: 'Containment is ordered, not yet confirmed by the sensor.',
-          on: {
-            'release.ordered': 'releasing',
-            'containment.reported': {
-              guard: { type: 'isContained', params: ({ event }) => event },
-              target: 'contained',
-            },
-          },
-        },
-        contained: {
-          description: 'The sensor confirmed containment.',
-          on: {
-            'release.ordered': 'releasing',
-            'containment.reported': {
-              guard: { type: 'isReleased', params: ({ event }) => event },
-              target: 'released',
-            },
-          },
-        },
-        releasing: {
-          description: 'Release is ordered, not yet confirmed by the sensor.',
-          on: {
-            'containment.ordered': 'containing',
-            'containment.reported': {
-              guard: { type: 'isReleased', params: ({ event }) => event },
-              target: 'released',
-            },
-          },
+        'containment.reported': {
+          target: '.deciding',
+          actions: [
+            { type: 'noteTime', params: ({ event }) => event },
+            { type: 'noteReport', params: ({ event }) => event },
+          ],
         },
       },
+      states: CONTAINMENT_REGION,
     },
   },
 });

@@ -9,6 +9,7 @@ import {
   untilStaleMs,
   untilWindowMs,
 } from './sensor.rules.ts';
+import { NOT_CONTAINED } from './sensor-containment.rules.ts';
 
 const NOW_MS = 10_000;
 const CONTEXT: SensorContext = {
@@ -24,6 +25,7 @@ const CONTEXT: SensorContext = {
   reportedSinceMs: null,
   lastTrustErrorAtMs: null,
   lastConnectionErrorAtMs: null,
+  containment: NOT_CONTAINED,
   windows: { recommendedMs: 300, dueMs: 100, trustErrorMs: 50, stalenessMs: 200 },
 };
 

@@ -5,6 +5,7 @@ import { CLOCK_CHECK_INTERVAL_MS } from '../../limits.ts';
 import { renewalWindow } from '../../trust/certificate.rules.ts';
 import type { HealthFacts, TrustRegionState } from '../../trust/health.rules.ts';
 import type { EngineState, WireTrustState } from '../../wire/heartbeat.ts';
+import type { ContainmentFacts, OrderFacts, ReportFacts } from './sensor-containment.rules.ts';
 
 export type SensorWindows = {
   readonly recommendedMs: number;
@@ -29,6 +30,7 @@ export type SensorContext = {
   readonly lastTrustErrorAtMs: number | null;
   readonly lastConnectionErrorAtMs: number | null;
   readonly windows: SensorWindows;
+  readonly containment: ContainmentFacts;
 };
 
 /** An engine as it is reported, or one that runs and lacks what every engine is to see. decision: D52 */
@@ -36,9 +38,11 @@ export type SeenEngine = EngineState | 'degraded';
 
 export type SensorInput = Omit<
   SensorContext,
-  'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs' | 'reportedSinceMs'
+  'freshnessCheckAtMs' | 'streamOpen' | 'knownSinceMs' | 'reportedSinceMs' | 'containment'
 > & {
   readonly knownSinceMs: number;
+  /** Absent: nobody ever ordered, and the node said nothing. */
+  readonly containment?: ContainmentFacts;
   readonly engineState: SeenEngine | null;
 };
 
@@ -63,9 +67,8 @@ export type SensorEvent =
   | { type: 'windows.changed'; atMs: number; dueMs: number }
   | { type: 'policy.assigned'; atMs: number }
   | { type: 'policy.reported'; atMs: number; state: PolicyReport }
-  | { type: 'containment.ordered'; atMs: number }
-  | { type: 'release.ordered'; atMs: number }
-  | { type: 'containment.reported'; atMs: number; contained: boolean };
+  | { type: 'containment.ordered'; atMs: number; order: OrderFacts }
+  | { type: 'containment.reported'; atMs: number; report: ReportFacts };
 
 /** The trust state an expiry means at an instant; without a certificate nothing is near. */
 export function trustStateAt(context: SensorContext): Exclude<TrustRegionState, 'revoked'> {
@@ -171,6 +174,7 @@ export function hasNewFacts(before: SensorContext, after: SensorContext): boolea
     before.revokedAtMs !== after.revokedAtMs ||
     before.knownSinceMs !== after.knownSinceMs ||
     before.streamOpen !== after.streamOpen ||
+    before.containment !== after.containment ||
     before.windows !== after.windows
   );
 }

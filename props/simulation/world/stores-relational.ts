@@ -9,6 +9,7 @@ import {
 } from '../../../machines/limits.ts';
 import { peopleStores } from '../../../storage/memory/access/people.ts';
 import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
+import { containmentCalls } from '../../../storage/memory/containment/containment-orders.ts';
 import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
@@ -23,6 +24,7 @@ import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
+import type { ContainmentOrders } from '../../../storage/ports/containment/containment-orders.ts';
 import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
@@ -106,6 +108,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const registry = observedRegistry(state, world.observe);
   const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
   const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
+  const orders = containmentCalls(state);
   const labelled = { record, hasUser: access.has, sensors: state.sensors };
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -155,6 +158,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       auditChain: chain.portFor(life, way),
       license: portOf<LicenseStore>('license', licenses, ask),
       settings: portOf<SettingsStore>('settings', choices, ask),
+      containment: portOf<ContainmentOrders>('containment', orders, ask),
       teams: teamsOver(labels, labelled, ask),
       designation: designation.portFor(life, way),
       health: {

@@ -138,6 +138,9 @@ export function identitiesOf(state: RegistryState, sensorId?: string): readonly 
       notAfterMs: one.row.notAfterMs,
       supersededAtMs: one.supersededAtMs,
       sensorRevokedAtMs: sensor.revokedAtMs,
+      ...(sensor.containmentOrder === undefined
+        ? {}
+        : { containmentOrderId: sensor.containmentOrder.orderId }),
     };
   });
 }

@@ -4,6 +4,7 @@
 import type { ErrorCode } from '../../../machines/errors.ts';
 import type { SystemFacts } from '../../../machines/wire/enrollment.ts';
 import type { Flavor } from '../../../machines/wire/scalars.ts';
+import type { ContainmentOrderRow } from '../containment/containment-orders.ts';
 
 export type CertificateStatus = 'pending' | 'current' | 'previous' | 'ended';
 
@@ -16,6 +17,8 @@ export type IdentityRecord = {
   readonly notAfterMs: number;
   readonly supersededAtMs: number | null;
   readonly sensorRevokedAtMs: number | null;
+  /** The newest order to contain or release; absent: there never was one. */
+  readonly containmentOrderId?: string;
 };
 
 export type CertificateRow = {
@@ -45,6 +48,8 @@ export type SensorRow = {
   readonly currentNotAfterMs: number | null;
   /** The latest report of the sensor, as written by the fact writer; null before the first heartbeat. */
   readonly facts: SensorFacts | null;
+  /** The newest one; absent: nobody ever ordered. */
+  readonly containmentOrder?: ContainmentOrderRow;
 };
 
 /** The latest facts of one heartbeat: small, replaced whole, never an event. */
@@ -55,6 +60,8 @@ export type SensorFacts = {
   readonly pipeline: unknown;
   /** Everything the loss ledger ever settled. */
   readonly loss?: unknown;
+  /** What the node said of its containment, and whether it is contained by that. */
+  readonly containment?: unknown;
   readonly capabilities: readonly string[];
 };
 
@@ -92,6 +99,7 @@ export type EnrollInput = {
     | 'currentNotAfterMs'
     | 'facts'
     | 'enrolledAtMs'
+    | 'containmentOrder'
   >;
   readonly certificate: CertificateRow;
   /** Nodes the license allows for new identities; null = no limit. */

@@ -1,5 +1,7 @@
 // Rows as the ports name them.
+
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { ContainmentOrderRow } from '../../ports/containment/containment-orders.ts';
 import type {
   CertificateRow,
   IdentityRecord,
@@ -18,14 +20,24 @@ export function selectSensors(db: Kysely<Database>) {
     .leftJoin('sensor_certificates as c', (join) =>
       join.onRef('c.sensor_id', '=', 's.sensor_id').on('c.status', '=', 'current'),
     )
+    .leftJoin('containment_orders as o', 'o.order_id', 's.containment_order_id')
     .selectAll('s')
-    .select('c.not_after_ms as current_not_after_ms');
+    .select([
+      'c.not_after_ms as current_not_after_ms',
+      'o.wanted as order_wanted',
+      'o.reason as order_reason',
+      'o.ordered_by as order_by',
+      'o.ordered_at_ms as order_at_ms',
+      'o.until_ms as order_until_ms',
+    ]);
 }
 
 export function sensorOf(
-  row: Selectable<SensorsTable> & { readonly current_not_after_ms: number | null },
+  row: Selectable<SensorsTable> & { readonly current_not_after_ms: number | null } & OrderColumns,
 ): SensorRow {
+  const order = orderIn(row);
   return {
+    ...(order === null ? {} : { containmentOrder: order }),
     sensorId: row.sensor_id,
     nodeName: row.node_name,
     flavor: row.flavor,
@@ -44,6 +56,29 @@ export function sensorOf(
   };
 }
 
+type OrderColumns = {
+  readonly order_wanted: 'contained' | 'released' | null;
+  readonly order_reason: string | null;
+  readonly order_by: string | null;
+  readonly order_at_ms: number | null;
+  readonly order_until_ms: number | null;
+};
+
+function orderIn(
+  row: OrderColumns & Pick<Selectable<SensorsTable>, 'sensor_id' | 'containment_order_id'>,
+): ContainmentOrderRow | null {
+  if (row.containment_order_id === null || row.order_wanted === null) return null;
+  return {
+    orderId: row.containment_order_id,
+    sensorId: row.sensor_id,
+    wanted: row.order_wanted,
+    reason: row.order_reason ?? '',
+    orderedBy: row.order_by ?? '',
+    orderedAtMs: row.order_at_ms ?? 0,
+    untilMs: row.order_until_ms,
+  };
+}
+
 /** Identities with what the gateway must know of their sensor, oldest first. */
 export function selectIdentities(db: Kysely<Database>) {
   return db
@@ -57,6 +92,7 @@ export function selectIdentities(db: Kysely<Database>) {
       'c.not_after_ms',
       'c.superseded_at_ms',
       's.revoked_at_ms',
+      's.containment_order_id',
     ])
     .orderBy('c.created_at_ms')
     .orderBy('c.fingerprint');
@@ -66,7 +102,7 @@ type IdentityColumns = Pick<
   Selectable<CertificatesTable>,
   'fingerprint' | 'sensor_id' | 'status' | 'not_after_ms' | 'superseded_at_ms'
 > &
-  Pick<Selectable<SensorsTable>, 'node_name' | 'revoked_at_ms'>;
+  Pick<Selectable<SensorsTable>, 'node_name' | 'revoked_at_ms' | 'containment_order_id'>;
 
 export function identityOf(row: IdentityColumns): IdentityRecord {
   return {
@@ -77,6 +113,7 @@ export function identityOf(row: IdentityColumns): IdentityRecord {
     notAfterMs: row.not_after_ms,
     supersededAtMs: row.superseded_at_ms,
     sensorRevokedAtMs: row.revoked_at_ms,
+    ...(row.containment_order_id === null ? {} : { containmentOrderId: row.containment_order_id }),
   };
 }
 

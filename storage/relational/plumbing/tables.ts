@@ -28,6 +28,17 @@ export type SensorsTable = {
   revoked_reason: string | null;
   last_heartbeat_at_ms: number | null;
   facts: Json<SensorFacts> | null;
+  containment_order_id: Generated<string | null>;
+};
+
+export type ContainmentOrdersTable = {
+  order_id: string;
+  sensor_id: string;
+  wanted: 'contained' | 'released';
+  reason: string;
+  ordered_by: string;
+  ordered_at_ms: number;
+  until_ms: number | null;
 };
 
 export type CertificatesTable = {
@@ -138,4 +149,5 @@ export type Database = {
   license_state: LicenseStateTable;
   designation: DesignationTable;
   settings: SettingsTable;
+  containment_orders: ContainmentOrdersTable;
 } & AccessTables;

@@ -1,0 +1,23 @@
+export const CONTAINMENT_TEXTS = {
+  title: 'Containment',
+  state: 'State',
+  isContained: 'Cut off now',
+  yes: 'yes',
+  no: 'no',
+  order: 'Newest order',
+  by: 'Ordered by',
+  at: 'Ordered',
+  until: 'Ends',
+  reasonFact: 'Reason',
+  noEnd: 'by a release alone',
+  failed: 'The node could not carry the order out',
+  contain: 'Contain',
+  release: 'Release',
+  containHint: (name: string) =>
+    `Every connection of ${name} ends but the one to the Console, those of its containers too. Type its name to go on.`,
+  releaseHint: (name: string) => `${name} may connect to everything again.`,
+  typeName: 'Name of the sensor',
+  reason: 'Reason, for the audit log',
+  hours: 'Hours until it ends by itself; empty: never',
+  limits: 'What this cannot hold back',
+} as const;
