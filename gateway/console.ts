@@ -92,6 +92,13 @@ function stepsOf(running: Running): Parameters<typeof runStartup>[0]['steps'] {
   };
   return {
     async configuration() {
+      const { plaintextStores: stores } = ports.config;
+      if (stores.length > 0) {
+        ports.logger.warn(
+          { stores },
+          'what is sent to these stores can be read on the way: use TLS',
+        );
+      }
       closers.push(ports.takeData());
       return 'done';
     },

@@ -98,7 +98,11 @@ export const RATE_LIMIT_WINDOW_MS = MINUTE_MS;
 export const SERVER_RENEWAL_CHECK_MS = HOUR_MS;
 export const ROOT_CERTIFICATE_TTL_MS = 3_650 * DAY_MS;
 export const SERVER_CERTIFICATE_TTL_MS = 90 * DAY_MS;
-export const RSA_KEY_MIN_BITS = 2_048;
+/** How long the keys that seal and sign should serve; changing them is a command. */
+export const KEY_LIFETIME_MS = 730 * DAY_MS;
+/** Of a Sensor's key. Smaller ones, down to the old least, are taken for one lifetime of a certificate. */
+export const SENSOR_KEY_BITS = 3_072;
+export const SENSOR_KEY_OLD_BITS = 2_048;
 export const RSA_KEY_MAX_BITS = 4_096;
 export const RSA_ROOT_KEY_BITS = 3_072;
 export const RSA_PUBLIC_EXPONENT = 65_537;

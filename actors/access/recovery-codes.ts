@@ -1,4 +1,4 @@
-// Recovery codes: for whoever lost the app. Each carries 80 random bits, so its SHA-256 needs no salt and no slow hash.
+// Recovery codes: for whoever lost the app. Each carries 120 random bits, so its SHA-256 needs no salt and no slow hash.
 // decision: D39; invariant: I11
 import { createHash } from 'node:crypto';
 import { formatRecoveryCode, readCode } from '../../machines/console/access/second-factor.rules.ts';

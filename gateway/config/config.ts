@@ -8,6 +8,7 @@ import { parse as parseYaml } from 'yaml';
 import { resolveIntervals } from '../../machines/intervals.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import { convertVariable, FileSettings, HAS_QUEUE_SINK, VARIABLES } from './settings.ts';
+import { mistakeOfTransport, plaintextStores, type StoreKind } from './store-transport.ts';
 
 const DEFAULT_PORT = 15_483;
 const FILE_BYTES_MAX = 262_144;
@@ -24,6 +25,8 @@ export type ConsoleConfig = {
   readonly clickhouseUrl: string | null;
   /** Where replicas share their request budgets; null = each counts by itself. */
   readonly redisUrl: string | null;
+  /** Stores beyond this machine that are reached without verified TLS, because somebody said so. */
+  readonly plaintextStores: readonly string[];
   readonly backgroundTasks: boolean;
   readonly licenseTrustAnchor: string | null;
   /** Null = generated. */
@@ -78,14 +81,18 @@ export function loadConfig(source: ConfigSource): ConfigResult {
 function configOf(dataDir: string, settings: FileSettings, intervals: Intervals): ConsoleConfig {
   const port = settings.port ?? DEFAULT_PORT;
   const { cert, key, ca } = settings.tls ?? {};
+  const stores = {
+    databaseUrl: settings.database_url ?? null,
+    clickhouseUrl: settings.clickhouse_url ?? null,
+    redisUrl: settings.redis_url ?? null,
+  };
   return {
     dataDir,
     port,
     bind: settings.bind ?? '0.0.0.0',
     baseUrl: (settings.base_url ?? `https://localhost:${port}`).replace(/\/+$/, ''),
-    databaseUrl: settings.database_url ?? null,
-    clickhouseUrl: settings.clickhouse_url ?? null,
-    redisUrl: settings.redis_url ?? null,
+    ...stores,
+    plaintextStores: plaintextStores(stores),
     backgroundTasks: settings.background_tasks ?? true,
     licenseTrustAnchor: settings.license_trust_anchor ?? null,
     tls: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
@@ -167,7 +174,20 @@ function contradictions(settings: FileSettings): string[] {
     'redis:',
     'rediss:',
   ]);
+  if (settings.allow_plaintext_stores !== true) found.push(...unprotected(settings));
   return found;
+}
+
+function unprotected(settings: FileSettings): readonly string[] {
+  const stores: readonly (readonly [StoreKind, string, string | undefined])[] = [
+    ['database', 'SERVICE_CONSOLE_DATABASE_URL (database_url)', settings.database_url],
+    ['analytics', 'SERVICE_CONSOLE_CLICKHOUSE_URL (clickhouse_url)', settings.clickhouse_url],
+    ['redis', 'SERVICE_CONSOLE_REDIS_URL (redis_url)', settings.redis_url],
+  ];
+  return stores.flatMap(([kind, name, url]) => {
+    const mistake = url === undefined ? null : mistakeOfTransport(kind, url);
+    return mistake === null ? [] : [`${name}: ${mistake}`];
+  });
 }
 
 // The value itself is not repeated: a database URL holds a password.

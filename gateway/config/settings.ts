@@ -16,6 +16,7 @@ export const FileSettings = Type.Object(
     clickhouse_url: Type.Optional(Text),
     redpanda_url: Type.Optional(Text),
     redis_url: Type.Optional(Text),
+    allow_plaintext_stores: Type.Optional(Type.Boolean()),
     background_tasks: Type.Optional(Type.Boolean()),
     license_trust_anchor: Type.Optional(Text),
     tls: Type.Optional(
@@ -45,6 +46,7 @@ export const VARIABLES: Readonly<Record<string, readonly [path: string, kind: Ki
   SERVICE_CONSOLE_CLICKHOUSE_URL: ['clickhouse_url', 'text'],
   SERVICE_CONSOLE_REDPANDA_URL: ['redpanda_url', 'text'],
   SERVICE_CONSOLE_REDIS_URL: ['redis_url', 'text'],
+  SERVICE_CONSOLE_ALLOW_PLAINTEXT_STORES: ['allow_plaintext_stores', 'boolean'],
   SERVICE_CONSOLE_BACKGROUND_TASKS: ['background_tasks', 'boolean'],
   SERVICE_LICENSE_TRUST_ANCHOR: ['license_trust_anchor', 'text'],
   SERVICE_CONSOLE_TLS_CERT: ['tls.cert', 'text'],

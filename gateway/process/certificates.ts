@@ -2,11 +2,17 @@
 // again before it expires. decision: D11
 import type { Logger } from '../../actors/runtime/logger.ts';
 import {
+  CLIENT_CERTIFICATE_TTL_MS,
+  SENSOR_KEY_BITS,
+  SENSOR_KEY_OLD_BITS,
+} from '../../machines/limits.ts';
+import {
   type CertificateAuthority,
   newSerial,
   openCertificateAuthority,
 } from '../../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../../storage/keys/csr.ts';
+import { oldSensorKeysUntil } from '../../storage/keys/key-journal.ts';
 import {
   isServerRenewalDue,
   prepareTlsAssets,
@@ -27,6 +33,9 @@ export async function openCertificates(
   const opened = await openCertificateAuthority({ folder: keysFolder(config), nowMs });
   if (!opened.ok) throw new Error(opened.reason);
   const { authority } = opened;
+  const oldKeysUntilMs = await oldSensorKeysUntil(keysFolder(config), {
+    ...{ isNew: opened.created, nowMs, lifetimeMs: CLIENT_CERTIFICATE_TTL_MS },
+  });
   let inForce = await tlsAssets(config, authority);
   logger.info(
     { source: inForce.source, caFingerprint: inForce.serverCaFingerprintSha256 },
@@ -34,7 +43,11 @@ export async function openCertificates(
   );
   return {
     sensors: {
-      checkCsr,
+      checkCsr: (request) =>
+        checkCsr({
+          ...request,
+          minBits: processTime.now() < oldKeysUntilMs ? SENSOR_KEY_OLD_BITS : SENSOR_KEY_BITS,
+        }),
       newSerial,
       issueSensorCertificate: (request) => authority.issueSensorCertificate(request),
       get rootsPem() {

@@ -8,6 +8,9 @@ import type { OpenSigningKeyResult, SigningKey } from '../../storage/keys/signin
 import type { ConsoleConfig } from '../config/config.ts';
 import type { ConsoleKeys } from '../console-ports.ts';
 
+/** The key that seals what has to be read again. */
+export const SEALER_FILE = 'operator-secrets.key';
+
 /** Where they lie. */
 export function keysFolder({ dataDir }: Pick<ConsoleConfig, 'dataDir'>): string {
   return join(dataDir, 'keys');
@@ -18,7 +21,7 @@ export function keysOf(config: Pick<ConsoleConfig, 'dataDir'>): ConsoleKeys {
   const folder = keysFolder(config);
   return {
     policySigning: async () => opened(await openPolicySigningKey({ folder })),
-    operatorSecrets: () => openSealer({ folder, name: 'operator-secrets.key' }),
+    operatorSecrets: () => openSealer({ folder, name: SEALER_FILE }),
     pageLinks: () => openSecretFile({ folder, name: 'page-links.key', bytes: 32 }),
     auditCheckpoints: async () => opened(await openAuditCheckpointKey({ folder })),
   };

@@ -13,6 +13,7 @@ import {
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { phaseOfLicense } from '../../machines/trust/license.rules.ts';
 import type {
+  ConnectionResult,
   ConnectionTests,
   TestedStore,
 } from '../../storage/ports/plumbing/connection-tests.ts';
@@ -42,6 +43,8 @@ export type SetupServiceDeps = {
   readonly tests: ConnectionTests;
   readonly passwords: Pick<Passwords, 'accept'>;
   readonly openLicense: (envelope: unknown) => OpenedLicense | Refusal;
+  /** Why a store may not be reached by this address, before it is: a password would be on the wire. */
+  readonly mistakeOfStore?: (store: TestedStore, url: string) => string | null;
   /** Every mistake that the next start would find in this console.yaml. */
   readonly mistakesOf: (configuration: string) => readonly string[];
   readonly keep: (draft: SetupDraft) => Promise<void>;
@@ -75,8 +78,13 @@ export function createSetupService(deps: SetupServiceDeps, kept: SetupDraft): Se
     return { ok: true };
   }
 
+  function tryStore(name: TestedStore, url: string): Promise<ConnectionResult> {
+    const mistake = deps.mistakeOfStore?.(name, url) ?? null;
+    return mistake === null ? tests[name](url) : Promise.resolve({ ok: false, reason: mistake });
+  }
+
   async function store(name: TestedStore, url: string | null): Answer<{ readonly about: string }> {
-    const tried = url === null ? { ok: true as const, about: EMBEDDED } : await tests[name](url);
+    const tried = url === null ? { ok: true as const, about: EMBEDDED } : await tryStore(name, url);
     if (!tried.ok) return refuse('connection_failed', tried.reason);
     const { [CONFIGURED_AS[name]]: _before, ...others } = draft.configuration;
     const configuration = { ...others, ...(url === null ? {} : { [CONFIGURED_AS[name]]: url }) };
@@ -92,7 +100,7 @@ export function createSetupService(deps: SetupServiceDeps, kept: SetupDraft): Se
   return {
     draft: () => draft,
     async test(name, url) {
-      const tried = await tests[name](url);
+      const tried = await tryStore(name, url);
       return tried.ok ? tried : refuse('connection_failed', tried.reason);
     },
     platform: (platform, baseUrl) =>

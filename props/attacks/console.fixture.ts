@@ -28,7 +28,11 @@ import type { ConsolePorts } from '../../gateway/console-ports.ts';
 import { configFrom, memoryPorts } from '../../gateway/memory-ports.fixture.ts';
 import { keysOf } from '../../gateway/process/keys.ts';
 import { listenAt } from '../../gateway/process/listen.ts';
-import { type IntervalName, SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
+import {
+  type IntervalName,
+  SENSOR_KEY_OLD_BITS,
+  SESSION_RANDOM_BYTES,
+} from '../../machines/limits.ts';
 import type { Role } from '../../machines/trust/roles.rules.ts';
 import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.rules.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
@@ -106,7 +110,11 @@ export async function startConsole(options: ConsoleOptions = {}) {
     keys: keysOf({ dataDir: folder }),
     openLicenseTrust: async () => ({ anchors: [issuer.anchor], evaluation: null }),
     openCertificates: async () => ({
-      sensors: { ...authority, checkCsr, newSerial },
+      // Keys of older Sensors are taken, as in the lifetime after an update: they are made sooner.
+      sensors: {
+        ...{ ...authority, newSerial },
+        checkCsr: (request) => checkCsr({ ...request, minBits: SENSOR_KEY_OLD_BITS }),
+      },
       tls: () => ({ ...tls, clientCaFile: options.clientCaFile ?? tls.clientCaFile }),
       isRenewalDue: () => false,
       renew: async () => tls,

@@ -9,7 +9,7 @@ import { newId } from '../../actors/trust/uuid-v7.ts';
 import { serverNames } from '../../gateway/process/server-names.ts';
 import { processTime } from '../../gateway/process/time.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
-import { RSA_KEY_MIN_BITS } from '../../machines/limits.ts';
+import { SENSOR_KEY_BITS } from '../../machines/limits.ts';
 import { createPostgresLauncher } from '../../storage/embedded/postgres.ts';
 import {
   type CertificateAuthority,
@@ -83,7 +83,7 @@ export async function prepareFleet(consoleDir: string, count: number): Promise<F
 }
 
 async function makeKey(): Promise<Key> {
-  const pair = await makeKeyPair('rsa', { modulusLength: RSA_KEY_MIN_BITS });
+  const pair = await makeKeyPair('rsa', { modulusLength: SENSOR_KEY_BITS });
   return {
     pem: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     spki: pair.publicKey.export({ format: 'der', type: 'spki' }),

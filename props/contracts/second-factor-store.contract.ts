@@ -23,6 +23,20 @@ export function secondFactorStoreContract(harness: Harness<PeoplePorts>): void {
   }
 
   describe('second factors', () => {
+    it('should be sealed again while it is what was read, and change nothing else', async () => {
+      const { userId, sealedSecret: was } = await enrolled();
+      const before = await users().get(userId);
+      expect(await secondFactors().reseal({ userId, was: 'another', sealed: 'x' })).toBe(false);
+      expect(await secondFactors().reseal({ userId: hex(8), was, sealed: 'x' })).toBe(false);
+      const sealed = `sealed-${hex(8)}`;
+      const tries = [sealed, `${sealed}-too`].map((one) => ({ userId, was, sealed: one }));
+      const done = await Promise.all(tries.map((one) => secondFactors().reseal(one)));
+      expect(done.filter((isDone) => isDone)).toHaveLength(1);
+      const after = await users().get(userId);
+      expect(after?.mfa.sealedSecret).toMatch(sealed);
+      expect({ ...after, mfa: null }).toEqual({ ...before, mfa: null });
+    });
+
     it('should be pending until the very secret is confirmed, and then on', async () => {
       const { userId } = await addUser(users());
       const { sessions } = harness.port();

@@ -169,12 +169,16 @@ describe('second factor: rules', () => {
     fc.assert(
       fc.property(bytes, bytes, (random, other) => {
         const shown = formatRecoveryCode(random);
-        expect(shown).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
+        expect(shown).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){5}[0-9a-hjkmnp-tv-z]{4}$/);
         const read = readCode(shown);
         expect(read).toEqual({ kind: 'recovery', code: shown.replaceAll('-', '') });
         const spoken = ` ${shown.toUpperCase().replaceAll('-', ' ').replaceAll('0', 'O')}\n`;
         expect(readCode(spoken)).toEqual(read);
         expect(readCode(spoken.replaceAll('1', 'l'))).toEqual(read);
+        // Codes that were given out when they were shorter.
+        const old = shown.slice(0, 19);
+        expect(readCode(old)).toEqual({ kind: 'recovery', code: old.replaceAll('-', '') });
+        expect(readCode(shown.slice(0, 24))).toBeNull();
         const isSame = Buffer.from(random).equals(Buffer.from(other));
         expect(formatRecoveryCode(other) === shown).toBe(isSame);
       }),

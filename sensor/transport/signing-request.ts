@@ -2,7 +2,7 @@
 // The subject is ASCII by the node name's pattern, so no text encoding can go wrong. decision: D11
 import { createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { RSA_KEY_MIN_BITS, RSA_PUBLIC_EXPONENT } from '../../machines/limits.ts';
+import { RSA_PUBLIC_EXPONENT, SENSOR_KEY_BITS } from '../../machines/limits.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';
 
 const ORGANIZATION = 'Service Sensor';
@@ -15,7 +15,7 @@ const makeKeyPair = promisify(generateKeyPair);
 /** A new RSA key as PKCS #8 PEM. */
 export async function generateKeyPem(): Promise<string> {
   const { privateKey } = await makeKeyPair('rsa', {
-    modulusLength: RSA_KEY_MIN_BITS,
+    modulusLength: SENSOR_KEY_BITS,
     publicExponent: RSA_PUBLIC_EXPONENT,
   });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -115,7 +115,7 @@ export function frameOf(text: string): DownstreamFrame | null {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return null;
   const { type } = json.value;
-  const frame = PARSERS.get(String(type))?.(json.value);
+  const frame = PARSERS.get(typeof type === 'string' ? type : '')?.(json.value);
   return frame?.ok === true ? frame.value : null;
 }
 

@@ -149,7 +149,8 @@ function createAuthority(parts: {
   };
 }
 
-async function makeRootKey(file: string): Promise<string> {
+/** Makes the key of a root and keeps it; its PEM. */
+export async function makeRootKey(file: string): Promise<string> {
   const pair = await makeKeyPair('rsa', {
     modulusLength: RSA_ROOT_KEY_BITS,
     publicExponent: RSA_PUBLIC_EXPONENT,
@@ -160,11 +161,22 @@ async function makeRootKey(file: string): Promise<string> {
 }
 
 async function makeRoot(made: { file: string; key: KeyObject; nowMs: number }): Promise<string> {
-  const root = await buildCertificate(
+  const root = await makeRootCertificate({ ...made, commonName: 'Service Console Root' });
+  await writeFileDurably(made.file, root.toString(), 'public');
+  return root.toString();
+}
+
+/** The certificate of a root, signed by itself. */
+export function makeRootCertificate(made: {
+  readonly key: KeyObject;
+  readonly nowMs: number;
+  readonly commonName: string;
+}): Promise<X509Certificate> {
+  return buildCertificate(
     {
       purpose: 'authority',
       serial: newSerial(),
-      commonName: 'Service Console Root',
+      commonName: made.commonName,
       organization: ORGANIZATION,
       publicKeySpki: createPublicKey(made.key).export({ format: 'der', type: 'spki' }),
       alternativeNames: [],
@@ -173,8 +185,6 @@ async function makeRoot(made: { file: string; key: KeyObject; nowMs: number }): 
     },
     { privateKey: made.key },
   );
-  await writeFileDurably(made.file, root.toString(), 'public');
-  return root.toString();
 }
 
 function readKey(pem: string): KeyObject | undefined {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SENSOR_KEY_OLD_BITS } from '../../machines/limits.ts';
 import { checkCsr } from './csr.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'csr-'));
@@ -15,7 +16,7 @@ type Made = { subject?: string; algorithm?: string[]; digest?: string; extra?: s
 
 function makeCsr({ subject, algorithm, digest, extra }: Made = {}): string {
   const out = join(folder, 'made.csr');
-  const key = algorithm ?? ['-newkey', 'rsa:2048'];
+  const key = algorithm ?? ['-newkey', 'rsa:3072'];
   const args = ['req', '-new', ...key, '-nodes', '-keyout', join(folder, 'made.key')];
   args.push('-subj', subject ?? `/O=Service Sensor/CN=${nodeName}`, `-${digest ?? 'sha256'}`);
   const run = spawnSync('openssl', [...args, '-out', out, ...(extra ?? [])], { encoding: 'utf8' });
@@ -46,6 +47,7 @@ describe('checkCsr', () => {
     ['a multi-valued name', { subject: `/O=Service Sensor+CN=${nodeName}` }, 'cannot be read'],
     ['SHA-1', { digest: 'sha1' }, 'SHA-256'],
     ['a short key', { algorithm: ['-newkey', 'rsa:1024'] }, '1024 bits'],
+    ['a key of older Sensors', { algorithm: ['-newkey', 'rsa:2048'] }, '2048 bits'],
     [
       'exponent 3',
       {
@@ -53,7 +55,7 @@ describe('checkCsr', () => {
           '-newkey',
           'rsa',
           '-pkeyopt',
-          'rsa_keygen_bits:2048',
+          'rsa_keygen_bits:3072',
           '-pkeyopt',
           'rsa_keygen_pubexp:3',
         ],
@@ -67,6 +69,14 @@ describe('checkCsr', () => {
     ],
   ])('should refuse %s', (_name, made: Made, detail) => {
     expect(detailOf(makeCsr(made))).toContain(detail);
+  });
+
+  it('should accept the key of an older Sensor where it is told to, and none below', () => {
+    const minBits = SENSOR_KEY_OLD_BITS;
+    const of = (algorithm: string[]) =>
+      checkCsr({ csrPem: makeCsr({ algorithm }), nodeName, minBits });
+    expect(of(['-newkey', 'rsa:2048']).ok).toBe(true);
+    expect(of(['-newkey', 'rsa:1536']).ok).toBe(false);
   });
 
   it('should refuse two blocks, other text, too much text and hostile nesting', () => {

@@ -6,8 +6,8 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import {
   CSR_MAX_BYTES,
   RSA_KEY_MAX_BITS,
-  RSA_KEY_MIN_BITS,
   RSA_PUBLIC_EXPONENT,
+  SENSOR_KEY_BITS,
 } from '../../machines/limits.ts';
 import { type DerElement, readChildren, readElement } from './der.ts';
 
@@ -39,19 +39,23 @@ export type CsrResult =
   | { readonly ok: true; readonly publicKeySpki: Buffer; readonly keyDigest: string }
   | { readonly ok: false; readonly code: 'csr_refused'; readonly detail: string };
 
-/** Checks one PEM request for one node name. Never throws. */
-export function checkCsr(request: {
+export type CsrRequest = {
   readonly csrPem: string;
   readonly nodeName: string;
-}): CsrResult {
+  /** The least size of the key. */
+  readonly minBits?: number;
+};
+
+/** Checks one PEM request for one node name. Never throws. */
+export function checkCsr({ csrPem, nodeName, minBits = SENSOR_KEY_BITS }: CsrRequest): CsrResult {
   try {
-    return check(request.csrPem, request.nodeName);
+    return check({ csrPem, nodeName, minBits });
   } catch {
     return refused('the request cannot be read');
   }
 }
 
-function check(csrPem: string, nodeName: string): CsrResult {
+function check({ csrPem, nodeName, minBits }: Required<CsrRequest>): CsrResult {
   if (Buffer.byteLength(csrPem) > CSR_MAX_BYTES)
     return refused(`the request is larger than ${CSR_MAX_BYTES} bytes`);
   const base64 = PEM.exec(csrPem)?.[1]?.replaceAll(/[\r\n]/g, '');
@@ -71,7 +75,7 @@ function check(csrPem: string, nodeName: string): CsrResult {
   const subjectMistake = findSubjectMistake(subject, nodeName);
   if (subjectMistake) return refused(subjectMistake);
   const publicKey = createPublicKey({ key: Buffer.from(key.raw), format: 'der', type: 'spki' });
-  const keyMistake = findKeyMistake(publicKey);
+  const keyMistake = findKeyMistake(publicKey, minBits);
   if (keyMistake) return refused(keyMistake);
   const publicKeySpki = publicKey.export({ format: 'der', type: 'spki' });
   if (!publicKeySpki.equals(key.raw)) return refused('the key has more than one encoding');
@@ -106,11 +110,11 @@ function findSubjectMistake(subject: DerElement, nodeName: string): string | und
   return expected.size > 0 ? 'the subject must hold one CN and one O' : undefined;
 }
 
-function findKeyMistake(key: KeyObject): string | undefined {
+function findKeyMistake(key: KeyObject, minBits: number): string | undefined {
   if (key.asymmetricKeyType !== 'rsa') return 'the key is not an RSA key';
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < RSA_KEY_MIN_BITS || bits > RSA_KEY_MAX_BITS)
-    return `the key has ${bits} bits; ${RSA_KEY_MIN_BITS} to ${RSA_KEY_MAX_BITS} are accepted`;
+  if (bits < minBits || bits > RSA_KEY_MAX_BITS)
+    return `the key has ${bits} bits; ${minBits} to ${RSA_KEY_MAX_BITS} are accepted`;
   if (key.asymmetricKeyDetails?.publicExponent !== BigInt(RSA_PUBLIC_EXPONENT))
     return `the key's exponent is not ${RSA_PUBLIC_EXPONENT}`;
   return undefined;

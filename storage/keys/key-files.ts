@@ -53,7 +53,8 @@ export async function keepPrivate(file: string): Promise<void> {
   await chmod(file, PRIVATE_FILE_MODE);
 }
 
-async function flushFolder(folder: string): Promise<void> {
+/** Makes renames in a folder durable. */
+export async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

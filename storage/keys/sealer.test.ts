@@ -1,8 +1,9 @@
+import { createCipheriv, randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSealer } from './sealer.ts';
+import { openSealer, retiredSealers, retireSealers, rotateSealer } from './sealer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealer-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -30,7 +31,7 @@ describe('sealer', () => {
   it('should open nothing of which a single bit was bent, or that is cut or respelled', async () => {
     const sealer = await open();
     const sealed = sealer.seal(SECRET, 'totp:ann');
-    const prefix = sealed.slice(0, sealed.indexOf(':') + 1);
+    const prefix = sealed.slice(0, sealed.lastIndexOf(':') + 1);
     const whole = Buffer.from(sealed.slice(prefix.length), 'base64url');
     for (let byte = 0; byte < whole.length; byte += 1) {
       const bent = Buffer.from(whole);
@@ -42,6 +43,38 @@ describe('sealer', () => {
     for (const odd of ['', prefix, SECRET, `${sealed}=`, `${sealed}\n`, sealed.slice(1)]) {
       expect(sealer.open(odd, 'totp:ann')).toBeNull();
     }
+  });
+
+  it('should open what was sealed before a key had a name, and seal it anew with one', async () => {
+    const key = Buffer.from(readFileSync(join(folder, 'operator-secrets.key'), 'utf8'), 'hex');
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from('totp:ann'));
+    const hidden = Buffer.concat([cipher.update(SECRET, 'utf8'), cipher.final()]);
+    const whole = Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString('base64url');
+    const old = `sealed1:${whole}`;
+    const sealer = await open();
+    expect([sealer.open(old, 'totp:ann'), sealer.isCurrent(old)]).toEqual([SECRET, false]);
+    expect(sealer.open(old, 'totp:bob')).toBeNull();
+    const anew = sealer.seal(SECRET, 'totp:ann');
+    expect(anew).toMatch(/^sealed2:[0-9a-f]{16}:/);
+    expect(sealer.isCurrent(anew)).toBe(true);
+  });
+
+  it('should change its key, open what the one before sealed, and forget it when told', async () => {
+    const place = { folder, name: 'turning.key' };
+    const first = (await openSealer(place)).seal(SECRET, 'a');
+    await rotateSealer(place, 1);
+    const turned = await openSealer(place);
+    expect([turned.open(first, 'a'), turned.isCurrent(first)]).toEqual([SECRET, false]);
+    const second = turned.seal(SECRET, 'a');
+    expect(second.split(':')[1]).not.toBe(first.split(':')[1]);
+    // Somebody who says that another key sealed it opens nothing.
+    const renamed = second.replace(String(second.split(':')[1]), String(first.split(':')[1]));
+    expect(turned.open(renamed, 'a')).toBeNull();
+    expect(await retiredSealers(place)).toBe(1);
+    expect(await retireSealers(place, 2)).toBe(1);
+    const after = await openSealer(place);
+    expect([after.open(first, 'a'), after.open(second, 'a')]).toEqual([null, SECRET]);
   });
 
   it('should put its key file back to mode 600, and refuse a damaged one without showing it', async () => {

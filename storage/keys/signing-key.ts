@@ -42,7 +42,8 @@ export async function openSigningKey(options: {
   }
 }
 
-async function makeKey(file: string): Promise<string> {
+/** Makes a key in a file, in place of one that is there; its PEM. */
+export async function makeKey(file: string): Promise<string> {
   const { secretKey, publicKey } = ed25519.keygen();
   const privateKey = createPrivateKey({
     key: {

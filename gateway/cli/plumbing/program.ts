@@ -15,6 +15,7 @@ import { addSetupCommands } from '../settings/setup-commands.ts';
 import { runStarter } from '../start/starters.ts';
 import { addLoopCommands } from '../system/loop-commands.ts';
 import { addEventCommands } from '../telemetry/event-commands.ts';
+import { addKeyCommands } from '../trust/key-commands.ts';
 import { addTokenCommands } from '../trust/token-commands.ts';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
 import { runDoctor } from './doctor.ts';
@@ -69,6 +70,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
     .description('bring the stores to the newest schema')
     .option('--plan', 'only show what would be done')
     .action((options) => start('migrate', options));
+  addKeyCommands(program, (options) => start('keys', options));
   addSensorCommands(program, io);
   addLabelCommands(program, io);
   addTokenCommands(program, io);

@@ -16,6 +16,7 @@ import {
 import { createArgon2Hasher } from '../../../storage/keys/argon2-hasher.ts';
 import { addressKey, createMemoryBudget } from '../../access/rate-budget.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
+import { mistakeOfTransport } from '../../config/store-transport.ts';
 import { colonHex } from '../../fingerprint-text.ts';
 import { handleExchange } from '../../listener/handle-exchange.ts';
 import { createPeerFingerprints } from '../../listener/peer-fingerprints.ts';
@@ -36,6 +37,8 @@ import type { Env } from '../plumbing/context-file.ts';
 import { setupFiles } from '../settings/setup-files.ts';
 import { createConnectionTests } from './connection-tests.ts';
 import { lockDataDir } from './data-dir-lock.ts';
+
+const ALLOW_PLAINTEXT = 'SERVICE_CONSOLE_ALLOW_PLAINTEXT_STORES';
 
 export type RunningSetup = {
   readonly port: number;
@@ -142,6 +145,10 @@ async function buildApp(
       tests: createConnectionTests(),
       passwords: createPasswords({ hasher: createArgon2Hasher() }),
       openLicense: (envelope) => openEnvelope(envelope, embeddedAnchor().publicKey),
+      mistakeOfStore(store, url) {
+        const isAllowed = /^(true|1|yes|on)$/i.test(env[ALLOW_PLAINTEXT] ?? '');
+        return store === 'broker' || isAllowed ? null : mistakeOfTransport(store, url);
+      },
       mistakesOf(text) {
         const loaded = loadConfig({ env, isRoot: false, readFile: () => text });
         return loaded.ok ? [] : loaded.mistakes;

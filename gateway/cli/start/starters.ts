@@ -5,6 +5,7 @@ const STARTERS = {
   quickstart: { file: './quickstart.ts', run: 'runQuickstart' },
   serve: { file: './serve.ts', run: 'runServe' },
   migrate: { file: './migrate.ts', run: 'runMigrate' },
+  keys: { file: './keys.ts', run: 'runKeys' },
 } as const;
 export type StarterName = keyof typeof STARTERS;
 

@@ -50,7 +50,9 @@ export const MFA_TRIES_MAX = 5;
 export const MFA_TRIES_WINDOW_MS = 15 * MINUTE_MS;
 export const MFA_CODE_MAX_CHARS = 64;
 export const RECOVERY_CODES_COUNT = 10;
-export const RECOVERY_CODE_BYTES = 10;
+export const RECOVERY_CODE_BYTES = 15;
+/** Of codes that were given out before; they stay good until they are replaced. */
+export const RECOVERY_CODE_OLD_BYTES = 10;
 
 // People: accounts, passwords, sessions and throttled logins.
 export const EMAIL_MAX_CHARS = 254;

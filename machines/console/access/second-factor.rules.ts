@@ -5,6 +5,7 @@ import {
   MFA_TRIES_MAX,
   MFA_TRIES_WINDOW_MS,
   RECOVERY_CODE_BYTES,
+  RECOVERY_CODE_OLD_BYTES,
   TOTP_DIGITS,
   TOTP_STEP_MS,
   TOTP_WINDOW_STEPS,
@@ -91,9 +92,12 @@ export type PresentedCode = {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BITS_PER_CHAR = 5;
 const RECOVERY_CHARS = (RECOVERY_CODE_BYTES * 8) / BITS_PER_CHAR;
+const RECOVERY_OLD_CHARS = (RECOVERY_CODE_OLD_BYTES * 8) / BITS_PER_CHAR;
 const GROUP_CHARS = 4;
 const TOTP_TEXT = new RegExp(`^[0-9]{${TOTP_DIGITS}}$`);
-const RECOVERY_TEXT = new RegExp(`^[${ALPHABET}]{${RECOVERY_CHARS}}$`);
+const RECOVERY_TEXT = new RegExp(
+  `^(?:[${ALPHABET}]{${RECOVERY_CHARS}}|[${ALPHABET}]{${RECOVERY_OLD_CHARS}})$`,
+);
 
 /** What somebody typed, in its one spelling; null when it can be no code at all. */
 export function readCode(text: string): PresentedCode | null {
@@ -103,7 +107,7 @@ export function readCode(text: string): PresentedCode | null {
   return RECOVERY_TEXT.test(code) ? { kind: 'recovery', code } : null;
 }
 
-/** Formats random bytes as a recovery code that people can copy: `xxxx-xxxx-xxxx-xxxx`. */
+/** Formats random bytes as a recovery code that people can copy: six groups of four, `xxxx-xxxx-…`. */
 export function formatRecoveryCode(random: Uint8Array): string {
   if (random.length !== RECOVERY_CODE_BYTES) throw new Error('a recovery code needs its bytes');
   let value = random.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);

@@ -2,7 +2,7 @@
 // node-forge, which must find the same key, the same name and a signature that holds.
 import { createHash, createPublicKey } from 'node:crypto';
 import forge from 'node-forge';
-import { CSR_MAX_BYTES, RSA_KEY_MAX_BITS, RSA_KEY_MIN_BITS } from '../../../machines/limits.ts';
+import { CSR_MAX_BYTES, RSA_KEY_MAX_BITS, SENSOR_KEY_OLD_BITS } from '../../../machines/limits.ts';
 import { checkCsr } from '../../../storage/keys/csr.ts';
 import { fixture } from '../fixtures.ts';
 import { mutatePem } from '../mutate-pem.ts';
@@ -42,7 +42,7 @@ const target: FuzzTarget = {
   mutate: mutatePem,
   run(bytes, note) {
     const csrPem = bytes.toString();
-    const result = checkCsr({ csrPem, nodeName: NODE_NAME });
+    const result = checkCsr({ csrPem, nodeName: NODE_NAME, minBits: SENSOR_KEY_OLD_BITS });
     if (!result.ok) {
       demand(result.detail.length <= DETAIL_MAX_CHARS, 'a refusal is too large');
       return note(result.detail);
@@ -59,7 +59,7 @@ function checkKey(spki: Buffer, digest: string): void {
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   demand(key.asymmetricKeyType === 'rsa', 'an accepted key is no RSA key');
-  demand(bits >= RSA_KEY_MIN_BITS && bits <= RSA_KEY_MAX_BITS, 'an accepted key has other bits');
+  demand(bits >= SENSOR_KEY_OLD_BITS && bits <= RSA_KEY_MAX_BITS, 'an accepted key has other bits');
   demand(digest === createHash('sha256').update(spki).digest('hex'), 'the digest is another one');
 }
 

@@ -3,7 +3,7 @@
 // A key is a random name, and knowing its text is possession.
 import { createHash, hash } from 'node:crypto';
 import type { SensorCertificates } from '../../../actors/trust/certificate-port.ts';
-import { RSA_KEY_MIN_BITS } from '../../../machines/limits.ts';
+import { SENSOR_KEY_OLD_BITS } from '../../../machines/limits.ts';
 import type { KeyWork } from '../../../sensor/state-directory/key-work.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
@@ -103,7 +103,7 @@ export function worldCertificates(life: Life, random: Random): SensorCertificate
       if (typeof key !== 'string' || said?.['nodeName'] !== nodeName) {
         return { ok: false, code: 'csr_refused', detail: 'the request does not fit' };
       }
-      const publicKeySpki = Buffer.alloc(RSA_KEY_MIN_BITS / 8, key);
+      const publicKeySpki = Buffer.alloc(SENSOR_KEY_OLD_BITS / 8, key);
       keysOf.set(publicKeySpki, key);
       return { ok: true, publicKeySpki, keyDigest: digestOf(key) };
     },

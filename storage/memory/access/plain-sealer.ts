@@ -7,5 +7,6 @@ export function createPlainSealer(): Sealer {
     seal: (text, context) => `${context}|${text}`,
     open: (sealed, context) =>
       sealed.startsWith(`${context}|`) ? sealed.slice(context.length + 1) : null,
+    isCurrent: () => true,
   };
 }

@@ -58,6 +58,12 @@ export function secondFactorCalls(
       record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
       return true;
     },
+    reseal({ userId, was, sealed: sealedSecret }) {
+      const user = users.get(userId);
+      if (user === undefined || user.mfa.sealedSecret !== was) return false;
+      set(user, { ...user.mfa, sealedSecret });
+      return true;
+    },
     acceptTotpStep({ userId, step }) {
       const user = users.get(userId);
       if (user?.mfa.state !== 'on' || user.mfa.lastStep >= step) return false;

@@ -44,6 +44,7 @@ type ProviderCall =
   | 'getProvider'
   | 'createProvider'
   | 'changeProvider'
+  | 'reseal'
   | 'removeProvider';
 
 function providerCalls(
@@ -75,6 +76,12 @@ function providerCalls(
   }
 
   return {
+    reseal({ providerId, was, sealed: clientSecretSealed }) {
+      const before = providers.get(providerId);
+      if (before?.clientSecretSealed !== was) return false;
+      providers.set(providerId, { ...before, clientSecretSealed });
+      return true;
+    },
     listProviders: () =>
       [...providers.values()].sort((a, b) => (a.providerId < b.providerId ? -1 : 1)),
     getProvider: (providerId) => providers.get(providerId) ?? null,

@@ -21,6 +21,12 @@ export type SecondFactorStore = {
       readonly keepSession: Buffer | null;
     },
   ): Promise<boolean>;
+  /** Puts the same secret in place under another key; false when it is not the one that was read any more. */
+  reseal(input: {
+    readonly userId: string;
+    readonly was: string;
+    readonly sealed: string;
+  }): Promise<boolean>;
   /** Accepts a step once: false when it or a later one was accepted before. Atomic. */
   acceptTotpStep(input: { readonly userId: string; readonly step: number }): Promise<boolean>;
   /**

@@ -73,6 +73,12 @@ export type SsoStore = {
       >;
     },
   ): Promise<SsoProviderRow | 'not_found' | 'conflict'>;
+  /** Puts the same client secret in place under another key; false when it is not the one that was read any more. */
+  reseal(input: {
+    readonly providerId: string;
+    readonly was: string;
+    readonly sealed: string;
+  }): Promise<boolean>;
   removeProvider(input: AuditContext & { readonly providerId: string }): Promise<boolean>;
 
   findIdentity(providerId: string, subject: string): Promise<string | null>;

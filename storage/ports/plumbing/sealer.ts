@@ -4,4 +4,6 @@ export type Sealer = {
   seal(text: string, context: string): string;
   /** The text, or null when it was sealed for another context, under another key, or was changed. */
   open(sealed: string, context: string): string | null;
+  /** Whether a text was sealed by the key of today; what was not has to be sealed again before the old key goes. */
+  isCurrent(sealed: string): boolean;
 };

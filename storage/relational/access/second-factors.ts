@@ -18,6 +18,16 @@ export function createSecondFactors(db: Kysely<Database>): SecondFactorStore {
     beginTotp: (input) => withUser(db, input, (trx, user) => begin(trx, user, input)),
     confirmTotp: (input) => withUser(db, input, (trx, user) => confirm(trx, user, input)),
     removeTotp: (input) => withUser(db, input, (trx, user) => remove(trx, user, input)),
+    reseal: ({ userId, was, sealed }) =>
+      orUnavailable(async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('users')
+          .set({ mfa_secret_sealed: sealed })
+          .where('user_id', '=', storableText(userId))
+          .where('mfa_secret_sealed', '=', was)
+          .executeTakeFirst();
+        return numUpdatedRows === 1n;
+      }),
     acceptTotpStep: ({ userId, step }) =>
       orUnavailable(async () => {
         const { numUpdatedRows } = await db

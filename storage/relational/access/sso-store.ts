@@ -31,6 +31,16 @@ export function createSsoStore(db: Kysely<Database>, flowsMax = SSO_FLOWS_MAX): 
     getProvider: (providerId) => orUnavailable(() => findProvider(db, providerId)),
     createProvider: (input) => transaction((trx) => createProvider(trx, input)),
     changeProvider: (input) => transaction((trx) => changeProvider(trx, input)),
+    reseal: ({ providerId, was, sealed }) =>
+      orUnavailable(async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('sso_providers')
+          .set({ client_secret_sealed: sealed })
+          .where('provider_id', '=', storableText(providerId))
+          .where('client_secret_sealed', '=', was)
+          .executeTakeFirst();
+        return numUpdatedRows === 1n;
+      }),
     removeProvider: (input) =>
       transaction(async (trx) => {
         const row = await trx

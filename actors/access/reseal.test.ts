@@ -1,0 +1,62 @@
+// Sealing again over the reference stores: everything that an older key sealed, nothing that changed meanwhile, and what no
+// key opens is named. decision: D70
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { afterAll, expect, it } from 'vitest';
+import { openSealer, retireSealers, rotateSealer } from '../../storage/keys/sealer.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { contextOf } from './factor-codes.ts';
+import { resealAll } from './reseal.ts';
+import { secretContextOf } from './sso/sso-service.ts';
+
+const folder = mkdtempSync(`${tmpdir()}/reseal-`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const place = { folder, name: 'operator-secrets.key' };
+const DOING = { actor: 'test', nowMs: 1 };
+
+it('should seal again what an older key sealed, once, and name what nothing opens', async () => {
+  const stores = createMemoryRelational();
+  const { users, secondFactors, sso } = stores;
+  const first = await openSealer(place);
+  for (const userId of ['ann', 'bob', 'eve']) {
+    const [email, role] = [`${userId}@example.test`, 'viewer'] as const;
+    await users.create({ ...DOING, userId, email, displayName: '', role, passwordHash: null });
+    const context = contextOf(userId === 'eve' ? 'somebody else' : userId);
+    const sealedSecret = first.seal(`secret of ${userId}`, context);
+    await secondFactors.beginTotp({ ...DOING, userId, sealedSecret });
+  }
+  const options = {
+    ...{ groupsClaim: null, groupRoles: {}, defaultRole: null, createsUsers: true },
+    ...{ domains: [], linkDomains: [], scopes: ['openid'], caPem: null },
+  };
+  await sso.createProvider({
+    ...DOING,
+    provider: {
+      ...{ providerId: 'p', kind: 'oidc', name: 'P', issuer: 'https://p.example', clientId: 'c' },
+      ...{ clientSecretSealed: first.seal('of the provider', secretContextOf('p')) },
+      ...{ options, enabled: true },
+    },
+  });
+  await rotateSealer(place, 2);
+  const sealer = await openSealer(place);
+  const deps = { users, secondFactors, sso, sealer };
+  expect(await resealAll(deps)).toEqual({
+    ...{ sealed: 3, changed: 0, unreadable: [contextOf('eve')] },
+  });
+  expect(await resealAll(deps)).toMatchObject({ sealed: 0 });
+  // A secret that was replaced since it was read stays.
+  const ann = await users.get('ann');
+  await secondFactors.beginTotp({ ...DOING, userId: 'ann', sealedSecret: 'newer' });
+  const stale = { userId: 'ann', was: String(ann?.mfa.sealedSecret), sealed: 'older' };
+  expect(await secondFactors.reseal(stale)).toBe(false);
+  expect((await users.get('ann'))?.mfa.sealedSecret).toBe('newer');
+  await retireSealers(place, 3);
+  const last = await openSealer(place);
+  const bob = await users.get('bob');
+  expect(last.open(String(bob?.mfa.sealedSecret), contextOf('bob'))).toBe('secret of bob');
+  const [provider] = await sso.listProviders();
+  expect(last.open(String(provider?.clientSecretSealed), secretContextOf('p'))).toBe(
+    'of the provider',
+  );
+  expect(provider?.revision).toBe(1);
+});

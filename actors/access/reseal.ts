@@ -1,0 +1,62 @@
+// Seals again whatever a key of before sealed, so that this key may go: secrets of second factors and of providers. Each is
+// replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
+// invariant: I11
+import type { SecondFactorStore } from '../../storage/ports/access/second-factors.ts';
+import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
+import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
+import { contextOf } from './factor-codes.ts';
+import { secretContextOf } from './sso/sso-service.ts';
+
+const PAGE_USERS = 500;
+
+export type Resealed = {
+  readonly sealed: number;
+  /** Changed while we looked; they are sealed by the newest key or looked at next time. */
+  readonly changed: number;
+  /** No key opens them: a second factor to reset, a provider's secret to give again. */
+  readonly unreadable: readonly string[];
+};
+export type ResealDeps = {
+  readonly users: Pick<UserStore, 'list'>;
+  readonly secondFactors: Pick<SecondFactorStore, 'reseal'>;
+  readonly sso: Pick<SsoStore, 'listProviders' | 'reseal'>;
+  readonly sealer: Sealer;
+};
+
+/** Goes through all of them. Rejects with StoreUnavailable. */
+export async function resealAll(deps: ResealDeps): Promise<Resealed> {
+  const { users, secondFactors, sso, sealer } = deps;
+  const counts = { sealed: 0, changed: 0 };
+  const unreadable: string[] = [];
+
+  async function one(
+    was: string,
+    context: string,
+    put: (sealed: string) => Promise<boolean>,
+  ): Promise<void> {
+    if (sealer.isCurrent(was)) return;
+    const text = sealer.open(was, context);
+    if (text === null) unreadable.push(context);
+    else if (await put(sealer.seal(text, context))) counts.sealed += 1;
+    else counts.changed += 1;
+  }
+
+  for (let after: string | null = null; ; ) {
+    const page = await users.list({ limit: PAGE_USERS, after });
+    for (const { userId, mfa } of page) {
+      const { sealedSecret: was } = mfa;
+      if (was === null) continue;
+      await one(was, contextOf(userId), (sealed) => secondFactors.reseal({ userId, was, sealed }));
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_USERS) break;
+    after = last.email.toLowerCase();
+  }
+  for (const { providerId, clientSecretSealed: was } of await sso.listProviders()) {
+    await one(was, secretContextOf(providerId), (sealed) =>
+      sso.reseal({ providerId, was, sealed }),
+    );
+  }
+  return { ...counts, unreadable };
+}
