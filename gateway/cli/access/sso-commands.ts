@@ -35,6 +35,9 @@ type Provider = {
     readonly domains: readonly string[];
     readonly link_domains: readonly string[];
     readonly scopes: readonly string[];
+    readonly required_acr: readonly string[];
+    readonly required_amr: readonly string[];
+    readonly max_age_seconds: number | null;
   };
   readonly revision: number;
 };
@@ -57,6 +60,12 @@ type CreateOptions = SharedOptions & {
   readonly linkDomain?: readonly string[];
   readonly scope?: readonly string[];
   readonly caFile?: string;
+} & ProofOptions;
+/** What a provider has to prove of a login. */
+type ProofOptions = {
+  readonly requiredAcr?: readonly string[];
+  readonly requiredAmr?: readonly string[];
+  readonly maxAgeSeconds?: number;
 };
 
 const VIEW: View<Provider> = {
@@ -73,6 +82,7 @@ const VIEW: View<Provider> = {
     { head: 'GROUPS CLAIM', wide: true, read: ({ options }) => options.groups_claim ?? '-' },
     { head: 'ROLES', wide: true, read: ({ options }) => rolesText(options) },
     { head: 'DOMAINS', wide: true, read: ({ options }) => options.domains.join(', ') || 'any' },
+    { head: 'PROOF', wide: true, read: ({ options }) => proofText(options) },
     { head: 'LINKS', wide: true, read: ({ options }) => options.link_domains.join(', ') || '-' },
   ],
 };
@@ -101,6 +111,7 @@ export function addSsoCommands(program: Command, io: CommandIo): void {
     });
 
   addCreate(providers, io);
+  addProof(providers, io);
   for (const [name, isEnabled] of [
     ['enable', true],
     ['disable', false],
@@ -143,7 +154,7 @@ export function addSsoCommands(program: Command, io: CommandIo): void {
 function addCreate(providers: Command, io: CommandIo): void {
   const kind = new Option('--kind <kind>', 'what it is').choices([...SSO_KINDS]);
   const role = new Option('--default-role <role>', 'role of whoever is in no mapped group');
-  withOutput(providers.command('create').description('set up an identity provider'))
+  withProof(withOutput(providers.command('create').description('set up an identity provider')))
     .addOption(kind.makeOptionMandatory())
     .requiredOption('--name <text>', 'what people see on the login page')
     .requiredOption('--issuer <url>', 'its address, as it tells it itself')
@@ -184,8 +195,63 @@ async function optionsOf(options: CreateOptions): Promise<Record<string, unknown
     ...(domain === undefined ? {} : { domains: domain }),
     ...(linkDomain === undefined ? {} : { link_domains: linkDomain }),
     ...(scope === undefined ? {} : { scopes: scope }),
+    ...proofOf(options),
     ...(caFile === undefined ? {} : { ca_pem: await readInput(caFile) }),
   };
+}
+
+function addProof(providers: Command, io: CommandIo): void {
+  const proof = providers.command('proof').description('change what a provider has to prove');
+  withProof(withOutput(proof))
+    .argument('<provider-id>')
+    .option('--none', 'nothing: the second factor of the account here is asked')
+    .action(async (id: string, options: SharedOptions & ProofOptions & { none?: boolean }) => {
+      const shown = tableOptions(options);
+      const none = { required_acr: [], required_amr: [], max_age_seconds: null };
+      const wanted = { ...(options.none === true ? none : {}), ...proofOf(options) };
+      if (Object.keys(wanted).length === 0) {
+        throw new CommandFailure(EXIT.usage, 'say what it has to prove, or --none');
+      }
+      const client = clientOf(io, options);
+      const { revision } = await client.get<Provider>(pathOf(id));
+      const change = { revision, options: wanted };
+      printRecord(
+        io.terminal,
+        await client.send<Provider>('PATCH', pathOf(id), change),
+        VIEW,
+        shown,
+      );
+    });
+}
+
+function withProof(command: Command): Command {
+  return command
+    .option('--required-acr <value...>', 'acr values, one of which a login must have')
+    .option('--required-amr <value...>', 'amr values, one of which a login must have')
+    .option(
+      '--max-age-seconds <seconds>',
+      'how long ago the login at the provider may be',
+      seconds,
+    );
+}
+
+function seconds(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CommandFailure(EXIT.usage, `--max-age-seconds ${text} is no number of seconds`);
+}
+
+function proofOf({ requiredAcr, requiredAmr, maxAgeSeconds }: ProofOptions) {
+  return {
+    ...(requiredAcr === undefined ? {} : { required_acr: requiredAcr }),
+    ...(requiredAmr === undefined ? {} : { required_amr: requiredAmr }),
+    ...(maxAgeSeconds === undefined ? {} : { max_age_seconds: maxAgeSeconds }),
+  };
+}
+
+function proofText(options: Provider['options']): string {
+  const { required_acr: acr, required_amr: amr, max_age_seconds: age } = options;
+  const parts = [...acr.map((one) => `acr=${one}`), ...amr.map((one) => `amr=${one}`)];
+  return [...parts, ...(age === null ? [] : [`${age} s`])].join(', ') || '-';
 }
 
 // A group may hold an equals sign, as names in a directory do; a role cannot.

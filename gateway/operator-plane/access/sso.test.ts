@@ -146,12 +146,25 @@ describe('an identity provider', () => {
     const file = join(home, 'secret');
     writeFileSync(file, `${SECRET}\n`);
     const made = await run(
-      `sso-providers create --kind keycloak --name Example --issuer ${NEW.issuer} --client-id console --client-secret-file '${file}' --group-role /ops=operator cn=x,dc=y=viewer -o json`,
+      `sso-providers create --kind keycloak --name Example --issuer ${NEW.issuer} --client-id console --client-secret-file '${file}' --group-role /ops=operator cn=x,dc=y=viewer --required-amr mfa -o json`,
     );
     expect(made.err).toContain('/api/v2/auth/sso/callback');
     const { provider_id: id, options } = JSON.parse(made.out);
+    expect(options.required_amr).toEqual(['mfa']);
     expect(options.group_roles).toEqual({ '/ops': 'operator', 'cn=x,dc=y': 'viewer' });
     expect((await run('sso-providers list')).out).toContain(id);
+    const proof = '--required-amr mfa hwk --required-acr gold --max-age-seconds 600';
+    const proven = await run(`sso-providers proof ${id} ${proof} -o json`);
+    expect(JSON.parse(proven.out).options).toMatchObject({
+      ...{ required_amr: ['mfa', 'hwk'], required_acr: ['gold'], max_age_seconds: 600 },
+    });
+    expect((await run('sso-providers list -o wide')).out).toContain('amr=hwk, 600 s');
+    expect((await run(`sso-providers proof ${id}`)).code).toBe(2);
+    expect((await run(`sso-providers proof ${id} --max-age-seconds soon`)).code).toBe(2);
+    const none = await run(`sso-providers proof ${id} --none -o json`);
+    expect(JSON.parse(none.out).options).toMatchObject({
+      ...{ required_amr: [], required_acr: [], max_age_seconds: null },
+    });
     expect((await run(`sso-providers disable ${id}`)).code).toBe(0);
     expect(JSON.parse((await run(`sso-providers get ${id} -o json`)).out).is_enabled).toBe(false);
     expect((await run(`sso-providers enable ${id}`)).code).toBe(0);
