@@ -1,4 +1,4 @@
-// Attack 31, the small print of every answer: what it tells of the server, what a page of somebody else can begin, what a
+// Attack 33, the small print of every answer: what it tells of the server, what a page of somebody else can begin, what a
 // stranger learns of stores and routes, and who is held by a stranger's failures. decision: D69; invariant: I18
 import { afterAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -14,7 +14,7 @@ afterAll(removeSharedKeys);
 const STRANGER = '192.0.2.7';
 const HOME = '198.51.100.20';
 
-describe('attack 31: the headers of every answer', () => {
+describe('attack 33: the headers of every answer', () => {
   it('should forbid plain HTTP below this host, and everything a page could do with data', async () => {
     const console = await startConsole();
     const get = (path: string, headers: Record<string, string> = {}) =>
@@ -54,7 +54,7 @@ describe('attack 31: the headers of every answer', () => {
   });
 });
 
-describe('attack 31: what strangers learn', () => {
+describe('attack 33: what strangers learn', () => {
   it('should name stores and routes to who has logged in, and on this machine', async () => {
     const fixture = await createFixture();
     const get = async (url: string, remoteAddress: string, headers: Record<string, string> = {}) =>
@@ -75,7 +75,7 @@ describe('attack 31: what strangers learn', () => {
   });
 });
 
-describe('attack 31: a login that another site begins', () => {
+describe('attack 33: a login that another site begins', () => {
   it('should not lead to a provider', async () => {
     const console = await startConsole();
     for (const site of ['cross-site', 'same-site']) {
@@ -91,7 +91,7 @@ describe('attack 31: a login that another site begins', () => {
   });
 });
 
-describe("attack 31: a stranger's failures", () => {
+describe("attack 33: a stranger's failures", () => {
   const loginFrom = async (
     console: Pick<ConsoleUnderTest, 'app'>,
     remoteAddress: string,
