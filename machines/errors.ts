@@ -36,6 +36,11 @@ const REQUEST_ERRORS = {
     title: 'This method is not allowed here',
     action: 'Use one of the methods in Allow.',
   },
+  length_required: {
+    status: 411,
+    title: 'The length of the body is missing',
+    action: 'Send the body whole, with Content-Length.',
+  },
   body_too_large: { status: 413, title: 'The body is too large', action: 'Send smaller batches.' },
   unsupported_encoding: {
     status: 415,

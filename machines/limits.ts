@@ -67,6 +67,8 @@ export const STREAM_MISSED_PONGS_MAX = 2;
 export const STREAM_IDENTITY_CHECK_MS = 5 * SECOND_MS;
 export const STREAM_OPEN_TIMEOUT_MS = 10 * SECOND_MS;
 export const STREAM_ACK_TIMEOUT_MS = 30 * SECOND_MS;
+/** What of a body over its limit is read and dropped, so that the refusal reaches a peer that is still sending. */
+export const BODY_DRAIN_MAX_BYTES = 32 * MIB;
 export const BODY_READ_TIMEOUT_MS = 10 * SECOND_MS;
 export const REQUEST_HEADERS_MAX = 64;
 export const REQUEST_TARGET_MAX_CHARS = 4_096;

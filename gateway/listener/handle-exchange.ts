@@ -30,7 +30,7 @@ export function handleExchange(
       if (exchange && exchange.state !== 'answered') exchange.state = 'aborted';
       for (const listener of listeners.splice(0)) listener();
     });
-    const { facts, mistake } = readRequest(res, req, options.peers);
+    const { facts, mistake, lacksLength } = readRequest(res, req, options.peers);
     const current: Exchange = {
       request: facts,
       res,
@@ -49,7 +49,11 @@ export function handleExchange(
       current.isBodyRead = false;
       respondProblem(
         current,
-        { code: 'malformed_request', requestId: facts.requestId, detail: mistake },
+        {
+          code: lacksLength ? 'length_required' : 'malformed_request',
+          requestId: facts.requestId,
+          detail: mistake,
+        },
         { close: true },
       );
       return;

@@ -1,6 +1,8 @@
 // Copies what a handler needs out of uWebSockets.js' request, which is gone after the first await, and refuses framing
 // that two parsers could read differently: uWebSockets.js itself takes the first of two Content-Length headers and
-// reads the rest as the next request.
+// reads the rest as the next request. A body comes with its length, or not at all: the parser takes an empty chunk size
+// for the last one, and whatever stands where a chunk's line end should be, so a chunked body may be a part of what was
+// sent. decision: D74
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
@@ -39,6 +41,8 @@ export type ReadRequestResult = {
   readonly facts: RequestFacts;
   /** Why the request must be refused and its connection closed. */
   readonly mistake: string | undefined;
+  /** Whether it is refused for nothing but a body without a length. */
+  readonly lacksLength: boolean;
 };
 
 /** Copies a request; call it before the first await. */
@@ -69,12 +73,15 @@ export function readRequest(
   if (length !== undefined && !DIGITS.test(length)) mistake ??= 'content-length is not a number';
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
     mistake ??= 'the transfer encoding is not known';
+  const lacksLength = mistake === undefined && encoding !== undefined;
+  if (lacksLength) mistake = 'a body without a length may be cut unseen; send Content-Length';
   const [path, query] = [req.getUrl(), req.getQuery() ?? ''];
   if (path.length + query.length > REQUEST_TARGET_MAX_CHARS)
     mistake ??= 'the request target is too long';
   const contentLength = length === undefined ? undefined : Number(length);
   return {
     mistake,
+    lacksLength,
     facts: {
       requestId: requestIdOf(headers.get('x-request-id')),
       method: req.getMethod().toUpperCase(),

@@ -12,6 +12,8 @@ import { createServer } from 'node:net';
 import { DRAINING_LISTENERS_MAX } from '../../machines/limits.ts';
 import { localPortOf, type Uws } from './unsafe-uws.ts';
 
+/** Of TLS 1.2 only what is authenticated encryption with forward secrecy; TLS 1.3 has nothing else. */
+const TLS12_CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/;
 
 export type ListenerTls = {
@@ -131,6 +133,7 @@ function buildApp(
       cert_file_name: tls.certFile,
       key_file_name: tls.keyFile,
       ca_file_name: tls.clientCaFile,
+      ssl_ciphers: TLS12_CIPHERS,
     });
     options.attach(app);
     return { ok: true, app };

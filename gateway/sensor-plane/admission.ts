@@ -103,7 +103,7 @@ export async function readText(
   });
   if (!read.ok) return read;
   let { body } = read;
-  if (headers.get('content-encoding') === 'zstd') {
+  if (encodingOf(headers) === 'zstd') {
     const plain = await decompressBounded(body, options.maxBytes);
     if (!plain.ok) return plain;
     body = plain.body;
@@ -116,13 +116,18 @@ function mediaMistake(
   headers: ReadonlyMap<string, string>,
   types: readonly string[],
 ): Refusal | null {
-  const encoding = headers.get('content-encoding') ?? 'identity';
+  const encoding = encodingOf(headers);
   if (encoding !== 'identity' && encoding !== 'zstd') {
     return refuse('unsupported_encoding', 'Content-Encoding may be zstd or absent.');
   }
   const type = mediaTypeOf(headers);
   if (types.includes(type)) return null;
   return refuse('unsupported_encoding', `Content-Type must be ${types.join(' or ')}.`);
+}
+
+/** The encoding in lower case; names of encodings have no case of their own. */
+function encodingOf(headers: ReadonlyMap<string, string>): string {
+  return (headers.get('content-encoding') ?? 'identity').trim().toLowerCase();
 }
 
 /** The media type without parameters, in lower case; '' when absent. */

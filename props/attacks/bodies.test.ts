@@ -233,6 +233,8 @@ describe('attack 16: compressed bodies that lie about themselves', () => {
       expect(codeOf(await events(body, { headers }))).toEqual([415, 'unsupported_encoding']);
     }
     expect(codeOf(await events(body, ZSTD))).toEqual([400, 'malformed_body']);
+    const loud = { headers: { 'content-encoding': 'ZSTD' } };
+    expect((await events(zstdCompressSync(json(body)), loud)).status).toBe(202);
   });
 });
 
@@ -240,27 +242,33 @@ describe('attack 17: bodies that are too long or take for ever', () => {
   const head = 'POST /sensors/events HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n';
   const own = () => ({ cert: identity.cert, key: identity.key });
 
-  it('should be refused one byte above the limit, declared or chunked', async () => {
+  it('should be refused one byte above the limit, and without a length', async () => {
     const large = Buffer.alloc(4 * MIB + 1, ' ');
     expect(codeOf(await events(large))).toEqual([413, 'body_too_large']);
     const chunked = { headers: { 'transfer-encoding': 'chunked' } };
-    expect(codeOf(await events(large, chunked))).toEqual([413, 'body_too_large']);
+    expect(codeOf(await events(Buffer.from('{}'), chunked))).toEqual([411, 'length_required']);
     const enroll = await console.ask(null, '/sensors/enroll', Buffer.alloc(65_537, ' '));
     expect(codeOf(enroll)).toEqual([413, 'body_too_large']);
     // At the limit it is read, and found to be nothing but spaces.
     expect(codeOf(await events(Buffer.alloc(4 * MIB, ' ')))).toEqual([400, 'malformed_body']);
   });
 
+  it('should hear the refusal although they are still sending', async () => {
+    // Each time on a connection of its own: bytes that nobody reads would take the answer with them.
+    for (const mib of [5, 9, 17, 30]) {
+      const body = Buffer.alloc(mib * MIB, ' ');
+      const text = Buffer.concat([
+        Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`),
+        body,
+      ]);
+      expect(await talk(console, text, own())).toMatch(/^HTTP\/1.1 413 [\s\S]*body_too_large/);
+    }
+  });
+
   it('should be given up when they stall or never end, while others are answered', async () => {
     const stalled = talk(console, `${head}content-length: 100\r\n\r\n{"stream_id"`, own());
-    const endless = talk(console, `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"str\r\n`, own());
     expect((await beat()).status).toBe(200);
     expect(await stalled).toMatch(/^HTTP\/1.1 400 [\s\S]*malformed_body/);
-    expect(await endless).toMatch(/^HTTP\/1.1 400 [\s\S]*malformed_body/);
-    const flood = `10000\r\n${' '.repeat(65_536)}\r\n`.repeat(80);
-    expect(await talk(console, `${head}transfer-encoding: chunked\r\n\r\n${flood}`, own())).toMatch(
-      /^HTTP\/1.1 413 [\s\S]*body_too_large/,
-    );
     expect((await beat()).status).toBe(200);
   });
 

@@ -128,7 +128,7 @@ describe('attack 17: sessions that are held open', () => {
       open('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'),
       open('GET /sensors/stream HTTP/1.1\r\nhost: x\r\nx-slow: ', drip('a')),
       open(`${post}content-length: 4000000\r\n\r\n`, drip(' ')),
-      open(`${post}transfer-encoding: chunked\r\n\r\n`, drip('1\r\n \r\n')),
+      open(`${post}content-length: 99999999999\r\n\r\n`, drip(' ')),
       // Half a request line, and a header that a lone carriage return keeps open (see attack 18).
       open('GET /livez\r\n\r\n'),
       open(`${post}x-a: b\rcontent-length: 2\r\n\r\n{}`),

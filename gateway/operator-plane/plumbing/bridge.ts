@@ -18,6 +18,10 @@ const OWN_REQUEST_HEADERS: ReadonlySet<string> = new Set([
   'expect',
   'upgrade',
 ]);
+const ROUTED_METHODS: ReadonlySet<string> = new Set([
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+]);
+const UNROUTED_METHOD = 'TRACE';
 const OWN_ANSWER_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -70,8 +74,7 @@ function inject(
   // An injection starts when it is awaited, so the await must stand inside the scope.
   return runInScope({ requestId, remoteAddress, signal }, async () => {
     return await app.inject({
-      // The listener leaves the body of a HEAD answer out and says its length.
-      method: (method === 'HEAD' ? 'GET' : method) as 'GET',
+      method: injectedMethod(method) as 'GET',
       url: query === '' ? path : `${path}?${query}`,
       headers: Object.fromEntries(passed),
       remoteAddress,
@@ -80,6 +83,13 @@ function inject(
       ...(body.length === 0 ? {} : { payload: body }),
     });
   });
+}
+
+// The listener leaves the body of a HEAD answer out and says its length. A method that the application cannot know
+// (QUERY, anything made up) is asked as one that it knows and routes nowhere: 405 with what the address knows.
+function injectedMethod(method: string): string {
+  if (method === 'HEAD') return 'GET';
+  return ROUTED_METHODS.has(method) ? method : UNROUTED_METHOD;
 }
 
 async function send(
