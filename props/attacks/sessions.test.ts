@@ -209,6 +209,30 @@ describe('a request of another site', () => {
   });
 });
 
+describe('a login that a page of another site begins', () => {
+  it('should give no session, while programs and own pages get one', async () => {
+    const console = await openConsole();
+    const { email } = await addPerson(console, 'viewer');
+    const login = (headers: Record<string, string>) =>
+      console.ask(null, '/api/v2/auth/login', { email, password: PASSWORD }, { headers });
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': '' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      const answer = await login(headers);
+      expect(answer).toMatchObject({ status: 403, body: { code: 'csrf_refused' } });
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+    const own = [{}, { origin: 'https://localhost:0' }, { 'sec-fetch-site': 'same-origin' }];
+    for (const headers of own as Record<string, string>[]) {
+      expect((await login(headers)).status).toBe(200);
+    }
+  });
+});
+
 describe('guessed passwords', () => {
   it('should be judged a few times only, however many come at one instant', async () => {
     const console = await openConsole();

@@ -11,7 +11,7 @@ import {
 import { accessSweepLoop } from '../../../actors/access/sweep.ts';
 import { ssoLoginMachine } from '../../../machines/console/access/sso-login.machine.ts';
 import { type Admitter, createAdmitter } from '../../access/admitter.ts';
-import { createOriginJudge } from '../../access/csrf.ts';
+import { createBeginningJudge, createOriginJudge } from '../../access/csrf.ts';
 import type { RateBudget } from '../../access/rate-budget.ts';
 import { createSeenBatch } from '../../access/seen-batch.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
@@ -68,6 +68,7 @@ export const access: Capability<Access> = {
         admitter,
         owns: (userId, sensorId) => relational.teams.owns(userId, sensorId),
         judgeOrigin: createOriginJudge(() => config.baseUrl),
+        judgeBeginning: createBeginningJudge(() => config.baseUrl),
         now: time.now,
       },
       operatorRoutes: () => [

@@ -42,11 +42,14 @@ export type GuardDeps = {
   /** Whether a user owns a sensor, itself or by a team. Rejects with StoreUnavailable. */
   readonly owns: (userId: string, sensorId: string) => Promise<boolean>;
   /** Judges where an unsafe request of a session comes from; null when it comes from the Console's own pages. */
-  readonly judgeOrigin: (request: {
-    readonly method: string;
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  }) => Refusal | null;
+  readonly judgeOrigin: OriginJudge;
+  /** Judges where an unsafe request of nobody begins, as a login is; null when no page of another site began it. */
+  readonly judgeBeginning: OriginJudge;
 };
+type OriginJudge = (request: {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}) => Refusal | null;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -77,7 +80,8 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): void {
       if (guard?.unmetered) return undefined;
       const { ok, budget } = await admitter.admitAnonymous(request.ip);
       reply.headers(budgetHeaders('unauthenticated', budget));
-      return ok ? undefined : sendRefusal(reply, limited(budget));
+      const refusal = ok ? deps.judgeBeginning(request) : limited(budget);
+      return refusal === null ? undefined : sendRefusal(reply, refusal);
     }
     const { authorization, cookie } = request.headers;
     const { budget, result } = await admitter.admit({ authorization, cookie, address: request.ip });
