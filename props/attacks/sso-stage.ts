@@ -96,7 +96,12 @@ export async function openSsoStage() {
       console = await startConsole({ isEvaluation, providerWay: { timeoutMs: 1_000 } });
       admin = (await console.newKey(['admin'])).secret;
       for (const one of [peer, other]) {
-        Object.assign(one.does, { token: null, signsWithOtherKey: false, answers: 'as it should' });
+        Object.assign(one.does, {
+          token: null,
+          discovery: null,
+          signsWithOtherKey: false,
+          answers: 'as it should',
+        });
         one.logsIn('ann', ANN);
       }
       return console;

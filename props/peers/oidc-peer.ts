@@ -26,6 +26,8 @@ export type OidcPeerOptions = {
 type Misbehaviour = {
   /** Changes the claims of an ID token before it is signed. */
   token: ((claims: Claims) => Claims) | null;
+  /** Changes what it says of itself before anybody hears it. */
+  discovery: ((metadata: Claims) => Claims) | null;
   /** Signs with a key that it does not publish. */
   signsWithOtherKey: boolean;
   /** What every request gets in place of an answer. */
@@ -53,7 +55,10 @@ export async function openOidcPeer(options: OidcPeerOptions) {
   const { port } = server.address() as AddressInfo;
   const issuer = options.issuer ?? `https://localhost:${port}`;
   const client = { id: 'console', secret: randomBytes(24).toString('base64url') };
-  const does: Misbehaviour = { token: null, signsWithOtherKey: false, answers: 'as it should' };
+  const does: Misbehaviour = {
+    ...{ token: null, discovery: null, signsWithOtherKey: false },
+    answers: 'as it should',
+  };
   const accounts = new Map<string, Claims>();
   const requests: string[] = [];
   const silent = new Set<ServerResponse>();
@@ -69,6 +74,8 @@ export async function openOidcPeer(options: OidcPeerOptions) {
     provider.use(async (ctx, next) => {
       await next();
       const body = ctx.body as { id_token?: string } | null;
+      if (ctx.oidc?.route === 'discovery' && does.discovery !== null)
+        ctx.body = does.discovery(body as Claims);
       if (ctx.oidc?.route !== 'token' || typeof body?.id_token !== 'string') return;
       body.id_token = signedAgain(body.id_token, does, keys);
     });

@@ -145,6 +145,14 @@ function askedEvidence({ options }: SsoProviderRow): Record<string, string> {
   };
 }
 
+const USED_ENDPOINTS = [
+  ...(['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const),
+] as const;
+
+function isHttps(address: unknown): boolean {
+  return typeof address === 'string' && URL.parse(address)?.protocol === 'https:';
+}
+
 function discoverNow(deps: ProviderClientDeps, provider: SsoProviderRow): Promise<Discovered> {
   return orFailure(async () => {
     const found = await discovery(new URL(provider.issuer), provider.clientId, undefined, None(), {
@@ -158,6 +166,12 @@ function discoverNow(deps: ProviderClientDeps, provider: SsoProviderRow): Promis
     }
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
       if (metadata[name] === undefined) throw new Error(`it names no ${name}`);
+    }
+    for (const name of USED_ENDPOINTS) {
+      const address = metadata[name];
+      if (address !== undefined && !isHttps(address)) {
+        throw new Error(`its ${name} is not an address of https`);
+      }
     }
     return { ok: true, metadata };
   });
