@@ -1,7 +1,7 @@
 // The only application of a Console without a configuration: the first run, its page, and for everything else the answer
 // that it is not set up yet, to sensors and people alike. decision: D42; invariant: I14
 import { randomUUID } from 'node:crypto';
-import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { refuse } from '../../machines/errors.ts';
@@ -9,6 +9,7 @@ import { OPERATOR_BODY_MAX_BYTES, RETRY_AFTER_STORE_MS } from '../../machines/li
 import { isShallow } from '../../machines/wire/parse.ts';
 import { refusalOf, sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { currentScope } from '../operator-plane/plumbing/request-scope.ts';
+import { compileValidator } from '../operator-plane/plumbing/validator.ts';
 import { renderSetupHint, SETUP_HINT_POLICY } from './setup-hint.ts';
 import { type SetupRoutesDeps, setupRoutes } from './setup-routes.ts';
 
@@ -26,7 +27,7 @@ export async function createSetupApp(
     genReqId: () => currentScope()?.requestId ?? randomUUID(),
     requestIdHeader: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.setValidatorCompiler(TypeBoxValidatorCompiler);
+  app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { fastifyCookie } from '@fastify/cookie';
 import swagger from '@fastify/swagger';
-import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
 import { isShallow } from '../../../machines/wire/parse.ts';
@@ -16,6 +16,7 @@ import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
 import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
+import { compileValidator } from './validator.ts';
 
 export const API_PREFIX = '/api/v2';
 
@@ -29,7 +30,7 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
     routerOptions: { querystringParser: parseQuery },
     frameworkErrors: (error, _request, reply) => sendRefusal(reply, refusalOf(error)),
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.setValidatorCompiler(TypeBoxValidatorCompiler);
+  app.setValidatorCompiler(compileValidator);
   // Answers are written as they are: a serializer that drops unlisted fields would hide mistakes.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   readJsonOnly(app);

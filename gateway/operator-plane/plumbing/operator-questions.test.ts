@@ -97,7 +97,26 @@ describe('the system', () => {
   });
 });
 
+describe('a number in a query', () => {
+  it.each(['true', 'false', 'null', '0x10', '1e1', ' 5', '', '5,6'])(
+    'should be refused when it is %j',
+    async (limit) => {
+      const get = await callerWith(['sensors:read']);
+      const { answer, body } = await get(`/api/v2/sensors?limit=${encodeURIComponent(limit)}`);
+      expect([answer.statusCode, body.errors?.[0]?.pointer]).toEqual([422, '/query/limit']);
+    },
+  );
+});
+
 describe('probes', () => {
+  it('should be answered whatever else they ask', async () => {
+    const get = await callerWith([]);
+    for (const path of ['/livez', '/readyz', '/version', '/ca.pem']) {
+      const { answer } = await get(`${path}?pretty=1&timeout=32s`);
+      expect([path, answer.statusCode]).toEqual([path, 200]);
+    }
+  });
+
   it('should tell each dependency and fail readiness while one is away or the Console drains', async () => {
     let isAway = true;
     const ping = () => (isAway ? Promise.reject(new Error('refused')) : Promise.resolve(true));

@@ -10,7 +10,7 @@ import {
 import { withinDeadline } from '../plumbing/deadline.ts';
 import type { Probe } from '../plumbing/deps.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
-import { Nullable, refusals, Strict } from '../plumbing/shapes.ts';
+import { Nullable, refusals } from '../plumbing/shapes.ts';
 import type { SystemRouteDeps } from './system-deps.ts';
 
 const Readiness = Type.Object({
@@ -48,7 +48,8 @@ export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
         operationId: 'readyz',
         summary: 'The stores can be reached and the Console takes requests',
         tags: ['health'],
-        querystring: Strict({
+        // Unknown questions are ignored, as probes of others ask them.
+        querystring: Type.Object({
           verbose: Type.Optional(
             Type.String({
               description: 'Names each store; for who has logged in, or is on this machine',
