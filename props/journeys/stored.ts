@@ -79,7 +79,8 @@ export async function batchesOf(access: ClickhouseAccess, sensorId: string): Pro
   }));
 }
 
-const TOLD_LATE_NS = 500_000_000n;
+/** The tolerance that I6 states: on a busy machine an engine's line may come that much later than what it tells of. */
+const TOLD_LATE_NS = 2_000_000_000n;
 /**
  * What breaks the order of batches: a missing number, or a batch that begins well before the one below it ended. An engine
  * tells a connect with the time at which it began, once its port is known.

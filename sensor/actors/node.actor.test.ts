@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -251,6 +251,20 @@ describe('node', () => {
     await peer.until('a heartbeat', () => beats() > 0);
     expect(asked).toBe(2);
     expect(await readFile(join(stateDir, STATE_FILES.key), 'utf8')).not.toBe(kept);
+  }, 30_000);
+
+  it('should keep its private key to itself, and to its owner alone', async () => {
+    await start();
+    await peer.until('a heartbeat', () => beats() > 0);
+    await addLines(0, 30);
+    await peer.until('events', () => peer.batches.flatMap(({ ids }) => ids).length >= 30);
+    const file = join(stateDir, STATE_FILES.key);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.length > 40);
+    expect(lines.length).toBeGreaterThan(10);
+    const sent = JSON.stringify(peer.requests);
+    expect(sent).not.toContain('PRIVATE KEY');
+    expect(lines.filter((line) => sent.includes(line))).toEqual([]);
   }, 30_000);
 
   it('should spool while no request is answered and send all of it, in order, when one is', async () => {
