@@ -1,6 +1,7 @@
 // What a Sensor can do, one line each, in the order in which they are opened, tell and begin to collect; they are closed
 // in reverse. decision: D59
 import { collection } from './capabilities/collection/collection.ts';
+import { containment } from './capabilities/containment/containment.ts';
 import { engine } from './capabilities/engine/engine.ts';
 import { inventory } from './capabilities/inventory/inventory.ts';
 import { losses } from './capabilities/losses/losses.ts';
@@ -10,6 +11,7 @@ import { trust } from './capabilities/trust/trust.ts';
 import type { SensorCapability } from './capability.ts';
 
 export const CAPABILITIES: readonly SensorCapability[] = [
+  containment,
   telemetry,
   policy,
   engine,

@@ -4,6 +4,7 @@ import { createLogger } from '../actors/runtime/json-log.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { runNode } from './actors/node.actor.ts';
 import type { NodePorts } from './actors/node-ports.ts';
+import { nftables } from './capabilities/containment/packet-filter.ts';
 import { CAPABILITIES } from './capabilities.ts';
 import type { SensorConfig } from './config/config.ts';
 import { SENSOR_VERSION } from './config/version.ts';
@@ -33,6 +34,7 @@ export function joinPorts(
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
     context: createNodeContext(null),
+    packetFilter: nftables,
   };
 }
 

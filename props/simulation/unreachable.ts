@@ -11,6 +11,7 @@ import { startupMachine } from '../../machines/console/runtime/startup.machine.t
 import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { storeProcessMachine } from '../../machines/console/runtime/store-process.machine.ts';
 import { setupMachine } from '../../machines/console/settings/setup.machine.ts';
+import { containmentMachine } from '../../machines/sensor/containment.machine.ts';
 import { engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
@@ -37,6 +38,7 @@ export const MACHINES: readonly AnyStateMachine[] = [
   spoolMachine,
   engineMachine,
   renewalMachine,
+  containmentMachine,
 ];
 
 export type Unreachable = {
@@ -102,6 +104,10 @@ export const UNREACHABLE: readonly Unreachable[] = [
   { place: 'sensor.containment containment.reported 0', reason: NO_CONTAINMENT },
   ...[0, 1, 2, 3].map((at) => ({
     place: `sensor.containment.deciding always ${at}`,
+    reason: NO_CONTAINMENT,
+  })),
+  ...['containing', 'contained', 'releasing', 'failed'].map((state) => ({
+    place: `containment.${state}/*`,
     reason: NO_CONTAINMENT,
   })),
   ...STARTUP_STEPS.map((step) => ({

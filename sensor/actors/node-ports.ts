@@ -1,5 +1,6 @@
 // Everything through which a running Sensor touches the world outside its own memory. `main.ts` joins the real ones; a
 // simulated fleet joins others and runs the same actors. Each port is described beside its real implementation.
+import type { PacketFilter } from '../capabilities/containment/packet-filter.ts';
 import type { EngineLauncher } from '../engine/engine-launcher.ts';
 import type { ExportFiles } from '../engine/export-files.ts';
 import type { NodeContext } from '../pipeline/node-context.ts';
@@ -16,4 +17,5 @@ export type NodePorts = {
   readonly exportFiles: ExportFiles;
   readonly telemetry: Telemetry;
   readonly context: NodeContext;
+  readonly packetFilter: PacketFilter;
 };

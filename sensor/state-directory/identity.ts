@@ -17,6 +17,7 @@ export const STATE_FILES = {
   spool: 'events.jsonl',
   baselines: 'baselines.json',
   engineTrials: 'engine-trials.json',
+  containment: 'containment.json',
 } as const;
 
 export const SensorStateSchema = Type.Object({

@@ -17,6 +17,7 @@ import { beginLife, type Life } from './life.ts';
 import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
 import { createNodeSockets, type NodeSockets } from './node-sockets.ts';
+import { createSimulatedFilter } from './packet-filter.ts';
 import { worldTransport } from './transport.ts';
 import type { World } from './world.ts';
 
@@ -98,6 +99,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
   let life: Life | null = null;
   let run: NodeRun | null = null;
   let isWanted = false;
+  const filter = createSimulatedFilter();
   let token: string | null = null;
   let lastExit: ReturnType<NodeHost['lastExit']> = null;
 
@@ -150,6 +152,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         processes: async () => ({ items: [{ pid: 1, command: 'init' }] }),
       },
       context: { look: async () => null, workloadOf: () => undefined },
+      packetFilter: filter.filterFor(own),
     };
     const eventsMax = options.spoolEventsMax;
     const started = runNode({

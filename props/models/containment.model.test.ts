@@ -1,0 +1,132 @@
+// Containment of a node beside what it is: the newest order, whether its time is over, and what runs because of it.
+// decision: D85
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { containmentMachine } from '../../machines/sensor/containment.machine.ts';
+import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.ts';
+
+const CHECK_MS = 15_000;
+const START_MS = 1_000_000;
+type At = 'looking' | 'released' | 'containing' | 'holding' | 'checking' | 'releasing' | 'failed';
+type Model = {
+  at: At;
+  order: { orderId: string; wanted: string; untilMs: number | null } | null;
+  nowMs: number;
+  elapsedMs: number;
+  failure: string | null;
+  repaired: number;
+};
+type Real = Driven<typeof containmentMachine>;
+const RUNS: Readonly<Partial<Record<At, string>>> = {
+  ...{ looking: 'readClock', containing: 'applyRules' },
+  ...{ checking: 'checkRules', releasing: 'liftRules' },
+};
+
+function isInForce({ order, nowMs }: Model): boolean {
+  if (order === null || order.wanted === 'released') return false;
+  return order.untilMs === null || nowMs < order.untilMs;
+}
+function go(model: Model, at: At): void {
+  model.elapsedMs = 0;
+  model.at = at === 'holding' && !isInForce(model) ? 'releasing' : at;
+}
+function decide(model: Model): void {
+  if (model.order === null) go(model, 'released');
+  else go(model, isInForce(model) ? 'containing' : 'releasing');
+}
+/** Until the next timer of where it is; null when none runs. */
+function dueMs(model: Model): number | null {
+  if (model.at === 'failed') return CHECK_MS;
+  if (model.at !== 'holding') return null;
+  const end = model.order?.untilMs ?? null;
+  return end === null ? CHECK_MS : Math.min(CHECK_MS, Math.max(0, end - model.nowMs));
+}
+
+const orders = fc
+  .record({
+    orderId: fc.integer({ min: 1, max: 9 }).map(String),
+    wanted: fc.constantFrom('contained', 'contained', 'released'),
+    reason: fc.constant(''),
+    untilMs: fc.option(fc.integer({ min: START_MS - 5_000, max: START_MS + 60_000 })),
+  })
+  .map(
+    (order): Move<Model, Real> => ({
+      name: `${order.wanted}(${order.orderId} ${order.untilMs})`,
+      run(model, real) {
+        real.send({ type: 'order.received', order, atMs: real.nowMs() } as never);
+        if (model.order !== null && order.orderId <= model.order.orderId) return;
+        model.order = order;
+        model.nowMs = real.nowMs();
+        decide(model);
+      },
+    }),
+  );
+const ends = move<Model, Real>('done', (model, real) => {
+  const src = RUNS[model.at];
+  if (src === undefined) return;
+  const atMs = real.nowMs();
+  const was = model.at;
+  const output = was === 'checking' ? { atMs, wasRepaired: atMs % 2 === 0 } : atMs;
+  real.done(src, output);
+  model.nowMs = atMs;
+  if (was === 'looking') return decide(model);
+  if (was === 'checking') model.repaired += atMs % 2 === 0 ? 1 : 0;
+  else model.failure = null;
+  go(model, was === 'releasing' ? 'released' : 'holding');
+});
+const fails = move<Model, Real>('fail', (model, real) => {
+  const src = RUNS[model.at];
+  if (src === undefined) return;
+  real.fail(src, new Error('no'));
+  if (model.at === 'looking') return decide(model);
+  model.failure = 'no';
+  go(model, 'failed');
+});
+const wait = fc.integer({ min: 1, max: 20_000 }).map(
+  (ms): Move<Model, Real> => ({
+    name: `wait(${ms})`,
+    run(model, real) {
+      let leftMs = ms;
+      for (;;) {
+        const due = dueMs(model);
+        const untilMs = due === null ? null : due - model.elapsedMs;
+        if (untilMs === null || untilMs > leftMs) break;
+        real.advance(untilMs);
+        leftMs -= untilMs;
+        const end = model.order?.untilMs ?? null;
+        if (model.at === 'failed') go(model, 'looking');
+        else if (end !== null && Math.max(0, end - model.nowMs) < CHECK_MS) {
+          model.nowMs = Math.max(model.nowMs, end);
+          go(model, 'releasing');
+        } else go(model, 'checking');
+      }
+      real.advance(leftMs);
+      model.elapsedMs += leftMs;
+    },
+  }),
+);
+
+describe('containment', () => {
+  itsMachineAgrees(containmentMachine, {
+    input: fc.option(fc.constantFrom('contained', 'released')),
+    begin(wanted: string | null) {
+      const order =
+        wanted === null ? null : { orderId: '2', wanted, reason: '', untilMs: START_MS + 30_000 };
+      const input = { order, sinceMs: 0, repaired: 0, checkMs: CHECK_MS };
+      const real = drive(containmentMachine, input, START_MS);
+      const model: Model = {
+        ...{ at: 'looking', order, nowMs: 0, elapsedMs: 0, failure: null, repaired: 0 },
+      };
+      return { model, real };
+    },
+    moves: [orders, ends, ends, ends, fails, wait, wait],
+    agree(model, real) {
+      const { value, context } = real.snapshot();
+      const at = typeof value === 'object' ? Object.values(value)[0] : value;
+      expect(at).toBe(model.at);
+      expect(real.running()).toEqual([RUNS[model.at]].filter((one) => one !== undefined));
+      expect(context.order?.orderId).toBe(model.order?.orderId);
+      expect([context.failure, context.repaired]).toEqual([model.failure, model.repaired]);
+    },
+  });
+});
