@@ -56,9 +56,7 @@ const NO_SETUP =
   'it asks a person for the configuration of a Console that has none; the simulated Consoles have theirs';
 const TAKEN_IN_TIME = 'a login whose time is over is not given out of the database any more';
 const STEPS_ANSWER = 'what a login does outside its machine answers a failure with a value';
-const NO_SETTINGS = 'nobody changes a setting of the simulated fleet';
 const NO_SERVER = 'it keeps a real database server running; simulated stores have no process';
-const NO_LICENSE = 'nobody of the simulated fleet imports a license';
 const NO_COUNTER = 'each simulated Console counts its budgets by itself: the fleet has no Redis';
 const CLOCK_ANSWERS = 'reading a clock cannot fail';
 const TOKEN_OR_NONE = 'a token that cannot be read is no token: the look itself cannot fail';
@@ -124,14 +122,7 @@ export const UNREACHABLE: readonly Unreachable[] = [
     place: `sso-login.${state} error:0 0`,
     reason: STEPS_ANSWER,
   })),
-  { place: 'sensor.trust windows.changed 0', reason: NO_SETTINGS },
   { place: 'store-process/*', reason: NO_SERVER },
-  ...['pending', 'valid', 'grace', 'expired'].map((state) => ({
-    place: `license.${state}/*`,
-    reason: NO_LICENSE,
-  })),
-  { place: 'license license.imported 0', reason: NO_LICENSE },
-  ...[1, 2, 3, 4].map((at) => ({ place: `license.judging always ${at}`, reason: NO_LICENSE })),
   { place: 'rate-limits/*', reason: NO_COUNTER },
   { place: 'engine.lost error:readClock 0', reason: CLOCK_ANSWERS },
   { place: 'engine.attending error:runEngine 0', reason: LAUNCHER },

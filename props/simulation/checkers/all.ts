@@ -2,10 +2,13 @@
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { auditChain } from './audit-chain.ts';
+import { auditedActs } from './audited-acts.ts';
 import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { closedOut } from './closed-out.ts';
+import { countedLicense } from './counted-license.ts';
 import { designation } from './designation.ts';
 import { endedSession } from './ended-session.ts';
 import { engineWatch } from './engine-watch.ts';
@@ -13,6 +16,7 @@ import { flows } from './flows.ts';
 import { habits } from './habits.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
+import { keptSettings } from './kept-settings.ts';
 import { lossLedger } from './loss-ledger.ts';
 import { monotone } from './monotone.ts';
 import { noRawEvents } from './no-raw-events.ts';
@@ -21,6 +25,7 @@ import { nodeSockets } from './node-sockets.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
+import { secondFactor } from './second-factor.ts';
 import { spoolBound } from './spool-bound.ts';
 import { staleness } from './staleness.ts';
 import { timeTravel } from './time-travel.ts';
@@ -55,5 +60,10 @@ export const CHECKERS: readonly CheckerKind[] = [
   auditChain,
   designation,
   endedSession,
+  closedOut,
+  secondFactor,
+  keptSettings,
+  countedLicense,
+  auditedActs,
   engineWatch,
 ];

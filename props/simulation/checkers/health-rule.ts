@@ -47,6 +47,8 @@ export const healthRule: CheckerKind = {
   make(fleet, report) {
     const { sensors, certificates } = fleet.stores.relational.state;
     const offsets = new Map<string, number>();
+    /** When a renewal is due: what the run begins with, and what people set or tried to set. */
+    const dueMs = [fleet.intervals.RENEWAL_DUE_MS];
     /** When an identity changed last. */
     const changedAtMs = new Map<string, number>();
 
@@ -76,16 +78,17 @@ export const healthRule: CheckerKind = {
         trustErrorAtMs: context.lastTrustErrorAtMs,
         connectionErrorAtMs: context.lastConnectionErrorAtMs,
       };
-      const expected = healthByTheBook(facts, fleet.intervals, nowMs);
-      const isEdge = [nowMs - EDGE_MS, nowMs + EDGE_MS].some(
-        (ms) => healthByTheBook(facts, fleet.intervals, ms) !== expected,
-      );
-      if (isEdge) return;
-      const says = console.fleet.sensors.view(id, nowMs)?.health;
-      if (says !== expected) report(`${host.name} says ${says} of ${id}, and the rule ${expected}`);
-      const shown = console.fleet.liveView.get(id)?.trust_health;
-      if (shown !== expected) {
-        report(`${host.name} shows ${shown} of ${id}, and the rule says ${expected}`);
+      const expected = dueMs.flatMap((RENEWAL_DUE_MS) => {
+        const windows = { ...fleet.intervals, RENEWAL_DUE_MS };
+        return [nowMs, nowMs - EDGE_MS, nowMs + EDGE_MS].map((ms) =>
+          healthByTheBook(facts, windows, ms),
+        );
+      });
+      const says = console.fleet.sensors.view(id, nowMs)?.health ?? 'nothing';
+      const shown = console.fleet.liveView.get(id)?.trust_health ?? 'nothing';
+      for (const word of [says, shown]) {
+        if (expected.includes(word)) continue;
+        report(`${host.name} says ${word} of ${id}, and the rule ${expected[0]}`);
       }
     }
 
@@ -124,6 +127,9 @@ export const healthRule: CheckerKind = {
       probe: lookAtAll,
       observe(observation, atMs) {
         const { kind } = observation;
+        if (kind === 'setting.tried' && observation.name === 'renewal_threshold_seconds') {
+          dueMs.push(Number(observation.value) * 1_000);
+        }
         const isChange =
           kind === 'sensor.enrolled' ||
           kind === 'certificate.activated' ||

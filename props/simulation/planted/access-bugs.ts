@@ -95,7 +95,7 @@ export const ACCESS_BUGS: readonly PlantedBug[] = [
     mistake: 'A session that nobody uses ends with its lifetime only.',
     foundBy: 'ended-session',
     options: BUSY,
-    pinnedSeed: '1',
+    pinnedSeed: '3',
     console: withSessions((sessions) => ({
       async findByHash(hash) {
         const row = await sessions.findByHash(hash);
@@ -121,7 +121,7 @@ export const ACCESS_BUGS: readonly PlantedBug[] = [
     mistake: 'A new password gives the session a new secret and leaves the old one good.',
     foundBy: 'ended-session',
     options: BUSY,
-    pinnedSeed: '1',
+    pinnedSeed: '4',
     console: () => ({
       relational: (ports) => ({
         ...ports,

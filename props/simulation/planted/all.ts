@@ -8,6 +8,7 @@ import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
 import { PICTURE_BUGS } from './live-view-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
+import { PEOPLE_BUGS } from './people-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
 import { TELLING_BUGS } from './telling-bugs.ts';
@@ -23,6 +24,7 @@ export const PLANTED: readonly PlantedBug[] = [
   ...AUDIT_BUGS,
   ...DESIGNATION_BUGS,
   ...ACCESS_BUGS,
+  ...PEOPLE_BUGS,
   ...LEDGER_BUGS,
   ...TELLING_BUGS,
   ...ENGINE_BUGS,

@@ -18,6 +18,7 @@ import type { ConsolePorts } from '../../../gateway/console-ports.ts';
 import type { Intervals } from '../../../machines/limits.ts';
 import { CERTIFICATE_BACKDATE_MS, SERVER_CERTIFICATE_TTL_MS } from '../../../machines/limits.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
+import { CONSOLE_HOST_NAME } from './console-name.ts';
 import { consolePorts, type SimulatedPorts } from './console-ports.ts';
 import type { Listeners } from './dial.ts';
 import { createEdge, type Edge } from './edge.ts';
@@ -25,15 +26,12 @@ import { keyOfEvent } from './engine.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { beginLife, type Life } from './life.ts';
 import type { Network } from './network.ts';
-import { createOperatorSide, type OperatorSide } from './operator-side.ts';
+import { createOperatorSide, type OperatorSide, observedAccessOf } from './operator-side.ts';
 import type { Random } from './random.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { SimulatedAnalyticsPorts } from './stores-analytics.ts';
 import type { SimulatedRelationalPorts } from './stores-relational.ts';
 import type { World } from './world.ts';
-
-/** The name under which the Sensors look for their Console. */
-export const CONSOLE_HOST_NAME = 'console.world';
 
 /** What a planted bug replaces in a Console. */
 export type ConsoleTampering = {
@@ -119,7 +117,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
         ...{ world, name, life: own, clock, wheel, intervals, chance, random: drawn, ports },
         ...{ provider: options.provider, listen: listenIn(own) },
       }),
-      capabilitiesOf(tampering),
+      capabilitiesOf(tampering, observedAccessOf(world, name)),
     );
     loaded();
     if (!own.isAlive()) return;
@@ -129,7 +127,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
       ...{ ...ports, context, stop, life: own, bootedAtMs, timers: wheel.size },
       fleet: context.use(fleet),
       side: { ...context.use(trust), ...context.use(telemetry) },
-      operators: createOperatorSide({ world, console: name, context }),
+      operators: createOperatorSide(context),
     };
   }
 
@@ -222,8 +220,12 @@ const RESTART_MS = 3_000;
 const STOP_PATIENCE_MS = 30_000;
 
 /** The list of what a Console can do, where a planted bug stands in one of them. */
-function capabilitiesOf({ fleet: change }: ConsoleTampering): readonly Capability[] {
-  if (change === undefined) return CAPABILITIES;
+function capabilitiesOf(
+  { fleet: change }: ConsoleTampering,
+  access: Capability,
+): readonly Capability[] {
+  const all = CAPABILITIES.map((one) => (one.name === access.name ? access : one));
+  if (change === undefined) return all;
   const changed: Capability<Fleet> = {
     name: fleet.name,
     async open(context) {
@@ -231,7 +233,7 @@ function capabilitiesOf({ fleet: change }: ConsoleTampering): readonly Capabilit
       return { ...opened, service: change(opened.service) };
     },
   };
-  return CAPABILITIES.map((one) => (one.name === fleet.name ? changed : one));
+  return all.map((one) => (one.name === fleet.name ? changed : one));
 }
 
 /** Identifiers and secrets drawn from the seed; a UUID of version 7 as the real one lays it out. */

@@ -10,6 +10,7 @@ import type { PasswordHasher } from '../../../storage/ports/access/password-hash
 import { worldSigner } from './audit-keys.ts';
 import { worldCertificates } from './certificates.ts';
 import { type HostClock, timeOf } from './clocks.ts';
+import { CONSOLE_URL } from './console-name.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { Life } from './life.ts';
 import { worldLogger } from './logger.ts';
@@ -32,7 +33,7 @@ const ANCHOR = {
 } as const;
 /** How long a password takes to be judged; long enough for somebody to change it meanwhile. */
 const HASH_MS = 40;
-const CONFIG = configFrom({ base_url: 'https://console.world' });
+const CONFIG = configFrom({ base_url: CONSOLE_URL });
 
 /** The ports of one life. */
 export function consolePorts(of: {

@@ -37,6 +37,8 @@ export type Edge = {
   ): { readonly abort: () => void };
 };
 
+const OPERATOR_PATHS = '/api/';
+
 type Route = (res: HttpResponse, req: HttpRequest) => void;
 type Answering = {
   status: number;
@@ -74,6 +76,8 @@ export function createEdge(options: {
     { deliveredMs, askedAtMs }: { readonly deliveredMs: number; readonly askedAtMs: number },
   ): void {
     const fingerprint = watch.fingerprintOf(request.certPem);
+    // What people ask is told by the people.
+    if (request.path.startsWith(OPERATOR_PATHS)) return;
     if (answer.status < 400) {
       world.observe({
         kind: 'request.accepted',
@@ -161,8 +165,8 @@ export function createEdge(options: {
       forEach(run: (name: string, value: string) => void) {
         for (const name in request.headers) run(name, request.headers[name] ?? '');
       },
-      getUrl: () => request.path,
-      getQuery: () => '',
+      getUrl: () => request.path.split('?', 1)[0] ?? '',
+      getQuery: () => request.path.split('?')[1] ?? '',
       getMethod: () => method,
     } as unknown as HttpRequest;
   }

@@ -9,7 +9,7 @@ import { NO_EBPF_CONFIG } from '../../../sensor/config/ebpf-config.ts';
 import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
 import { worldKeyWork } from './certificates.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
-import { CONSOLE_HOST_NAME } from './console-host.ts';
+import { CONSOLE_HOST_NAME } from './console-name.ts';
 import type { Listeners } from './dial.ts';
 import { createSimulatedDisk, type SimulatedDisk } from './disk.ts';
 import { createSimulatedEngine, type SimulatedEngine } from './engine.ts';

@@ -161,6 +161,80 @@ export type Observation =
       readonly kept: string | null;
       readonly before: number;
     }
+  /** A person was told that its sessions are over that it received before the observation of this number. */
+  | { readonly kind: 'sessions.closed'; readonly person: string; readonly before: number }
+  /** A session that a person received at `since` and showed at `asked` was let in. */
+  | {
+      readonly kind: 'session.let_in';
+      readonly person: string;
+      readonly since: number;
+      readonly asked: number;
+    }
+  /** A person was let in by its password, and what the session lacks; `asked` is when it asked. */
+  | {
+      readonly kind: 'login.heard';
+      readonly person: string;
+      readonly asked: number;
+      readonly need: string | null;
+    }
+  /** A person was told that its second factor is on; that it is to go was asked for. */
+  | { readonly kind: 'factor.on'; readonly person: string; readonly asked: number }
+  | { readonly kind: 'factor.off_asked'; readonly person: string }
+  /** A session that waits for its second factor was shown, without a code. */
+  | { readonly kind: 'half.shown'; readonly person: string; readonly isWhole: boolean }
+  /** A code that must not count. */
+  | {
+      readonly kind: 'code.shown';
+      readonly person: string;
+      readonly how: 'wrong' | 'again';
+      readonly isTaken: boolean;
+    }
+  /** Something that has to stand in the audit log: asked for, and told that it was done. */
+  | {
+      readonly kind: 'act.asked';
+      readonly act: number;
+      readonly actor: string;
+      readonly action: string;
+      readonly target: string | null;
+    }
+  | { readonly kind: 'act.done'; readonly act: number }
+  /** Settings as people see and change them; values as JSON. */
+  | {
+      readonly kind: 'settings.shown';
+      readonly console: string;
+      readonly asked: number;
+      readonly values: readonly {
+        readonly name: string;
+        readonly value: string;
+        readonly revision: number;
+      }[];
+    }
+  | { readonly kind: 'setting.tried'; readonly name: string; readonly value: string }
+  | {
+      readonly kind: 'setting.set';
+      readonly console: string;
+      readonly name: string;
+      readonly value: string;
+      readonly revision: number;
+    }
+  /** Licenses as people see and import them; `lasts`: it outlives the run. */
+  | {
+      readonly kind: 'license.shown';
+      readonly console: string;
+      readonly asked: number;
+      readonly license: string | null;
+      readonly phase: string;
+    }
+  | { readonly kind: 'license.tried'; readonly license: string }
+  | { readonly kind: 'license.refused'; readonly license: string }
+  | {
+      readonly kind: 'license.imported';
+      readonly console: string;
+      readonly license: string;
+      readonly nodes: number;
+      readonly graceUntilMs: number;
+      readonly lasts: boolean;
+    }
   /** A session or key is shown to a Console's operator plane. `ask` names this one request. */
   | {
       readonly kind: 'operator.asked';

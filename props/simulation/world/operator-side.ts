@@ -30,44 +30,63 @@ export type OperatorSide = {
 
 const NOWHERE = '192.0.2.1';
 
-type OperatorSideInput = {
-  readonly world: World;
-  readonly console: string;
-  readonly context: ConsoleContext;
-};
-
 /** What a Console's own services offer whoever asks them. */
-export function createOperatorSide(input: OperatorSideInput): OperatorSide {
-  const { context } = input;
+export function createOperatorSide(context: ConsoleContext): OperatorSide {
   const { people, apiKeys, sso, admitter } = context.use(access);
   const { login, sessions, passwords, service } = people;
   return {
-    admit: (shown) => admitted(input, admitter, shown),
+    async admit({ kind, secret }) {
+      const { result } = await admitter.admit({
+        authorization: kind === 'api_key' ? `Bearer ${secret}` : undefined,
+        cookie: kind === 'session' ? `${SESSION_COOKIE}=${secret}` : undefined,
+        address: NOWHERE,
+      });
+      return result.ok ? result.operator : null;
+    },
     ...{ login, sessions, passwords, accounts: context.relational.users },
     ...{ users: service, keys: apiKeys, sso: sso.service },
   };
 }
 
-async function admitted(
-  { world, console, context: { time } }: OperatorSideInput,
+/** The capability of access, where every credential that is shown is told to the checkers. */
+export function observedAccessOf(world: World, console: string): typeof access {
+  return {
+    name: access.name,
+    async open(context) {
+      const opened = await access.open(context);
+      const { service, guard } = opened;
+      const admitter = observed({ world, console, now: context.time.now }, service.admitter);
+      return {
+        ...opened,
+        service: { ...service, admitter },
+        ...(guard === undefined ? {} : { guard: { ...guard, admitter } }),
+      };
+    },
+  };
+}
+
+function observed(
+  of: { readonly world: World; readonly console: string; readonly now: () => number },
   admitter: Admitter,
-  { kind, secret }: Shown,
-): Promise<Operator | null> {
-  const ask = world.log.size();
-  world.observe({ kind: 'operator.asked', ask, console, consoleNowMs: time.now() });
-  const { result } = await admitter.admit({
-    authorization: kind === 'api_key' ? `Bearer ${secret}` : undefined,
-    cookie: kind === 'session' ? `${SESSION_COOKIE}=${secret}` : undefined,
-    address: NOWHERE,
-  });
-  if (!result.ok) {
-    world.observe({ kind: 'operator.refused', ask, console, code: result.code });
-    return null;
-  }
-  const { userId: user, role, scopes, stage, id: credential } = result.operator;
-  world.observe({
-    ...{ kind: 'operator.admitted', ask, console, credential, user, role, scopes, stage },
-    consoleNowMs: time.now(),
-  });
-  return result.operator;
+): Admitter {
+  const { world, console, now } = of;
+  return {
+    ...admitter,
+    async admit(credentials) {
+      const ask = world.log.size();
+      world.observe({ kind: 'operator.asked', ask, console, consoleNowMs: now() });
+      const admission = await admitter.admit(credentials);
+      const { result } = admission;
+      if (!result.ok) {
+        world.observe({ kind: 'operator.refused', ask, console, code: result.code });
+        return admission;
+      }
+      const { userId: user, role, scopes, stage, id: credential } = result.operator;
+      world.observe({
+        ...{ kind: 'operator.admitted', ask, console, credential, user, role, scopes, stage },
+        consoleNowMs: now(),
+      });
+      return admission;
+    },
+  };
 }

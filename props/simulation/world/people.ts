@@ -12,13 +12,17 @@ import {
   askConsole,
   changePassword,
   doAs,
-  logIn,
+  type Held,
   newPerson,
   type Person,
   type PersonParts,
   putAway,
+  tellClosed,
 } from './person.ts';
+import { changeSetting, importLicense, readLicense, readSettings } from './person-admin.ts';
 import { showToSensorPlane } from './person-astray.ts';
+import { dropFactor, setUpFactor, showAgain, takeFactor } from './person-factor.ts';
+import { logIn } from './person-login.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { World } from './world.ts';
 
@@ -33,12 +37,13 @@ export type People = {
 
 const THINK_MS = [4_000, 20_000, 90_000] as const;
 const HASTE_MS = 2_000;
+/** Share of what people do that protects the Console. */
+const PROTECTING = 0.3;
 const KEY_TTL_MAX_MS = 45 * 60_000;
 
 type Parts = PersonParts & {
   readonly others: readonly Person[];
   readonly provider: IdentityProvider;
-  readonly listeners: Listeners;
 };
 
 /** Makes so many people; the last of three comes through the provider. */
@@ -57,7 +62,7 @@ export function createPeople(of: {
 
   function live(person: Person): void {
     const random = world.random.fork(person.name);
-    const parts: Parts = { world, consoles, random, others: all, provider, listeners };
+    const own = { world, consoles, random, others: all, provider, listeners };
     const thinkMs = random.pick(THINK_MS);
     const next = (): void => {
       if (isHealed && well.has(person)) return;
@@ -65,6 +70,7 @@ export function createPeople(of: {
       world.scheduler.after(ms, () => {
         // What began before the healing is no settling, although it may end after it.
         const settles = isHealed;
+        const parts: Parts = { ...own, isHonest: settles };
         const doing = settles ? settle(parts, person) : act(parts, person);
         doing.then(
           (isIn) => {
@@ -79,7 +85,8 @@ export function createPeople(of: {
   }
 
   function addProvider(): void {
-    const parts = { world, consoles, random: world.random.fork('provider') };
+    const random = world.random.fork('provider');
+    const parts = { world, consoles, random, listeners, isHonest: true };
     const again = () => void world.scheduler.after(HASTE_MS, addProvider);
     askConsole(parts, async (_side, { relational: { sso } }) => {
       if ((await sso.getProvider(provider.row.providerId)) !== null) return;
@@ -117,6 +124,7 @@ async function act(parts: Parts, person: Person): Promise<boolean> {
   const { random } = parts;
   const shown = person.held.at(-1);
   if (shown === undefined) return logIn(parts, person);
+  if (random.chance(PROTECTING)) return protect(parts, person, shown);
   const roll = random.next();
   if (roll < 0.3) await use(parts, person, random.pick([...person.held, ...person.keys]));
   else if (roll < 0.45) await use(parts, person, random.pick([shown, ...person.past]));
@@ -131,6 +139,21 @@ async function act(parts: Parts, person: Person): Promise<boolean> {
   return false;
 }
 
+/** Settings, licenses and second factors. */
+async function protect(parts: Parts, person: Person, shown: Held): Promise<boolean> {
+  const { random } = parts;
+  const roll = random.next();
+  if (roll < 0.25) await changeSetting(parts, person, shown);
+  else if (roll < 0.35) await readSettings(parts, person, shown);
+  else if (roll < 0.5) await importLicense(parts, person, shown, false);
+  else if (roll < 0.6) await readLicense(parts, person, shown);
+  else if (roll < 0.85) await setUpFactor(parts, person, shown);
+  else if (roll < 0.9) await dropFactor(parts, person, shown);
+  else if (roll < 0.95) await showAgain(parts, person, shown);
+  else await takeFactor(parts, person, shown, random.pick(parts.others));
+  return false;
+}
+
 /** Gets in, and as an admin lets everybody else in; true when that was done. */
 async function settle(parts: Parts, person: Person): Promise<boolean> {
   const shown = person.held.at(-1);
@@ -142,9 +165,18 @@ async function settle(parts: Parts, person: Person): Promise<boolean> {
     for (const other of operator.role === 'admin' ? parts.others : []) {
       await setStatus(side, operator, other, 'active');
     }
-    return 'in';
+    return operator.role;
   });
-  return !heard.isSilent && heard.value === 'in';
+  if (heard.isSilent || heard.value === 'refused') return false;
+  if (heard.value !== 'admin') return true;
+  const [settings, seen] = [
+    await readSettings(parts, person, shown),
+    await readLicense(parts, person, shown),
+  ];
+  if (settings === null || seen === null) return false;
+  // Whatever ends while nobody looks would stop the fleet from growing.
+  if (seen.license === null) return true;
+  return importLicense(parts, person, shown, true);
 }
 
 async function use(parts: Parts, person: Person, shown: Shown): Promise<void> {
@@ -208,42 +240,49 @@ async function govern(parts: Parts, person: Person, shown: Shown): Promise<void>
   const { random, provider } = parts;
   const other = random.pick(parts.others);
   const [how, role] = [random.next(), random.pick(ROLES)];
+  const asked = parts.world.log.size();
   await doAs(parts, person, shown, async (side, operator) => {
     if (operator.role !== 'admin') return;
     // The provider gives its role anew with every login, so that a change is made there.
     if (other.isOfProvider && how < 0.5) {
       if (role !== 'sensor_owner') provider.setRole(other.name, role);
-    } else if (how < 0.5) await setRole(side, operator, other, role);
-    else if (how < 0.65) await setStatus(side, operator, other, 'disabled');
-    else if (how < 0.85) await setStatus(side, operator, other, 'active');
+    } else if (how < 0.5) {
+      if (await setRole(side, operator, other, role)) tellClosed(parts, other, asked);
+    } else if (how < 0.65) {
+      if (await setStatus(side, operator, other, 'disabled')) tellClosed(parts, other, asked);
+    } else if (how < 0.85) await setStatus(side, operator, other, 'active');
     else await giveLink(side, operator, other);
   });
 }
 
 const askingOf = ({ role, scopes, actor }: Operator) => ({ role, scopes, actor, from: '' });
 
+/** Whether it got another role. */
 async function setRole(
   { accounts, users }: OperatorSide,
   operator: Operator,
   { email }: Person,
   role: (typeof ROLES)[number],
-): Promise<void> {
+): Promise<boolean> {
   const user = await accounts.findByEmail(email);
-  if (user === null) return;
+  if (user === null) return false;
   const { userId, revision } = user;
-  await users.change(askingOf(operator), { userId, revision, patch: { role } });
+  const changed = await users.change(askingOf(operator), { userId, revision, patch: { role } });
+  return changed.ok && role !== user.role;
 }
 
+/** Whether it was closed or opened. */
 async function setStatus(
   { accounts, users }: OperatorSide,
   operator: Operator,
   { email }: Person,
   status: 'active' | 'disabled',
-): Promise<void> {
+): Promise<boolean> {
   const user = await accounts.findByEmail(email);
-  if (user === null || user.status === status) return;
+  if (user === null || user.status === status) return false;
   const { userId, revision } = user;
-  await users.change(askingOf(operator), { userId, revision, patch: { status } });
+  const changed = await users.change(askingOf(operator), { userId, revision, patch: { status } });
+  return changed.ok;
 }
 
 async function giveLink(

@@ -1,6 +1,6 @@
 // Somebody who shows a session or key where only a certificate counts: the sensor plane must not know it.
 import { SESSION_COOKIE } from '../../../gateway/access/session-cookie.ts';
-import { CONSOLE_HOST_NAME } from './console-host.ts';
+import { CONSOLE_HOST_NAME } from './console-name.ts';
 import type { Listeners } from './dial.ts';
 import type { Shown } from './operator-side.ts';
 import type { Random } from './random.ts';

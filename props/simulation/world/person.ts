@@ -1,11 +1,13 @@
-// One of the people who operate: logs in with a password or through the provider, works with sessions and keys at any
-// Console that is up, changes passwords, ends sessions, makes and ends keys, and as an admin changes the others. What it
-// once held it shows again later, as a thief would. It is told when a Console cannot answer, and goes on from there.
+// One of the people who operate: works with sessions and keys at any Console that is up, changes passwords, ends sessions,
+// makes and ends keys, and as an admin changes the others. What it once held it shows again later, as a thief would. It is
+// told when a Console cannot answer, and goes on from there. How it logs in stands in `person-login.ts`.
 import type { Operator } from '../../../gateway/access/operator.ts';
 import { SCOPES } from '../../../machines/trust/roles.rules.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { ConsoleHost, RunningConsole } from './console-host.ts';
+import type { Listeners } from './dial.ts';
 import type { OperatorSide, Shown } from './operator-side.ts';
+import type { Heard } from './plane-client.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -17,26 +19,40 @@ export type Person = {
   passwords: readonly string[];
   /** A link to set a password that an admin gave it. */
   link: string | null;
-  held: readonly Shown[];
+  held: readonly Held[];
+  /** A session that waits for its second factor. */
+  half: Half | null;
+  readonly app: App;
   keys: readonly (Shown & { readonly id: string })[];
   /** What has ended, as far as it knows. */
   past: readonly Shown[];
+};
+/** `since` is the number of the observation after which it was received. */
+export type Held = Shown & { readonly since: number };
+export type Half = Held & {
+  readonly need: string;
+  /** Whether a code was shown with it. */
+  isTried: boolean;
+};
+/** What stands in the app of a second factor, as far as the person knows. */
+export type App = {
+  /** Secrets, likeliest first. */
+  secrets: readonly string[];
+  /** The last step whose code was shown. */
+  lastStep: number;
+  /** The last code that was taken. */
+  lastCode: string | null;
+  recoveryCodes: readonly string[];
 };
 export type PersonParts = {
   readonly world: World;
   readonly consoles: readonly ConsoleHost[];
   readonly random: Random;
+  readonly listeners: Listeners;
+  /** Everything works again: nobody tries what must not work. */
+  readonly isHonest: boolean;
 };
-/** What came of asking a Console; `silent` = it may have been done. */
-export type Heard<T> =
-  | { readonly isSilent: false; readonly value: T }
-  | { readonly isSilent: true };
-
 const PAST_MAX = 6;
-/** Shares of logins that the provider refuses, and that another browser ends. */
-const DENIED = 0.05;
-const TWO_TABS = 0.2;
-const STOLEN = 0.05;
 const FIRST_ROLES = ['operator', 'viewer', 'admin'] as const;
 const SILENT = { isSilent: true } as const;
 
@@ -64,7 +80,8 @@ export function askConsole<T>(
 export function newPerson(name: string, isOfProvider: boolean): Person {
   return {
     ...{ name, isOfProvider, email: `${name}@${isOfProvider ? 'id' : 'people'}.world` },
-    ...{ passwords: [], link: null, held: [], keys: [], past: [] },
+    ...{ passwords: [], link: null, held: [], half: null, keys: [], past: [] },
+    app: { secrets: [], lastStep: 0, lastCode: null, recoveryCodes: [] },
   };
 }
 
@@ -83,73 +100,43 @@ export function doAs<T>(
   shown: Shown,
   act: (side: OperatorSide, operator: Operator) => Promise<T>,
 ): Promise<Heard<T | 'refused'>> {
+  const { world } = parts;
+  const asked = world.log.size();
   return askConsole(parts, async (side) => {
     const operator = await side.admit(shown);
-    if (operator !== null) return act(side, operator);
-    putAway(person, shown);
-    return 'refused';
+    if (operator === null) {
+      putAway(person, shown);
+      return 'refused';
+    }
+    const { stage, need } = operator;
+    const { since } = { since: null, ...shown } as { since: number | null };
+    if (since !== null) {
+      world.observe({ kind: 'session.let_in', person: person.name, since, asked });
+      if (stage !== 'full') leaveHalf(person, { ...shown, since }, need);
+    }
+    return stage === 'full' ? act(side, operator) : 'refused';
   });
 }
 
-/** Logs in, or sets a password first where it has none. True when it holds a session then. */
-export async function logIn(parts: PersonParts, person: Person): Promise<boolean> {
-  if (person.isOfProvider) {
-    // Some browsers open two tabs that log in by themselves.
-    const tabs = parts.random.chance(TWO_TABS) ? 2 : 1;
-    const logins = Array.from({ length: tabs }, () => logInAtProvider(parts, person));
-    return (await Promise.all(logins)).includes(true);
-  }
-  if (person.link !== null) await useLink(parts, person, person.link);
-  const [password] = person.passwords;
-  if (password === undefined) {
-    await getLink(parts, person);
-    return false;
-  }
-  const { email } = person;
-  const heard = await askConsole(parts, ({ login }) =>
-    login.login({ email, password, address: addressOf(person), userAgent: 'world' }),
-  );
-  if (heard.isSilent) return false;
-  const { value } = heard;
-  if (value.ok) {
-    person.passwords = [password];
-    person.held = [...person.held, { kind: 'session', secret: value.secret }];
-  } else if (value.code === 'credentials_refused') {
-    // Whoever knows no other asks for a link.
-    person.passwords = person.passwords.filter((one) => one !== password);
-  }
-  return value.ok;
+/** A session that lacks something from now on, by what its role needs. */
+function leaveHalf(person: Person, one: Held, need: string | null): void {
+  const isHeld = person.held.some(({ secret }) => secret === one.secret);
+  person.held = person.held.filter(({ secret }) => secret !== one.secret);
+  if (isHeld && need !== null) person.half = { ...one, need, isTried: true };
 }
 
-async function logInAtProvider(parts: PersonParts, person: Person): Promise<boolean> {
-  const asked = await askConsole(parts, ({ sso }) => sso.offered());
-  const offered = asked.isSilent ? undefined : asked.value[0];
-  if (offered === undefined) return false;
-  const started = await askConsole(parts, ({ sso }) =>
-    sso.start({ providerId: offered.providerId, returnTo: undefined, browser: null }),
-  );
-  if (started.isSilent || !started.value.ok) return false;
-  const { location, browser } = started.value;
-  const query = new URL(location).searchParams;
-  if (parts.random.chance(DENIED)) query.set('error', 'access_denied');
-  else query.set('code', person.name);
-  // The browser comes back to whichever Console the balancer gives it, and now and then it is another browser.
-  const isStolen = parts.random.chance(STOLEN);
-  const finished = await askConsole(parts, ({ sso }) =>
-    sso.finish({
-      providerId: offered.providerId,
-      ...{ query: query.toString(), browser: isStolen ? null : browser, replaces: null },
-      ...{ from: addressOf(person), userAgent: 'world' },
-    }),
-  );
-  if (finished.isSilent || !finished.value.ok) return false;
-  if (isStolen) parts.world.crashed('the operator side', new Error('another browser logged in'));
-  person.held = [...person.held, { kind: 'session', secret: finished.value.secret }];
-  return true;
+/** Takes a session that is whole. */
+export function hold({ world }: PersonParts, person: Person, secret: string): void {
+  person.held = [...person.held, { kind: 'session', secret, since: world.log.size() }];
+}
+
+/** A person was told that what this one held before is over. */
+export function tellClosed({ world }: PersonParts, { name }: Person, before: number): void {
+  world.observe({ kind: 'sessions.closed', person: name, before });
 }
 
 /** An account and a link to set its password, made with the key that the Console made for whoever started it. */
-function getLink(parts: PersonParts, person: Person): Promise<unknown> {
+export function getLink(parts: PersonParts, person: Person): Promise<unknown> {
   const { email, name } = person;
   return askConsole(parts, async ({ accounts, users }) => {
     const asking = { role: 'admin', scopes: SCOPES, actor: 'api-key:start', from: '' } as const;
@@ -163,14 +150,15 @@ function getLink(parts: PersonParts, person: Person): Promise<unknown> {
   });
 }
 
-async function useLink(parts: PersonParts, person: Person, secret: string): Promise<void> {
+export async function useLink(parts: PersonParts, person: Person, secret: string): Promise<void> {
   const password = newPassword(parts);
   person.passwords = [...person.passwords, password].slice(-3);
-  const from = addressOf(person);
+  const [from, asked] = [addressOf(person), parts.world.log.size()];
   const heard = await askConsole(parts, ({ passwords }) =>
     passwords.reset({ secret, password, from }),
   );
   if (heard.isSilent) return;
+  if (heard.value.ok) tellClosed(parts, person, asked);
   person.link = null;
   person.passwords = heard.value.ok
     ? [password]
@@ -187,7 +175,7 @@ export async function changePassword(
   if (current === undefined) return;
   const next = newPassword(parts);
   person.passwords = [current, next];
-  const from = addressOf(person);
+  const [from, asked] = [addressOf(person), parts.world.log.size()];
   const heard = await doAs(parts, person, shown, async ({ passwords }, operator) => {
     const { userId, hash, stage, id } = operator;
     if (userId === null) return null;
@@ -201,7 +189,9 @@ export async function changePassword(
   if (!changed.ok) return;
   person.passwords = [next];
   putAway(person, shown);
-  person.held = [...person.held, { kind: 'session', secret: changed.secret }];
+  tellClosed(parts, person, asked);
+  const isWhole = changed.need === null;
+  if (isWhole) hold(parts, person, changed.secret);
   parts.world.observe({ kind: 'session.turned', from: old, to: changed.session.sessionId });
 }
 

@@ -19,6 +19,8 @@ export type AccessCalls = Pick<PeopleCalls, keyof PeopleStores> & {
   readonly apiKeys: Calls<ApiKeys>;
   readonly sso: Calls<SsoStore>;
   has(userId: string): boolean;
+  /** From now on a change of an account ends no session. */
+  keepSessions(): void;
   /** Everybody there is, for checkers: read only. */
   people(): readonly UserRow[];
 };
@@ -87,12 +89,23 @@ export function observedAccess(
     return { ...calls, ...changed };
   }
 
+  let isKeeping = false;
+  const change: typeof people.users.change = (input) => {
+    const before = new Map(people.state.sessions);
+    const answer = people.users.change(input);
+    if (isKeeping) for (const [hash, row] of before) people.state.sessions.set(hash, row);
+    return answer;
+  };
+
   return {
     ...people,
     people: everybody,
     has: people.has,
     sso: ssoCalls(record),
-    users: watched(people.users, ['create', 'change', 'remove']),
+    keepSessions: () => {
+      isKeeping = true;
+    },
+    users: watched({ ...people.users, change }, ['create', 'change', 'remove']),
     userPasswords: watched(people.userPasswords, ['setPassword']),
     passwordLinks: watched(people.passwordLinks, ['useLink']),
     secondFactors: watched(people.secondFactors, ['confirmTotp', 'removeTotp']),

@@ -67,6 +67,8 @@ export type SimulatedRelational = {
   /** Rows that are not sealed yet. */
   auditTail(): number;
   breakSealerLock(): void;
+  /** From now on a change of an account ends no session. */
+  keepSessions(): void;
   readonly designation: Pick<SimulatedDesignation, 'holder' | 'breakLock'>;
   portsFor(life: Life, time: Time): SimulatedRelationalPorts;
 };
@@ -183,6 +185,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     section: sections.get,
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
+    keepSessions: access.keepSessions,
     designation,
     portsFor,
   };

@@ -1,0 +1,56 @@
+// A person with a second factor is never let in without it. Somebody who was told that the factor is on, and whom nobody
+// asked to lose it since, hears of every login by password that a code is missing; a session that waits for one opens
+// nothing; and a code that is wrong, or was taken before, counts nowhere. Truth comes from the people alone. Excuse: a
+// login through the provider, which proves a second factor by itself. invariant: I18; decision: D39
+import type { CheckerKind } from './checker.ts';
+
+export const secondFactor: CheckerKind = {
+  name: 'second-factor',
+  promise:
+    'A person with a second factor is never let in without it, and a code counts once (I18).',
+  make(_fleet, report) {
+    /** Since when the factor of a person is surely on. */
+    const onSince = new Map<string, number>();
+    /** When somebody asked last to take it. */
+    const offAsked = new Map<string, number>();
+    let order = 0;
+
+    function isSurelyOn(person: string, asked: number): boolean {
+      const since = onSince.get(person);
+      return since !== undefined && since <= asked;
+    }
+
+    return {
+      observe(seen) {
+        order += 1;
+        switch (seen.kind) {
+          case 'factor.on': {
+            const { person, asked } = seen;
+            // What was asked for meanwhile may have come after it.
+            if ((offAsked.get(person) ?? -1) < asked) onSince.set(person, order);
+            break;
+          }
+          case 'factor.off_asked':
+            offAsked.set(seen.person, order);
+            onSince.delete(seen.person);
+            break;
+          case 'login.heard': {
+            const { person, asked, need } = seen;
+            if (!isSurelyOn(person, asked) || need === 'totp') break;
+            report(`${person} was let in by its password alone; it lacked ${need ?? 'nothing'}`);
+            break;
+          }
+          case 'half.shown':
+            if (seen.isWhole) report(`${seen.person} was let in before it showed a code`);
+            break;
+          case 'code.shown':
+            if (!seen.isTaken) break;
+            report(`${seen.person} showed a code that was ${HOW[seen.how]}, and it was taken`);
+            break;
+        }
+      },
+    };
+  },
+};
+
+const HOW = { wrong: 'wrong', again: 'used before' } as const;
