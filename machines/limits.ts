@@ -140,6 +140,8 @@ export const PAGE_ITEMS_MAX = 500;
 export const WHEEL_TICK_MS = 50;
 export const CLOCK_JUMP_MS = 1 * SECOND_MS;
 export const CLOCK_CHECK_INTERVAL_MS = 1 * SECOND_MS;
+/** Statecharts that a node tells of itself. */
+export const NODE_MACHINES_MAX = 16;
 export const FEED_EVENTS_MAX = 10_000;
 export const FEED_PER_ACTOR_MAX = 32;
 export const ACTOR_RESTARTS_MAX = 5;

@@ -5,6 +5,7 @@ import { containment } from './capabilities/containment/containment.ts';
 import { engine } from './capabilities/engine/engine.ts';
 import { inventory } from './capabilities/inventory/inventory.ts';
 import { losses } from './capabilities/losses/losses.ts';
+import { machines } from './capabilities/machines/machines.ts';
 import { policy } from './capabilities/policy/policy.ts';
 import { telemetry } from './capabilities/telemetry/telemetry.ts';
 import { trust } from './capabilities/trust/trust.ts';
@@ -19,4 +20,5 @@ export const CAPABILITIES: readonly SensorCapability[] = [
   trust,
   losses,
   inventory,
+  machines,
 ];

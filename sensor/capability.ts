@@ -2,7 +2,7 @@
 // context and answers what it contributes; nobody else has to know of it. decision: D59
 import type { AnyActorRef } from 'xstate';
 import type { HeartbeatResponse } from '../machines/wire/heartbeat.ts';
-import type { DownstreamFrame } from '../machines/wire/stream.ts';
+import type { DownstreamFrame, StatusFrame } from '../machines/wire/stream.ts';
 import type { Parts } from './actors/parts.ts';
 import type { InventoryGroup } from './capabilities/inventory/inventory-group.ts';
 import type { Live } from './cli/live-status.ts';
@@ -101,6 +101,8 @@ export type SensorContext = Parts & {
   sensorId(): string;
   /** Something changed that the Console should know soon. */
   report(): void;
+  /** Tells the Console at once; false when no stream is open. */
+  sendStatus(status: StatusFrame['status']): boolean;
   /** Events are in the spool. */
   spooled(): void;
   /** The Console revoked this Sensor. */

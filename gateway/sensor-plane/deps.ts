@@ -1,4 +1,5 @@
 // What the sensor plane is given. Time, stores and actors are ports; nothing here builds a client.
+import type { NodeMachines } from '../../actors/fleet/node-machines.ts';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { Ingest } from '../../actors/telemetry/ingest.ts';
@@ -28,6 +29,8 @@ export type StreamDeps = AdmissionDeps & {
   readonly sensors: SensorActors;
   readonly ingest: Ingest;
   readonly audit: AuditLog;
+  /** What a node says of its own statecharts. */
+  readonly nodeMachines: Pick<NodeMachines, 'take'>;
 };
 
 export type HeartbeatDeps = AdmissionDeps & {

@@ -33,7 +33,7 @@ export type StreamConnection = {
 
 type ConnectionDeps = Pick<
   StreamDeps,
-  'cache' | 'clock' | 'intervals' | 'now' | 'ingest' | 'logger'
+  'cache' | 'clock' | 'intervals' | 'now' | 'ingest' | 'logger' | 'nodeMachines'
 >;
 
 /** Opens the connection of an upgraded socket. `instanceHeader` is what the upgrade named, if it did. */
@@ -154,7 +154,11 @@ export function openStreamConnection(
       }
       // What carries data comes after the welcome.
       if (!isLive || hello === null) return peer.end(CLOSE_REFUSED, 'malformed_request');
-      if (frame.type === 'status') return;
+      if (frame.type === 'status') {
+        const { machines } = frame.status;
+        if (machines !== undefined) deps.nodeMachines.take(sensorId, machines, deps.now());
+        return;
+      }
       store(frame, hello.stream_id).catch((error: unknown) => {
         deps.logger.error({ sensorId, error: String(error) }, 'a stream frame failed');
         peer.end(CLOSE_TRY_LATER, 'internal');

@@ -6,6 +6,7 @@ import { SystemFacts } from './enrollment.ts';
 import { RuntimeEvent } from './event.ts';
 import { SectionHash } from './inventory.ts';
 import { LossReport, LossStored } from './loss.ts';
+import { MachineReports } from './machines.ts';
 import { ContainmentReport, PolicyAnswer, PolicyReport } from './policy.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
 
@@ -165,6 +166,7 @@ export const HeartbeatRequest = Type.Object({
   policy: Type.Optional(PolicyReport),
   containment: Type.Optional(ContainmentReport),
   telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  machines: Type.Optional(MachineReports),
 });
 
 export const HeartbeatResponse = Type.Object({

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { CONTAINMENT_REASON_MAX_CHARS } from '../policy/limits.ts';
 import { RuntimeEvent } from './event.ts';
+import { MachineReports } from './machines.ts';
 import { Count, InstanceId, Sequence, StreamId, Text, Timestamp, Uuid } from './scalars.ts';
 
 export const HelloFrame = Type.Object({
@@ -24,7 +25,7 @@ export const PongFrame = Type.Object({
 });
 export const StatusFrame = Type.Object({
   type: Type.Literal('status'),
-  status: Type.Record(Type.String(), Type.Unknown()),
+  status: Type.Object({ machines: Type.Optional(MachineReports) }),
 });
 export const GoodbyeFrame = Type.Object({
   type: Type.Literal('goodbye'),
@@ -68,11 +69,12 @@ export const RetryAfterFrame = Type.Object({
 
 export type HelloFrame = Type.Static<typeof HelloFrame>;
 export type EventsFrame = Type.Static<typeof EventsFrame>;
+export type StatusFrame = Type.Static<typeof StatusFrame>;
 export type UpstreamFrame =
   | HelloFrame
   | EventsFrame
   | Type.Static<typeof PongFrame>
-  | Type.Static<typeof StatusFrame>
+  | StatusFrame
   | Type.Static<typeof GoodbyeFrame>;
 /** Every frame a Console sends, by its type. */
 export const DOWNSTREAM_FRAMES = {

@@ -2,7 +2,7 @@
 // stream, then the heartbeat.
 import type { AnyActorRef, EventFromLogic } from 'xstate';
 import type { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
-import type { DownstreamFrame } from '../../machines/wire/stream.ts';
+import type { DownstreamFrame, StatusFrame } from '../../machines/wire/stream.ts';
 import type { Forwarded, SensorContext } from '../capability.ts';
 import type { Identity } from '../state-directory/identity.ts';
 import { isTrustTrouble } from '../transport/trouble.ts';
@@ -15,6 +15,8 @@ export type Forwarding = {
   report(): void;
   /** Events are in the spool: a stream that rests takes them at once. */
   spooled(): void;
+  /** False when no stream is open. */
+  sendStatus(status: StatusFrame['status']): boolean;
   actors(): readonly AnyActorRef[];
   stop(goodbye: string): void;
 };
@@ -62,6 +64,7 @@ export function startForwarding(
     },
     report,
     spooled: stream.wake,
+    sendStatus: stream.sendStatus,
     actors: () => [stream.actor, heartbeat],
     stop(goodbye) {
       isStopped = true;

@@ -19,6 +19,7 @@ import type { Answer } from '../transport/answer.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
+import { createMachineBook } from './machine-book.ts';
 import type { NodePorts } from './node-ports.ts';
 import { createOpenedList } from './opened.ts';
 import { startActor } from './parts.ts';
@@ -58,6 +59,7 @@ export function runNode(options: NodeOptions): NodeRun {
   const instanceId = options.random(16).toString('hex');
   const seed = options.random(4).readInt32LE();
   const facts = emptyFacts();
+  const machines = createMachineBook(now);
   const exportFile = exportFileIn(config.stateDir);
   const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
@@ -90,6 +92,7 @@ export function runNode(options: NodeOptions): NodeRun {
       now,
       logger,
       random: () => options.random(16),
+      machines,
       ...(options.spoolEventsMax === undefined ? {} : { eventsMax: options.spoolEventsMax }),
     });
     if (!spool.ok) throw new Error(`the spool: ${spool.detail}`);
@@ -108,8 +111,10 @@ export function runNode(options: NodeOptions): NodeRun {
     const context: SensorContext = {
       ...options,
       ...{ seed, directory, spool: spool.spool, client, facts, trust, onCrash, exportFile, report },
+      machines,
       sensorId: () => identity?.sensorId ?? '',
       spooled: () => forwarding?.spooled(),
+      sendStatus: (status) => forwarding?.sendStatus(status) ?? false,
       revoked: () => tellNode({ type: 'sensor.revoked' }),
       use: opened.use,
       contributions: opened.contributions,
@@ -243,7 +248,7 @@ export function runNode(options: NodeOptions): NodeRun {
 
   const node = startActor(
     {
-      clock,
+      ...{ clock, now, machines },
       onCrash: (kind, error) => logger.error({ kind, reason: String(error) }, 'the root failed'),
     },
     nodeMachine.provide({

@@ -10,6 +10,7 @@ import type { Spool } from '../spool/spool-port.ts';
 import type { StateDirectory } from '../state-directory/identity.ts';
 import type { ConsoleClient } from '../transport/console-client.ts';
 import type { SensorFacts } from './facts.ts';
+import type { MachineBook } from './machine-book.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { TrustKeeper } from './trust.ts';
 
@@ -31,20 +32,28 @@ export type Parts = {
   readonly client: ConsoleClient;
   readonly facts: SensorFacts;
   readonly trust: TrustKeeper;
+  /** What the statecharts do, for the Console. */
+  readonly machines: MachineBook;
   /** An actor failed for good: a programmer's mistake; the node stops. */
   readonly onCrash: (kind: string, error: unknown) => void;
 };
 
-/** Starts a root actor on the shared clock, with an error observer. */
+/** Starts a root actor on the shared clock, with an error observer; the Console hears of it where there is a book. */
 export function startActor<TMachine extends AnyStateMachine>(
-  parts: Pick<Parts, 'clock' | 'onCrash'>,
+  parts: Pick<Parts, 'clock' | 'onCrash'> & Partial<Pick<Parts, 'machines'>>,
   machine: TMachine,
   input: InputFrom<TMachine>,
 ): Actor<TMachine> {
+  const timers = parts.machines?.timersOn(parts.clock);
   const actor = createActor(machine, {
     ...{ id: machine.id, input },
-    clock: parts.clock as never,
+    clock: (timers?.clock ?? parts.clock) as never,
   } as never);
+  timers?.follow(actor.system);
   actor.subscribe({ error: (error) => parts.onCrash(machine.id, error) });
-  return actor.start();
+  actor.start();
+  if (timers !== undefined) {
+    parts.machines?.follow(machine.id, actor as unknown as Actor<AnyStateMachine>, timers);
+  }
+  return actor;
 }

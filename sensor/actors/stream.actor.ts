@@ -8,7 +8,7 @@ import {
   silenceMaxMs,
   type TickClaim,
 } from '../../machines/sensor/stream.rules.ts';
-import type { DownstreamFrame } from '../../machines/wire/stream.ts';
+import type { DownstreamFrame, StatusFrame } from '../../machines/wire/stream.ts';
 import type { ClaimedBatch } from '../spool/spool-port.ts';
 import type { StreamSocket } from '../transport/stream-socket.ts';
 import type { TroubleKind } from '../transport/trouble.ts';
@@ -190,6 +190,12 @@ export function startStream(parts: Parts, announced: readonly string[], hooks: S
     actor,
     /** Events are in the spool. */
     wake: clock.wake,
+    /** False when it is not open. */
+    sendStatus(status: StatusFrame['status']): boolean {
+      if (socket === null || !facts.isStreamOpen) return false;
+      socket.sendText(JSON.stringify({ type: 'status', status } satisfies StatusFrame));
+      return true;
+    },
     close(reason: string): void {
       attempt += 1;
       actor.stop();

@@ -1,7 +1,7 @@
 // The spool of a Sensor: one journal holds the events, the batches made of them, what was acknowledged and where the
 // engine's export was read up to. Each call plans a change, writes it, and only then tells the machine; so what the
 // machine knows is on the disk. invariant: I1, I5, I6; decision: D6, D13
-import { createActor, fromPromise } from 'xstate';
+import { type Actor, type AnyStateMachine, createActor, fromPromise } from 'xstate';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../../machines/limits.ts';
 import { type RecoveredSpool, spoolMachine } from '../../machines/sensor/spool.machine.ts';
 import { depth, openClaim, type SpoolState } from '../../machines/sensor/spool.rules.ts';
+import type { MachineBook } from '../actors/machine-book.ts';
 import { errorCode, type Files } from '../state-directory/file-port.ts';
 import { createSpoolCalls } from './spool-calls.ts';
 import type { OpenSpoolResult, Spool, SpoolStatus } from './spool-port.ts';
@@ -27,6 +28,8 @@ export type SpoolOptions = {
   readonly logger: Logger;
   /** 16 random bytes, asked once for a new stream_id. */
   readonly random: () => Uint8Array;
+  /** Follows what its statechart does. */
+  readonly machines?: MachineBook;
   readonly eventsMax?: number;
   readonly retryMinMs?: number;
   readonly retryMaxMs?: number;
@@ -56,8 +59,9 @@ export async function openSpool(options: SpoolOptions): Promise<OpenSpoolResult>
       ),
     },
   });
+  const timers = options.machines?.timersOn(options.clock);
   const actor = createActor(machine, {
-    clock: options.clock,
+    clock: (timers?.clock ?? options.clock) as never,
     input: {
       eventsMax: options.eventsMax ?? SPOOL_EVENTS_MAX,
       retryMinMs: options.retryMinMs ?? SPOOL_RETRY_MIN_MS,
@@ -73,7 +77,11 @@ export async function openSpool(options: SpoolOptions): Promise<OpenSpoolResult>
       error: (error) => logger.error({ error: String(error) }, 'the spool machine failed'),
     });
   });
+  timers?.follow(actor.system);
   actor.start();
+  if (timers !== undefined) {
+    options.machines?.follow('spool', actor as unknown as Actor<AnyStateMachine>, timers);
+  }
   if (!(await isOpen)) {
     actor.stop();
     await store.close();

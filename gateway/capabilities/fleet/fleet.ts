@@ -5,6 +5,7 @@ import { Gauge, type Registry } from '@prometheus-io/client';
 import type { UserService } from '../../../actors/access/users.ts';
 import type { FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import { fleetSweepLoop } from '../../../actors/fleet/fleet-sweep.ts';
+import type { NodeMachines } from '../../../actors/fleet/node-machines.ts';
 import { followRenewalWindow } from '../../../actors/fleet/renewal-window.ts';
 import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts';
 import type { Capability } from '../../capability.ts';
@@ -12,6 +13,7 @@ import { groupRoutes, teamRoutes } from '../../operator-plane/fleet/labels.ts';
 import { sensorChangeRoutes } from '../../operator-plane/fleet/sensor-changes.ts';
 import { sensorHistoryRoutes } from '../../operator-plane/fleet/sensor-history.ts';
 import { sensorRoutes } from '../../operator-plane/fleet/sensors.ts';
+import type { HeartbeatPart } from '../../sensor-plane/heartbeat-part.ts';
 import { access } from '../access/access.ts';
 import { settings } from '../settings/settings.ts';
 import { type Fleet, openFleet } from './open-fleet.ts';
@@ -28,12 +30,12 @@ export const fleet: Capability<Fleet> = {
       sensors: opened.directory,
       now: time.now,
     });
-    const { liveView, directory: sensorActors, feed, recorder } = opened;
+    const { liveView, directory: sensorActors, feed, recorder, nodeMachines } = opened;
     // Asked when a request comes, which is after both have opened.
     const judgeReach: UserService['judge'] = (by, userIds) =>
       context.use(access).people.service.judge(by, userIds);
     const deps = { registry, teams, judgeReach, events, cursors, chance, now: time.now };
-    const routes = { ...deps, fleet: liveView, sensorActors, feed, recorder };
+    const routes = { ...deps, fleet: liveView, sensorActors, feed, recorder, nodeMachines };
     return {
       service: opened,
       operatorRoutes: () => [
@@ -43,6 +45,7 @@ export const fleet: Capability<Fleet> = {
         teamRoutes(routes),
         groupRoutes(routes),
       ],
+      heartbeatParts: [machinesPart(nodeMachines)],
       machines: [sensorMachine],
       directories: [sensorActors],
       loops: () => [fleetSweepLoop(liveView)],
@@ -54,6 +57,14 @@ export const fleet: Capability<Fleet> = {
     };
   },
 };
+
+function machinesPart(nodeMachines: NodeMachines): HeartbeatPart {
+  return {
+    take({ sensorId }, { machines }, nowMs) {
+      if (machines !== undefined) nodeMachines.take(sensorId, machines, nowMs);
+    },
+  };
+}
 
 function measureFleet(registry: Registry, { counts }: Pick<FleetLiveView, 'counts'>): void {
   new Gauge({

@@ -2,6 +2,7 @@
 // Filled from PostgreSQL before the port opens. decision: D4, D10
 import { createFleetLiveView, type FleetLiveView } from '../../../actors/fleet/fleet-live-view.ts';
 import { followIdentities } from '../../../actors/fleet/identity-follower.ts';
+import { createNodeMachines, type NodeMachines } from '../../../actors/fleet/node-machines.ts';
 import {
   createSensorDirectory,
   type SensorDirectory,
@@ -37,6 +38,7 @@ export type Fleet = {
   readonly directory: SensorDirectory;
   readonly liveView: FleetLiveView;
   readonly recorder: TransitionRecorder;
+  readonly nodeMachines: NodeMachines;
   readonly sensors: SensorActors;
   readonly identities: IdentityCache;
   close(): Promise<void>;
@@ -96,6 +98,7 @@ export async function openFleet(deps: {
     directory,
     liveView,
     recorder,
+    nodeMachines: createNodeMachines(recorder),
     sensors,
     identities,
     async close() {

@@ -53,7 +53,8 @@ export const telemetry: Capability<TelemetryService> = {
     const reports = startTelemetry({ store, clock, intervals, logger });
     const ingest = createIngest({ sink: tap.sink, ledgers });
     const { audit } = relational;
-    const streaming = { ...admission, logger, sensors, ingest, audit };
+    const { nodeMachines } = context.use(fleet);
+    const streaming = { ...admission, logger, sensors, ingest, audit, nodeMachines };
     const hub = createStreamHub(streaming);
     const routes = {
       ...{ registry: relational.sensors, events, cursors, now: time.now },

@@ -1,5 +1,6 @@
 // What the fleet's resources are given.
 import type { UserService } from '../../../actors/access/users.ts';
+import type { NodeMachines } from '../../../actors/fleet/node-machines.ts';
 import type { TransitionRecorder } from '../../../actors/fleet/transition-recorder.ts';
 import type { InspectionFeed } from '../../../actors/runtime/inspection-feed.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
@@ -20,6 +21,7 @@ export type FleetRouteDeps = {
   readonly events: Pick<EventStore, 'transitionsOf'>;
   /** Rows of a sensor that the event store does not have yet. */
   readonly recorder: Pick<TransitionRecorder, 'queuedOf'>;
+  readonly nodeMachines: Pick<NodeMachines, 'of'>;
   readonly fleet: FleetView;
   readonly feed: Pick<InspectionFeed, 'recentOf'>;
   readonly sensorActors: DirectoryView;

@@ -89,6 +89,17 @@ export const SensorActor = Type.Object({
   gap: Nullable(Type.Object({ from: Time, until: Time, rows: Type.Integer() })),
 });
 type SensorActor = Type.Static<typeof SensorActor>;
+export const NodeMachinesAnswer = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      machine: Type.String(),
+      value: Type.String({ description: 'Dotted paths of the active states, a blank between two' }),
+      since: Type.String(),
+      due: Nullable(Type.String()),
+      reported_at: Time,
+    }),
+  ),
+});
 const ActorQuery = Strict({ at: Type.Optional(Instant) });
 const MovesQuery = Strict({
   from: Type.Optional(Instant),
@@ -120,6 +131,32 @@ export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTyp
             ? await liveActor(deps, id)
             : await pastActor(deps, id, request.query.at);
         return 'ok' in answer ? sendRefusal(reply, answer) : answer;
+      },
+    });
+
+    app.get('/sensors/:id/machines', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'listSensorMachines',
+        summary: 'The statecharts on the node of a sensor, as it last reported them',
+        description:
+          'A state counts once it was held for a second. Times are of the node, but for `reported_at`.',
+        tags: ['sensors', 'actors'],
+        params: SensorPath,
+        response: { 200: NodeMachinesAnswer, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const { id } = request.params;
+        if ((await deps.registry.getSensor(id)) === null) {
+          return sendRefusal(reply, refuse('not_found', 'There is no such sensor.'));
+        }
+        return {
+          items: deps.nodeMachines.of(id).map(({ due = null, reportedAtMs, ...report }) => ({
+            ...report,
+            due,
+            reported_at: timeText(reportedAtMs),
+          })),
+        };
       },
     });
 

@@ -7,7 +7,7 @@ import { sensorMachine } from '../../../machines/console/fleet/sensor.machine.ts
 import type { SensorContext } from '../../../machines/console/fleet/sensor.rules.ts';
 import type { TrustHealth } from '../../../machines/wire/heartbeat.ts';
 import { asking, useApi } from '../api/client.ts';
-import type { SensorActor } from '../api/contract.ts';
+import type { SensorActor, SensorMove } from '../api/contract.ts';
 import { useTopic } from '../api/live.ts';
 import { JsonChange } from '../design/json.tsx';
 import { Panel } from '../design/page.tsx';
@@ -15,6 +15,7 @@ import { Answered } from '../design/states.tsx';
 import { absolute } from '../design/time.tsx';
 import { HealthWhy } from '../sensors/health-badge.tsx';
 import { MoveLog } from './move-log.tsx';
+import { NodePart } from './node-part.tsx';
 import { timersOf } from './sensor-timers.ts';
 import { type ChartFacts, StateChart } from './state-chart.tsx';
 import { activeIn, treeOf } from './state-tree.ts';
@@ -24,6 +25,7 @@ import { WhatIf } from './what-if-panel.tsx';
 
 const route = getRouteApi('/shell/sensors/$id/actor');
 const MOVES_MAX = 500;
+const STORED_AGAIN_MS = 15_000;
 const TREE = treeOf(sensorMachine);
 type Regions = Readonly<Record<string, string>>;
 
@@ -38,7 +40,12 @@ export function ActorTab() {
     { params: { id }, query: isPast ? { at } : {} },
     { enabled: isPast, placeholderData: keepPreviousData },
   );
-  const moves = useMoves(id, () => void live.refetch());
+  const { moves, stored } = useMoves(id, () => void live.refetch());
+  const [machine, setMachine] = useState('stream');
+  const until = useMemo(
+    () => (isPast ? stored.filter((one) => Date.parse(one.at) <= Date.parse(at)) : stored),
+    [stored, isPast, at],
+  );
   const goTo = (instant: string | null) =>
     void navigate({
       ...{ to: '/sensors/$id/actor', params: { id }, replace: true },
@@ -50,26 +57,38 @@ export function ActorTab() {
       <Answered of={isPast ? past : live}>
         {(data) => <Shown actor={data} moves={moves} onGo={goTo} />}
       </Answered>
+      <NodePart
+        {...{ id, moves: until, machine, onChoose: setMachine }}
+        asOf={isPast ? at : null}
+      />
     </div>
   );
 }
 
-/** Recorded moves and those that the live channel told since, newest first. */
-function useMoves(id: string, onMove: () => void): readonly Move[] {
-  const stored = useQuery(
-    asking('GET /sensors/:id/transitions', {
-      params: { id },
-      query: { limit: MOVES_MAX, kind: 'sensor' },
-    }),
-  );
+type Recorded = {
+  /** Of the actor: stored, and told by the live channel since; newest first. */
+  readonly moves: readonly Move[];
+  /** Of the node, too, as they are stored. */
+  readonly stored: readonly SensorMove[];
+};
+
+function useMoves(id: string, onMove: () => void): Recorded {
+  const asked = useQuery({
+    ...asking('GET /sensors/:id/transitions', { params: { id }, query: { limit: MOVES_MAX } }),
+    refetchInterval: STORED_AGAIN_MS,
+  });
   const [live, setLive] = useState<readonly Move[]>([]);
   useTopic({ topic: 'sensor', id }, (patch) => {
     const told = patch['moves'] as readonly Move[];
     if (told.length > 0) setLive((now) => [...told, ...now].slice(0, MOVES_MAX));
     onMove();
   });
-  const rows = stored.data?.items;
-  return useMemo(() => together(rows ?? [], live).slice(0, MOVES_MAX), [rows, live]);
+  const rows = asked.data?.items;
+  return useMemo(() => {
+    const stored = rows ?? [];
+    const own = stored.filter(({ kind }) => kind === 'sensor');
+    return { moves: together(own, live).slice(0, MOVES_MAX), stored };
+  }, [rows, live]);
 }
 
 function Shown({

@@ -23,7 +23,11 @@ import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
 import type { SensorContainment } from '../../operator-plane/containment/containment.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
 import type { SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
-import type { SensorActor as ActorShape, Move } from '../../operator-plane/fleet/sensor-history.ts';
+import type {
+  SensorActor as ActorShape,
+  NodeMachinesAnswer,
+  StoredMove,
+} from '../../operator-plane/fleet/sensor-history.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import type { ListQuery } from '../../operator-plane/fleet/sensors.ts';
 import type { licenseAnswer } from '../../operator-plane/license/license.ts';
@@ -63,7 +67,7 @@ export type ApiKey = ApiKeyView;
 export type Audit = AuditItem;
 export type EventItem = Of<typeof EventShape>;
 export type SensorActor = Of<typeof ActorShape>;
-export type SensorMove = Of<typeof Move>;
+export type SensorMove = Of<typeof StoredMove>;
 export type Actors = Of<typeof ActorsAnswer>;
 export type Machine = ReturnType<typeof machineView>;
 export type License = ReturnType<typeof licenseAnswer>;
@@ -119,6 +123,7 @@ export type Api = {
   'POST /sensors/:id/release': { body: { reason: string }; answer: SensorContainment };
   'POST /sensors/:id/reenroll': { body: Record<string, never>; answer: IssuedToken };
   'GET /sensors/:id/actor': { query: { readonly at?: string }; answer: SensorActor };
+  'GET /sensors/:id/machines': { answer: Of<typeof NodeMachinesAnswer> };
   'GET /sensors/:id/transitions': {
     query: Paged & Span & { readonly kind?: string };
     answer: Page<SensorMove>;

@@ -12,7 +12,8 @@ import { type EngineMessage, engineMessageOf, helloOf, lastToldOf } from './engi
 export type EngineParts = Pick<
   Parts,
   'config' | 'logger' | 'clock' | 'monotonicNow' | 'seed' | 'facts' | 'onCrash' | 'ports'
->;
+> &
+  Partial<Pick<Parts, 'machines'>>;
 type Hello = ReturnType<typeof helloOf>;
 /** What the machine of the engine has to hear. */
 export type EngineNews =

@@ -1,0 +1,30 @@
+// What a node reports of its own statecharts, in heartbeats and in `status` frames: the state that each has held for a
+// while, never one that it only passed through.
+import Type from 'typebox';
+import { NODE_MACHINES_MAX } from '../limits.ts';
+import { Timestamp } from './scalars.ts';
+
+const STATE_MAX_CHARS = 256;
+
+export const MachineReport = Type.Object({
+  machine: Type.String({ pattern: '^[a-z]{1,32}$' }),
+  /** Dotted paths of the innermost active states, a blank between two. */
+  value: Type.String({ pattern: '^[A-Za-z0-9_.# -]*$', maxLength: STATE_MAX_CHARS }),
+  since: Timestamp,
+  /** When the next of its timers is due. */
+  due: Type.Optional(Timestamp),
+});
+export const MachineReports = Type.Array(MachineReport, { maxItems: NODE_MACHINES_MAX });
+export type MachineReport = Type.Static<typeof MachineReport>;
+
+type Nodes = { readonly _nodes: readonly { readonly type: string; readonly path: string[] }[] };
+
+/** The active states of a snapshot as a report tells them. */
+export function stateText({ _nodes }: Nodes): string {
+  return _nodes
+    .filter(({ type }) => type === 'atomic' || type === 'final')
+    .map(({ path }) => path.join('.'))
+    .sort()
+    .join(' ')
+    .slice(0, STATE_MAX_CHARS);
+}
