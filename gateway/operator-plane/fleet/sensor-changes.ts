@@ -2,7 +2,7 @@
 // on. Who acts only on owned sensors changes those. decision: D43; invariant: I18
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { tagsOf } from '../../../machines/console/fleet/labels.rules.ts';
+import { changeOf, type SetChange, tagsOf } from '../../../machines/console/fleet/labels.rules.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import {
   GROUPS_PER_SENSOR_MAX,
@@ -11,10 +11,11 @@ import {
   USER_SENSORS_MAX,
 } from '../../../machines/limits.ts';
 import { Text, Uuid } from '../../../machines/wire/scalars.ts';
-import type { SensorPatch } from '../../../storage/ports/fleet/teams.ts';
+import type { SensorLabels, SensorPatch } from '../../../storage/ports/fleet/teams.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
+import { actOnEach, BulkAnswer, SensorIds } from './bulk.ts';
 import type { FleetRouteDeps } from './fleet-deps.ts';
 import { refuseUnknown } from './labels.ts';
 import { SensorDetail } from './sensor-view.ts';
@@ -32,6 +33,17 @@ export const SensorChange = Strict({
     Type.Array(Uuid, { maxItems: GROUPS_PER_SENSOR_MAX, description: 'replaces all' }),
   ),
   declared_role: Type.Optional(Nullable(Text(ROLE_MAX_CHARS))),
+});
+const TagList = Type.Array(Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS }), {
+  maxItems: TAGS_PER_SENSOR_MAX,
+});
+const GroupList = Type.Array(Uuid, { maxItems: GROUPS_PER_SENSOR_MAX });
+export const BulkChange = Strict({
+  sensor_ids: SensorIds,
+  add_tags: Type.Optional(TagList),
+  remove_tags: Type.Optional(TagList),
+  add_group_ids: Type.Optional(GroupList),
+  remove_group_ids: Type.Optional(GroupList),
 });
 const OwnList = Strict({ sensor_ids: Type.Array(Uuid, { maxItems: USER_SENSORS_MAX }) });
 const UserPath = Strict({ id: Uuid });
@@ -68,6 +80,33 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
         }
         const row = answer === 'ok' ? await deps.registry.getSensor(sensorId) : null;
         return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
+      },
+    });
+
+    app.post('/sensors/bulk-change', {
+      config: { guard: { scope: 'sensors:write' } },
+      schema: {
+        operationId: 'changeSensors',
+        summary: 'Add and remove tags and groups of many sensors, with a result for each',
+        tags: ['sensors'],
+        body: BulkChange,
+        response: { 200: BulkAnswer, ...refusals(401, 403, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const { sensor_ids: sensorIds, add_tags: addTags = [] } = request.body;
+        const judged = patchOf({ tags: addTags });
+        if ('code' in judged) return sendRefusal(reply, judged);
+        const operator = operatorOf(request);
+        const doing = { actor: operator.actor, from: request.ip, nowMs: deps.now() };
+        return actOnEach(teams, operator, sensorIds, async (sensorId) => {
+          const [labels] = await teams.labelsOf([sensorId]);
+          const patch = labels === undefined ? {} : bulkPatchOf(labels, request.body);
+          if ('code' in patch) return patch;
+          const answer = await teams.changeSensor({ ...doing, sensorId, patch });
+          if (answer === 'ok') return null;
+          if (answer === 'not_found') return NO_SENSOR;
+          return answer === 'too_many' ? FULL : refuseUnknown(answer);
+        });
       },
     });
 
@@ -111,6 +150,27 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
       },
     });
   };
+}
+
+type BulkChange = Type.Static<typeof BulkChange>;
+
+function bulkPatchOf(labels: SensorLabels, asked: BulkChange): SensorPatch | Refusal {
+  const { add_tags: addTags = [], remove_tags: removeTags = [] } = asked;
+  const { add_group_ids: addGroups = [], remove_group_ids: removeGroups = [] } = asked;
+  const tags = changeOf(labels.tags, { add: addTags, remove: removeTags });
+  const groups = changeOf(labels.groupIds, { add: addGroups, remove: removeGroups });
+  return patchOf({
+    ...(isChange(tags) ? { tags: applied(labels.tags, tags) } : {}),
+    ...(isChange(groups) ? { group_ids: applied(labels.groupIds, groups) } : {}),
+  });
+}
+
+function isChange({ added, removed }: SetChange): boolean {
+  return added.length + removed.length > 0;
+}
+
+function applied(before: readonly string[], { added, removed }: SetChange): string[] {
+  return [...before.filter((one) => !removed.includes(one)), ...added];
 }
 
 function patchOf({

@@ -1,6 +1,7 @@
 // What an operator may do with a sensor's trust: end it for good, or give its node a new certificate.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
+import { actOnEach, BulkAnswer, SensorIds } from '../fleet/bulk.ts';
 import { SensorDetail } from '../fleet/sensor-view.ts';
 import { labelledDetail, NO_SENSOR } from '../fleet/sensors.ts';
 import { operatorOf } from '../plumbing/guard.ts';
@@ -8,6 +9,9 @@ import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
 import { IssuedToken, issuedView } from './enrollment-tokens.ts';
 import type { TrustRouteDeps } from './trust-deps.ts';
+
+const REASON = Type.String({ minLength: 1, maxLength: 512 });
+export const BulkRevoke = Strict({ sensor_ids: SensorIds, reason: REASON });
 
 export function sensorTrustRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -18,7 +22,7 @@ export function sensorTrustRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypeb
         summary: 'Revoke a sensor; final, and effective at once',
         tags: ['sensors'],
         params: SensorPath,
-        body: Strict({ reason: Type.String({ minLength: 1, maxLength: 512 }) }),
+        body: Strict({ reason: REASON }),
         response: { 200: SensorDetail, ...refusals(401, 403, 404, 422, 429, 503) },
       },
       handler: async (request, reply) => {
@@ -29,6 +33,25 @@ export function sensorTrustRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypeb
           from: request.ip,
         });
         return row === null ? sendRefusal(reply, NO_SENSOR) : labelledDetail(deps, row);
+      },
+    });
+
+    app.post('/sensors/bulk-revoke', {
+      config: { guard: { scope: 'sensors:write' } },
+      schema: {
+        operationId: 'revokeSensors',
+        summary: 'Revoke many sensors, with a result for each; final, and effective at once',
+        tags: ['sensors'],
+        body: BulkRevoke,
+        response: { 200: BulkAnswer, ...refusals(401, 403, 422, 429, 503) },
+      },
+      handler: async (request) => {
+        const { sensor_ids: sensorIds, reason } = request.body;
+        const operator = operatorOf(request);
+        const doing = { reason, actor: operator.actor, from: request.ip };
+        return actOnEach(deps.teams, operator, sensorIds, async (sensorId) =>
+          (await deps.revokeSensor({ ...doing, sensorId })) === null ? NO_SENSOR : null,
+        );
       },
     });
 

@@ -14,6 +14,6 @@ export type TrustRouteDeps = {
   readonly registry: Pick<SensorRegistry, 'listTokens' | 'revokeToken'>;
   readonly tokens: Pick<TokenService, 'create' | 'createForSensor'>;
   readonly revokeSensor: RevokeSensor;
-  readonly teams: Pick<TeamStore, 'labelsOf'>;
+  readonly teams: Pick<TeamStore, 'labelsOf' | 'owns'>;
   readonly fleet: FleetView;
 };

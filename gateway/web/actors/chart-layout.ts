@@ -30,10 +30,12 @@ const OPTIONS: Readonly<Record<string, string>> = {
   'elk.spacing.edgeLabel': '4',
   'elk.layered.spacing.nodeNodeBetweenLayers': '26',
   'elk.layered.spacing.edgeNodeBetweenLayers': '10',
-  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.randomSeed': '1',
   'elk.padding': `[top=${TITLE_PX + 8},left=16,bottom=16,right=16]`,
 };
+
+// The order of the machine's own text; the library cannot keep it where states lie within states.
+const ORDERED = { ...OPTIONS, 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES' };
 
 export type Point = { readonly x: number; readonly y: number };
 export type Box = Point & { readonly width: number; readonly height: number };
@@ -66,7 +68,7 @@ export async function layOut(tree: StateTree, shelfPx: number): Promise<Chart> {
 function graphOf(frame: Frame): ElkNode {
   return {
     id: frame.id === '' ? '#root' : frame.id,
-    layoutOptions: OPTIONS,
+    layoutOptions: frame.states.some(({ is }) => is === 'group') ? OPTIONS : ORDERED,
     children: frame.states.map(nodeOf),
     edges: frame.ways.map((way) => ({
       id: way.id,

@@ -13,3 +13,5 @@ export const TEAM_SENSORS_MAX = 10_000;
 export const GROUP_SENSORS_MAX = 20_000;
 export const USER_SENSORS_MAX = 10_000;
 export const MEMBERSHIP_CHANGES_MAX = 1_000;
+/** Sensors of one bulk act. */
+export const BULK_SENSORS_MAX = 500;
