@@ -11,12 +11,9 @@ import {
   transition,
 } from 'xstate';
 
-
 import { activeNodesOf } from '../../actors/runtime/state-value.ts';
 
-
 import { effectsOf, whyNotJson } from './law-values.ts';
-
 
 const TIMER_MAX_MS = 100 * 365 * 24 * 3_600_000;
 /** What a timer counts to that waits for nothing. */
