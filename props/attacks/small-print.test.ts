@@ -26,10 +26,14 @@ describe('attack 33: the headers of every answer', () => {
       await get('/api/v2/audit/export', { authorization: `Bearer ${secret}` }),
       await console.ask(null, '/sensors/heartbeat', '{'),
     ];
-    for (const { headers } of answers) {
+    const told = await get('/api/v2/sensors', { authorization: `Bearer ${secret}` });
+    expect([told.status, told.headers['cache-control']]).toEqual([200, 'no-store']);
+    for (const { headers } of [told, ...answers]) {
       expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
       expect(String(headers['content-security-policy'])).toMatch(/default-src 'none'/);
       expect(String(headers['content-security-policy'])).toMatch(/frame-ancestors 'none'/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('no-referrer');
       expect([headers['server'], headers['uwebsockets'], headers['x-powered-by']]).toEqual([
         ...[undefined, undefined, undefined],
       ]);
