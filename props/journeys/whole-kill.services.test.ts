@@ -12,9 +12,9 @@ import { api } from './api.ts';
 import { missingForEbpf, statusFile } from './ebpf.ts';
 import {
   createToken,
-  isHealthy,
   isSkipped,
   kill,
+  type ListedSensor,
   onlySensor,
   startConsole,
   startSensor,
@@ -67,8 +67,8 @@ it.skipIf(skip).each([
   writeFileSync(join(at.sensorDir, 'sensor.yaml'), stringify({ engine: 'ebpf' }), { mode: 0o600 });
   let consoleProgram = await startConsole(at);
   let sensor = startSensor(at, { token: await createToken(at) });
-  const { sensor_id } = await onlySensor(at, isHealthy);
-  await eventually('its engine runs', () => engineOf(at, sensor));
+  const { sensor_id } = await onlySensor(at, hasStream, SETTLED_WITHIN_MS);
+  await eventually('its engine runs', () => engineOf(at, sensor), SETTLED_WITHIN_MS);
   const made = startMarks(at, mark, MARK_PAUSE_MS);
   marks = made;
   const draw = drawsOf(isExact ? seed : seed + 1);
@@ -89,7 +89,7 @@ it.skipIf(skip).each([
     kills.set(victim, (kills.get(victim) ?? 0) + 1);
   }
   await eventually('everything runs again', () => engineOf(at, sensor), SETTLED_WITHIN_MS);
-  await onlySensor(at, ({ states }) => states?.stream === 'open', SETTLED_WITHIN_MS);
+  await onlySensor(at, hasStream, SETTLED_WITHIN_MS);
   const lastMade = made.made();
   await eventually('more marks', () => (made.made() > lastMade + 20 ? true : null));
   await made.stop();
@@ -123,6 +123,11 @@ it.skipIf(skip).each([
   expect(await stop(sensor)).toBe(0);
   expect(await stop(consoleProgram)).toBe(0);
 });
+
+/** Connected. What was killed lately is not healthy for a quarter of an hour. */
+function hasStream({ states }: ListedSensor): boolean {
+  return states?.stream === 'open';
+}
 
 /** Starts the Console as its supervisor would: again, when a database died under its start. */
 async function startAgain(at: Home): Promise<Program> {
