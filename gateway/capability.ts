@@ -39,6 +39,8 @@ export type Contribution = {
   readonly machines?: readonly AnyStateMachine[];
   readonly directories?: readonly DirectoryView[];
   readonly probes?: readonly Probe[];
+  /** What operators are told beside whatever they ask, in plain ASCII; asked at every answer. */
+  readonly notices?: () => readonly string[];
   readonly measure?: (registry: Registry) => void;
   /** The intervals in force, where operators may change them. */
   readonly intervals?: Intervals;

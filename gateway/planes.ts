@@ -33,6 +33,7 @@ export async function buildPlanes(context: ConsoleContext): Promise<Planes> {
     guard: context.guard(),
     audit: relational.audit,
     metrics: context.use(system).metrics,
+    notices: () => all.flatMap(({ notices }) => notices?.() ?? []),
     routes: all.flatMap(({ operatorRoutes }) => operatorRoutes?.() ?? []),
     pages: all.flatMap(({ pages }) => pages?.() ?? []),
   });

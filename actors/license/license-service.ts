@@ -82,6 +82,8 @@ export type LicenseServiceDeps = {
 type Service = LicenseServiceDeps & {
   readonly actor: LicenseActor;
   row: LicenseRow;
+  /** The warning that the log has, so that it has each once a day. */
+  toldBanner: string | null;
   /** Whose key the license in force verified with. */
   source: LicenseAnchor['source'];
 };
@@ -97,9 +99,11 @@ export async function openLicenseService(deps: LicenseServiceDeps): Promise<Lice
     ...deps,
     actor,
     row,
+    toldBanner: null,
     source: stored?.source ?? deps.anchors[0].source,
   };
   tellBehind(service);
+  tellEnd(service);
   const stopWatch = watchJumps(service);
   let isSaid = false;
   return {
@@ -189,6 +193,7 @@ function lookLoop(service: Service): UpkeepLoop {
     everyMs: LICENSE_LOOK_INTERVAL_MS,
     async run() {
       await look(service);
+      tellEnd(service);
       return undefined;
     },
   };
@@ -263,6 +268,27 @@ function tellBehind(service: Service): void {
     'the clock was set back: the license counts by the largest time seen',
   );
 }
+
+/** A license that is near its end, or past it, is in the log at the start and once a day. */
+function tellEnd(service: Service): void {
+  const { banners, license } = viewOf(service);
+  const found = banners.find(({ reason }) => ENDING.has(reason));
+  const told = found === undefined ? null : `${found.reason} ${found.daysLeft}`;
+  if (told === service.toldBanner) return;
+  service.toldBanner = told;
+  if (found === undefined || license === null) return;
+  const fields = {
+    phase: found.reason,
+    daysLeft: found.daysLeft,
+    validUntil: new Date(license.validUntilMs).toISOString(),
+    graceUntil: new Date(license.graceUntilMs).toISOString(),
+  };
+  service.logger.warn(fields, 'the license is near its end, or past it');
+}
+
+const ENDING: ReadonlySet<LicenseBanner['reason']> = new Set([
+  ...(['ending_soon', 'grace', 'expired'] as const),
+]);
 
 function notLooked(service: Service, error: unknown): void {
   service.logger.warn({ error: String(error) }, 'the time could not be noted beside the license');

@@ -5,11 +5,11 @@ import {
   clientOf,
   type SharedOptions,
   tableOptions,
+  talkOnce,
   withOutput,
 } from '../plumbing/command-run.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { printRecord, type View } from '../plumbing/output.ts';
-import { plain } from '../plumbing/terminal.ts';
 import { readInput } from './input.ts';
 
 type License = {
@@ -65,9 +65,9 @@ function bundleOf(text: string, file: string): unknown {
   }
 }
 
-function show({ terminal }: CommandIo, answer: License, options: SharedOptions): void {
-  for (const { level, text } of answer.banners) terminal.talk(`${level}: ${plain(text)}`);
-  printRecord(terminal, answer, viewOf(answer), tableOptions(options));
+function show(io: CommandIo, answer: License, options: SharedOptions): void {
+  for (const { level, text } of answer.banners) talkOnce(io, text, `${level}: ${text}`);
+  printRecord(io.terminal, answer, viewOf(answer), tableOptions(options));
 }
 
 function viewOf({ timeline }: License): View<License> {

@@ -18,10 +18,16 @@ export type Client = {
 
 const PAGE_MAX = 500;
 
-/** Makes a client; `timeoutMs` bounds each request. */
-export function createClient(connection: Connection, timeoutMs: number): Client {
+/** Makes a client; `timeoutMs` bounds each request. `warn` is told what the Console warns of, in its words. */
+export function createClient(
+  connection: Connection,
+  timeoutMs: number,
+  warn: (text: string) => void = () => undefined,
+): Client {
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const { status, text } = await exchange(connection, { method, path, body, timeoutMs });
+    const answer = await exchange(connection, { method, path, body, timeoutMs });
+    const { status, text } = answer;
+    for (const warning of answer.warnings) warn(warning);
     const value = parseAnswer(text);
     if (status < 400) return value as T;
     throw refusedBy(status, value);
@@ -57,6 +63,8 @@ export type HttpAnswer = {
   readonly dateMs: number | null;
   /** What the Console wants a browser to keep. */
   readonly setCookies: readonly string[];
+  /** What it warns of beside its answer. */
+  readonly warnings: readonly string[];
 };
 
 /** One HTTPS exchange; rejects with CommandFailure only. */
@@ -102,6 +110,7 @@ export function exchange(
             text: Buffer.concat(chunks).toString(),
             dateMs: Date.parse(incoming.headers.date ?? '') || null,
             setCookies: incoming.headers['set-cookie'] ?? [],
+            warnings: warningsIn(incoming.headers['warning'] ?? ''),
           }),
         );
       },
@@ -109,6 +118,14 @@ export function exchange(
     outgoing.on('error', (error) => reject(unreachable(connection, error)));
     outgoing.end(payload ?? undefined);
   });
+}
+
+function warningsIn(header: string | readonly string[]): readonly string[] {
+  const found = [header]
+    .flat()
+    .join(', ')
+    .matchAll(/299 \S+ "([^"]*)"/g);
+  return [...found].map(([, text = '']) => text);
 }
 
 function unreachable({ url }: Connection, error: Error): CommandFailure {

@@ -5,7 +5,7 @@ import { type Client, createClient } from './client.ts';
 import { type Env, resolveConnection } from './context-file.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { FORMATS, type Format, formatOf } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import { plain, type Terminal } from './terminal.ts';
 
 export type CommandIo = {
   readonly env: Env;
@@ -48,7 +48,19 @@ export function withTimeout(command: Command): Command {
 
 /** A client for the current context. */
 export function clientOf(io: CommandIo, options: Pick<SharedOptions, 'timeout'>): Client {
-  return createClient(resolveConnection(io.env), timeoutOf(options));
+  const warn = (text: string) => talkOnce(io, text, `warning: ${text}`);
+  return createClient(resolveConnection(io.env), timeoutOf(options), warn);
+}
+
+const told = new WeakMap<CommandIo, Set<string>>();
+
+/** Says a line, unless this command has said the same before, maybe in other words. */
+export function talkOnce(io: CommandIo, about: string, line: string): void {
+  const before = told.get(io) ?? new Set<string>();
+  told.set(io, before);
+  if (before.has(about)) return;
+  before.add(about);
+  io.terminal.talk(plain(line));
 }
 
 /** How long one request may take. */

@@ -118,10 +118,24 @@ async function answers(
   }
   const key = await ask('/api/v2/sensors?limit=1');
   const said = key.status === 200 ? 'accepted' : `refused (HTTP ${key.status})`;
+  const license = await ask('/api/v2/license');
+  if (license.status === 200) found.push(['license', licenseFinding(JSON.parse(license.text))]);
   found.push(['api key', { ok: key.status === 200, said, fix: 'set SERVICE_TOKEN' }]);
   return found;
 }
 
+function licenseFinding({ phase, license, banners }: LicenseAnswer): Finding {
+  const until = license === null ? phase : `${phase}, until ${license.valid_until}`;
+  const said = [until, ...banners.map(({ text }) => text)].join('. ');
+  const isOver = banners.some(({ level }) => level === 'critical');
+  return { ok: !isOver, said, fix: 'service-console license import FILE' };
+}
+
+type LicenseAnswer = {
+  readonly phase: string;
+  readonly license: { readonly valid_until: string } | null;
+  readonly banners: readonly { readonly level: string; readonly text: string }[];
+};
 type Readiness = {
   readonly because?: string | null;
   readonly dependencies?: readonly { name: string; ok: boolean; ms: number }[];

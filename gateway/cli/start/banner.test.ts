@@ -10,6 +10,7 @@ const facts = {
   ...{ version: '0.1.0', url: 'https://localhost:1', bind: '127.0.0.1', port: 1 },
   ...{ caFingerprint: 'AA', contextFile: '/c', dataDir: '/d', sensor: null, program: 'p' },
   enroll: { line: 'sh -c x', isForOthers: true },
+  notices: [],
 };
 const banner = (admin: Parameters<typeof bannerOf>[0]['admin']) =>
   bannerOf({ ...facts, admin }, pc.createColors(false));
@@ -48,6 +49,9 @@ describe('the first admin', () => {
 describe('the banner', () => {
   const long = {
     ...facts,
+    notices: [
+      'The license ends at 2026-03-11T12:00:00.000Z; its grace period lasts until 2026-04-10T12:00:00.000Z.',
+    ],
     caFingerprint: 'AB:'.repeat(31).concat('CD'),
     contextFile: '/home/somebody/with/a/rather/long/path/.config/service/config.yaml',
     enroll: {

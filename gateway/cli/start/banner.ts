@@ -18,6 +18,8 @@ export type BannerFacts = {
   readonly admin: { readonly email: string; readonly password: string | null } | null;
   /** What enrols a node, and whether another one reaches the address in it. */
   readonly enroll: { readonly line: string; readonly isForOthers: boolean };
+  /** What nobody should have to look for. */
+  readonly notices: readonly string[];
   /** How this program is called from any folder. */
   readonly program: string;
 };
@@ -45,6 +47,7 @@ export function bannerOf(facts: BannerFacts, pc: Terminal['colors']): string {
     row('Data', facts.dataDir),
     row('Evaluation', 'no second factor is asked here; `serve` asks for one'),
     row('Sensor', facts.sensor === null ? 'none (--no-sensor)' : facts.sensor.stateDir),
+    ...facts.notices.flatMap((text) => ['', ...noticeRows(text)]).map((line) => pc.yellow(line)),
     '',
     `  ${pc.bold('In a second terminal')}`,
     `    ${facts.program} sensors list`,
@@ -83,4 +86,16 @@ function adminRows(
     row('Password', `${password} (shown this once)`),
     row('', 'to be changed at the first login'),
   ];
+}
+
+/** A sentence over as many lines as it needs. */
+function noticeRows(text: string): readonly string[] {
+  const rows: string[] = [];
+  for (const word of `! ${text}`.split(' ')) {
+    const last = rows.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= COLUMNS) {
+      rows[rows.length - 1] = `${last} ${word}`;
+    } else rows.push(`  ${word}`);
+  }
+  return rows;
 }

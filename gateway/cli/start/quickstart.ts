@@ -195,6 +195,7 @@ function tellReady(deps: {
         sensor,
         admin,
         enroll: { line: installed.line(), isForOthers: installed.url().isForOthers },
+        notices: running.context.contributions().flatMap((one) => one.notices?.() ?? []),
         program: programPath(),
       },
       processTerminal(env).colors,

@@ -5,17 +5,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { LicenseService, LicenseView } from '../../../actors/license/license-service.ts';
 import type { SettingsService } from '../../../actors/settings/settings-service.ts';
-import {
-  LICENSE_PHASES,
-  type LicenseBanner,
-  type LicenseFacts,
-} from '../../../machines/trust/license.rules.ts';
+import { LICENSE_PHASES, type LicenseFacts } from '../../../machines/trust/license.rules.ts';
 import { LicenseEnvelope } from '../../../machines/wire/license.ts';
 import type { FleetView } from '../plumbing/deps.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
+import { bannerText } from './license-texts.ts';
 
 const License = Type.Object({
   license_id: Type.String(),
@@ -80,7 +77,7 @@ export function licenseAnswer(
     banners: view.banners.map((banner) => ({
       level: banner.level,
       reason: banner.reason,
-      text: textOf(banner, view),
+      text: bannerText(banner, view),
       days_left: banner.daysLeft,
     })),
     enrollment: { nodes_allowed: view.nodesAllowed, protected_nodes: more.protectedNodes },
@@ -155,24 +152,4 @@ function shownLicense(
     imported_at: timeTextOrNull(stored?.importedAtMs ?? null),
     imported_by: stored?.importedBy ?? null,
   };
-}
-
-function textOf(banner: LicenseBanner, view: LicenseView): string {
-  const nodes = view.license?.maxProtectedNodes ?? 0;
-  switch (banner.reason) {
-    case 'absent':
-      return view.isStoredRefused
-        ? 'The license that was imported is not signed by the key this Console trusts and counts as none; enrollment has no limit.'
-        : 'No license was imported; enrollment has no limit.';
-    case 'pending':
-      return 'The license is not valid yet; enrollment has no limit.';
-    case 'ending_soon':
-      return `The license ends at ${timeText(view.license?.validUntilMs ?? 0)}; its grace period lasts until ${timeText(view.license?.graceUntilMs ?? 0)}.`;
-    case 'grace':
-      return `The license has expired; when its grace period ends, nodes above ${nodes} are not enrolled.`;
-    case 'expired':
-      return `The license and its grace period have ended: no new node above ${nodes} is enrolled. Enrolled sensors are not affected.`;
-    case 'clock_behind':
-      return 'The clock was set back; the license counts by the largest time seen.';
-  }
 }

@@ -72,13 +72,24 @@ function readJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function answerHeaders(app: FastifyInstance, deps: Pick<OperatorPlaneDeps, 'metrics'>): void {
+/** As RFC 9111 lays a warning out: 299 is one that stays until something is done. */
+function warningOf(text: string): string {
+  return `299 service-console "${text.replaceAll(/[^ !#-[\]-~]/g, '')}"`;
+}
+
+function answerHeaders(
+  app: FastifyInstance,
+  deps: Pick<OperatorPlaneDeps, 'metrics' | 'notices'>,
+): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', String(request.id));
     // The listener sets these on what it sends itself; a streamed answer carries them from here.
     for (const [name, value] of SECURITY_HEADERS) {
       if (reply.getHeader(name) === undefined) reply.header(name, value);
     }
+    // Only who was let in is told how this Console stands.
+    const notices = request.operator === null ? [] : deps.notices();
+    if (notices.length > 0) reply.header('warning', notices.map(warningOf).join(', '));
     if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
   });
   app.addHook('onResponse', async (request, reply) => {

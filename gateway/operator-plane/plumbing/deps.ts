@@ -48,6 +48,8 @@ export type OperatorPlaneDeps = {
   /** Takes refusals. */
   readonly audit: Pick<AuditLog, 'append'>;
   readonly metrics: Metrics;
+  /** What operators are told beside every answer. */
+  readonly notices: () => readonly string[];
   /** Below the API's prefix. */
   readonly routes: readonly FastifyPluginAsyncTypebox[];
   /** Beside it. */

@@ -1,6 +1,8 @@
 export const SHELL_TEXTS = {
   product: 'Fleet runtime security',
   navigation: 'Pages',
+  license: 'License',
+  toLicense: 'See the license',
   skip: 'Skip to the content',
   openMenu: 'Open the menu',
   account: 'Account',
