@@ -60,10 +60,20 @@ export function resourceRow(sensorId: string, beat: HeartbeatRequest, nowMs: num
     atMs: nowMs,
     cpuPercent: resources.cpu_percent,
     memoryBytes: resources.memory_bytes,
+    node: nodeOf(resources.node),
     load1m: resources.load_1m ?? null,
     uptimeSeconds: resources.uptime_seconds ?? null,
     diskFreeBytes: resources.disk_free_bytes ?? null,
     pipeline: pipelineOf(pipeline),
+  };
+}
+
+function nodeOf(node: HeartbeatRequest['resources']['node']): ResourceRow['node'] {
+  if (node === undefined) return null;
+  return {
+    cpuPercent: node.cpu_percent,
+    memoryTotalBytes: node.memory_total_bytes,
+    memoryAvailableBytes: node.memory_available_bytes,
   };
 }
 

@@ -7,6 +7,7 @@ import type { IdentityCache } from '../../actors/trust/identity-cache.ts';
 import type { Authenticate } from '../../actors/trust/renewal.ts';
 import type { SensorActors } from '../../actors/trust/sensor-actors.ts';
 import type { Intervals } from '../../machines/limits.ts';
+import type { Flavor } from '../../machines/wire/scalars.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { FactWriter } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { RateBudget } from '../access/rate-budget.ts';
@@ -36,6 +37,8 @@ export type StreamDeps = AdmissionDeps & {
 export type HeartbeatDeps = AdmissionDeps & {
   readonly sensors: SensorActors;
   readonly facts: Pick<FactWriter, 'write'>;
+  /** What this Console watches; a Sensor of another flavor is shown as one. */
+  readonly platform: Flavor;
   readonly ingest: Ingest;
   /** What other capabilities take of it and answer. */
   readonly parts: () => readonly HeartbeatPart[];

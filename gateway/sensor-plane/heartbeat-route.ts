@@ -19,6 +19,7 @@ import { respondJson } from '../listener/respond.ts';
 import { type Admitted, admitWithBody, answerRefusal } from './admission.ts';
 import type { HeartbeatDeps } from './deps.ts';
 import type { HeartbeatExtras } from './heartbeat-part.ts';
+import { sensorSettingsOf } from './sensor-settings.ts';
 
 const parse = parserOf(HeartbeatRequest);
 const BODY = { maxBytes: HEARTBEAT_BODY_MAX_BYTES } as const;
@@ -114,6 +115,9 @@ function factsOf(
     receivedAtMs,
     bootId: beat.boot_id,
     sensorVersion: beat.sensor.version,
+    flavor: beat.sensor.flavor,
+    flavorMismatch: beat.sensor.flavor !== deps.platform,
+    declaredRole: beat.sensor.declared_role ?? null,
     system: {
       os_name: system.os_name,
       os_version: system.os_version,
@@ -143,6 +147,7 @@ function factsOf(
         load_1m: resources.load_1m,
         uptime_seconds: resources.uptime_seconds,
         disk_free_bytes: resources.disk_free_bytes,
+        node: nodeOf(resources.node),
       },
       pipeline: pipelineOf(beat.pipeline),
       ...(beat.loss === undefined ? {} : { loss: settledOf(beat.loss.total) }),
@@ -194,7 +199,7 @@ function answerTo(
       expires_at: new Date(identity.notAfterMs).toISOString(),
     },
     is_contained: view.containment.isContained,
-    settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
+    settings: sensorSettingsOf(deps.intervals),
     ...(hadFacts ? {} : { report_full_state: true }),
     ...extrasOf(deps, identity.sensorId),
     ...(outcome !== null && !outcome.ok && outcome.busy

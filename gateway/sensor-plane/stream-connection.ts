@@ -4,6 +4,7 @@ import { STREAM_MISSED_PONGS_MAX } from '../../machines/limits.ts';
 import type { DownstreamFrame, EventsFrame, HelloFrame } from '../../machines/wire/stream.ts';
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { StreamDeps } from './deps.ts';
+import { sensorSettingsOf } from './sensor-settings.ts';
 import { parseFrame } from './stream-frames.ts';
 import {
   CLOSE_NORMAL,
@@ -79,7 +80,7 @@ export function openStreamConnection(
         type: 'welcome',
         acknowledged: deps.ingest.ledgers.highest(name),
         server_time: timeText(),
-        settings: { heartbeat_interval_seconds: deps.intervals.HEARTBEAT_INTERVAL_MS / 1_000 },
+        settings: sensorSettingsOf(deps.intervals),
       });
       armPing();
     },

@@ -131,6 +131,13 @@ export const PipelineReport = Type.Object({
   engine_lost: Count,
 });
 
+const NodeResources = Type.Object({
+  /** Of all processors together, since the last look. */
+  cpu_percent: Type.Number({ minimum: 0, maximum: 100 }),
+  memory_total_bytes: Count,
+  memory_available_bytes: Count,
+});
+
 export const HeartbeatRequest = Type.Object({
   stream_id: StreamId,
   sequence: Sequence,
@@ -158,6 +165,8 @@ export const HeartbeatRequest = Type.Object({
     load_1m: Type.Optional(Type.Number({ minimum: 0 })),
     uptime_seconds: Type.Optional(Type.Number({ minimum: 0 })),
     disk_free_bytes: Type.Optional(Count),
+    /** The whole node; processor and memory above are the Sensor's own. */
+    node: Type.Optional(NodeResources),
   }),
   system: SystemFacts,
   pipeline: PipelineReport,
@@ -167,6 +176,13 @@ export const HeartbeatRequest = Type.Object({
   containment: Type.Optional(ContainmentReport),
   telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   machines: Type.Optional(MachineReports),
+});
+
+/** What the Console decides and Sensors act by; an older Console tells less. */
+export const SensorSettings = Type.Object({
+  heartbeat_interval_seconds: Type.Number(),
+  /** How long before its end a certificate is due for renewal. */
+  renewal_threshold_seconds: Type.Optional(Type.Number({ minimum: 0 })),
 });
 
 export const HeartbeatResponse = Type.Object({
@@ -179,7 +195,7 @@ export const HeartbeatResponse = Type.Object({
     expires_at: Timestamp,
   }),
   is_contained: Type.Boolean(),
-  settings: Type.Object({ heartbeat_interval_seconds: Type.Number() }),
+  settings: SensorSettings,
   report_full_state: Type.Optional(Type.Boolean()),
   retry_after_ms: Type.Optional(Count),
   /** The newest loss report of this Sensor whose hours are stored. */
@@ -198,6 +214,7 @@ export const EventsRequest = Type.Object({
 export const EventsResponse = Type.Object({ acknowledged_sequence: Sequence });
 
 export type HeartbeatRequest = Type.Static<typeof HeartbeatRequest>;
+export type SensorSettings = Type.Static<typeof SensorSettings>;
 export type HeartbeatResponse = Type.Static<typeof HeartbeatResponse>;
 export type SectionHashes = Type.Static<typeof SectionHashes>;
 export type EventsRequest = Type.Static<typeof EventsRequest>;

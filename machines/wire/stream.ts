@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { CONTAINMENT_REASON_MAX_CHARS } from '../policy/limits.ts';
 import { RuntimeEvent } from './event.ts';
 import { MachineReports } from './machines.ts';
+import { SensorSettings } from './heartbeat.ts';
 import { Count, InstanceId, Sequence, StreamId, Text, Timestamp, Uuid } from './scalars.ts';
 
 export const HelloFrame = Type.Object({
@@ -36,7 +37,7 @@ export const WelcomeFrame = Type.Object({
   type: Type.Literal('welcome'),
   acknowledged: Sequence,
   server_time: Timestamp,
-  settings: Type.Object({ heartbeat_interval_seconds: Type.Number() }),
+  settings: SensorSettings,
 });
 export const PingFrame = Type.Object({ type: Type.Literal('ping'), at: Timestamp });
 export const AckFrame = Type.Object({ type: Type.Literal('ack'), sequence: Sequence });

@@ -27,7 +27,7 @@ import {
   openRealRelational,
   openRealSink,
 } from './real-stores.ts';
-import { batch, enrollment, event, hex, NOW_MS } from './samples.ts';
+import { batch, enrollment, event, hex, NOW_MS, TOLD } from './samples.ts';
 
 const START_MS = 90_000;
 const STOP_MS = 10_000;
@@ -192,7 +192,7 @@ describe('PostgreSQL killed and frozen', () => {
     const { sensorId, system, bootId, sensorVersion } = input.sensor;
     const facts = { engine: 1, trust: 1, resources: 1, pipeline: 1, capabilities: [] };
     return (at: number) => ({
-      ...{ sensorId, system, bootId, sensorVersion, facts },
+      ...{ sensorId, system, bootId, sensorVersion, ...TOLD, facts },
       receivedAtMs: NOW_MS + at,
     });
   }

@@ -1,10 +1,15 @@
 // The promises of the fact writer. invariant: I10, I15
 import { describe, expect, it } from 'vitest';
 import type { FactWriter, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { TeamStore } from '../../storage/ports/fleet/teams.ts';
 import type { Harness } from './away.ts';
-import { enrollment, HOSTILE, hex, NOW_MS } from './samples.ts';
+import { enrollment, HOSTILE, hex, NOW_MS, TOLD } from './samples.ts';
 
-type Ports = { readonly facts: FactWriter; readonly sensors: SensorRegistry };
+type Ports = {
+  readonly facts: FactWriter;
+  readonly sensors: SensorRegistry;
+  readonly teams: Pick<TeamStore, 'changeSensor'>;
+};
 
 export function factWriterContract(harness: Harness<Ports>): void {
   const { port } = harness;
@@ -27,6 +32,7 @@ export function factWriterContract(harness: Harness<Ports>): void {
       receivedAtMs: NOW_MS + at,
       bootId: 'boot\0',
       sensorVersion: `v${at}`,
+      ...TOLD,
       system: { ...system, os_name: HOSTILE },
       facts: { engine: { at }, trust: HOSTILE, resources: null, pipeline: [], capabilities: [] },
     });
@@ -53,6 +59,42 @@ export function factWriterContract(harness: Harness<Ports>): void {
       expect((await port().sensors.getSensor(sensorId))?.sensorVersion).toBe('v5');
       expect(await port().facts.write(report(3))).toBe(true);
       expect((await port().sensors.getSensor(sensorId))?.sensorVersion).toBe('v5');
+    });
+
+    it('should follow the flavor that a node tells, and whether it is the one watched here', async () => {
+      const report = await enrolled();
+      const { sensorId } = report(0);
+      const seen = async () => {
+        const row = await port().sensors.getSensor(sensorId);
+        return [row?.flavor, row?.flavorMismatch];
+      };
+      await port().facts.write({ ...report(1), flavor: 'telecom', flavorMismatch: true });
+      expect(await seen()).toEqual(['telecom', true]);
+      await port().facts.write(report(2));
+      expect(await seen()).toEqual(['standard', false]);
+    });
+
+    it('should take over the role that a node changes, and leave the one that an operator gave until then', async () => {
+      const report = await enrolled();
+      const { sensorId } = report(0);
+      const told = async (at: number, declaredRole: string | null) => {
+        await port().facts.write({ ...report(at), declaredRole });
+        return (await port().sensors.getSensor(sensorId))?.declaredRole;
+      };
+      const given = (declaredRole: string | null) =>
+        port().teams.changeSensor({
+          ...{ sensorId, patch: { declaredRole }, actor: 'test', nowMs: NOW_MS },
+        });
+      expect(await told(1, null)).toBeNull();
+      expect(await told(2, 'amf')).toBe('amf');
+      expect(await given('upf')).toBe('ok');
+      expect(await told(3, 'amf')).toBe('upf');
+      expect(await told(4, 'smf\0')).toBe('smf\uFFFD');
+      expect(await told(5, 'smf\0')).toBe('smf\uFFFD');
+      await given('upf');
+      expect(await told(6, null)).toBeNull();
+      await given('upf');
+      expect(await told(7, null)).toBe('upf');
     });
 
     it('should be taken for many sensors at once, unknown ones and all', async () => {

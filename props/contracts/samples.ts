@@ -54,6 +54,9 @@ export function enrollment(more: Partial<EnrollInput> = {}): EnrollInput {
   };
 }
 
+/** What a heartbeat tells of how its node is meant. */
+export const TOLD = { flavor: 'standard', flavorMismatch: false, declaredRole: null } as const;
+
 export function event(more: Partial<RuntimeEvent> = {}): RuntimeEvent {
   return {
     event_id: hex(16),

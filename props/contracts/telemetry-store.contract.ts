@@ -180,9 +180,12 @@ export function telemetryStoreContract(harness: Harness<TelemetryStore>): void {
       const first: ResourceRow = {
         ...{ sensorId: randomUUID(), atMs: NOW_MS - 60_000, cpuPercent: 1.25, pipeline },
         ...{ memoryBytes: Number.MAX_SAFE_INTEGER, load1m: null, uptimeSeconds: null },
+        node: null,
         diskFreeBytes: null,
       };
-      const second = { ...first, atMs: NOW_MS, load1m: 0.5, uptimeSeconds: 7, diskFreeBytes: 9 };
+      const node = { cpuPercent: 12.5, memoryTotalBytes: 2 ** 40, memoryAvailableBytes: 2 ** 39 };
+      const more = { load1m: 0.5, uptimeSeconds: 7, diskFreeBytes: 9, node };
+      const second = { ...first, atMs: NOW_MS, ...more };
       await store().insert({ ...NO_ROWS, resources: [first, second] });
       const query = { sensorId: first.sensorId, ...ALL };
       expect(await store().resourcesOf({ ...query, limit: 9 })).toEqual([second, first]);

@@ -82,7 +82,8 @@ export function createTelemetryStore(client: ClickHouseClient): TelemetryStore {
     },
     async resourcesOf(query) {
       const rows = await ask<ResourceColumns>(
-        `SELECT sensor_id, toUnixTimestamp64Milli(at) AS at_ms, cpu_percent, memory_bytes, load_1m,
+        `SELECT sensor_id, toUnixTimestamp64Milli(at) AS at_ms, cpu_percent, memory_bytes,
+           node_cpu_percent, node_memory_total_bytes, node_memory_available_bytes, load_1m,
            uptime_seconds, disk_free_bytes, pipeline
          FROM resource_metrics FINAL
          WHERE sensor_id = {sensor_id: String} AND at >= fromUnixTimestamp64Milli({from_ms: Int64})
@@ -123,6 +124,9 @@ type ResourceColumns = {
   readonly at_ms: string;
   readonly cpu_percent: number;
   readonly memory_bytes: string;
+  readonly node_cpu_percent: number | null;
+  readonly node_memory_total_bytes: string | null;
+  readonly node_memory_available_bytes: string | null;
   readonly load_1m: number | null;
   readonly uptime_seconds: number | null;
   readonly disk_free_bytes: string | null;
@@ -135,6 +139,9 @@ function resourceColumns(row: ResourceRow) {
     at: row.atMs,
     cpu_percent: row.cpuPercent,
     memory_bytes: row.memoryBytes,
+    node_cpu_percent: row.node?.cpuPercent ?? null,
+    node_memory_total_bytes: row.node?.memoryTotalBytes ?? null,
+    node_memory_available_bytes: row.node?.memoryAvailableBytes ?? null,
     load_1m: row.load1m,
     uptime_seconds: row.uptimeSeconds,
     disk_free_bytes: row.diskFreeBytes,
@@ -149,6 +156,14 @@ function resourceOf(row: ResourceColumns): ResourceRow {
     atMs: Number(row.at_ms),
     cpuPercent: row.cpu_percent,
     memoryBytes: Number(row.memory_bytes),
+    node:
+      row.node_cpu_percent === null
+        ? null
+        : {
+            cpuPercent: row.node_cpu_percent,
+            memoryTotalBytes: Number(row.node_memory_total_bytes),
+            memoryAvailableBytes: Number(row.node_memory_available_bytes),
+          },
     load1m: row.load_1m,
     uptimeSeconds: row.uptime_seconds,
     diskFreeBytes: row.disk_free_bytes === null ? null : Number(row.disk_free_bytes),

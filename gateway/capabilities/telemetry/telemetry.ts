@@ -94,7 +94,8 @@ function postsOf(
     known ??= context.contributions().flatMap((one) => one.heartbeatParts ?? []);
     return known;
   };
-  const heartbeat = { ...admission, sensors, facts, ingest, parts };
+  const { platform } = context.config;
+  const heartbeat = { ...admission, sensors, facts, ingest, parts, platform };
   return [
     { path: SENSOR_PATHS.heartbeat, answer: (exchange) => handleHeartbeat(heartbeat, exchange) },
     {

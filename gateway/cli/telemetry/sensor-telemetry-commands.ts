@@ -1,4 +1,4 @@
-// `service-console sensors coverage|resources|flows|scores|baselines|connections|services|processes`: what sensors tell
+// `service-console sensors coverage|resources|flows|scores|baselines` and the sections of the inventory: what sensors tell
 // beside events.
 import type { Command } from 'commander';
 import type {
@@ -110,6 +110,10 @@ export function addSensorTelemetryCommands(sensors: Command, io: CommandIo): voi
   addSection(['connections', 'inventory/connections', 'open connections'], CONNECTIONS);
   addSection(['services', 'inventory/listening_services', 'listening services'], SERVICES);
   addSection(['processes', 'inventory/processes', 'running processes'], PROCESSES);
+  addSection(['images', 'inventory/container_images', 'container images'], IMAGES);
+  addSection(['kubernetes', 'inventory/kubernetes', 'what the cluster runs here'], KUBERNETES);
+  addSection(['packages', 'inventory/packages', 'installed packages'], PACKAGES);
+  addSection(['telecom', 'inventory/telecom', 'telecom snapshots'], TELECOM);
 }
 
 function withSpan(command: Command): Command {
@@ -156,6 +160,8 @@ const RESOURCES: View<Resources> = {
     { head: 'AT', read: ({ at }) => at },
     { head: 'CPU%', read: (one) => String(one.cpu_percent) },
     { head: 'MEMORY', read: (one) => String(one.memory_bytes) },
+    { head: 'NODE-CPU%', read: ({ node }) => String(node?.cpu_percent ?? '-') },
+    { head: 'NODE-MEMORY-USED', read: ({ node }) => usedMemory(node) },
     { head: 'LOAD', read: (one) => String(one.load_1m ?? '-') },
     { head: 'DISK-FREE', read: (one) => String(one.disk_free_bytes ?? '-') },
     { head: 'READ', read: ({ pipeline }) => String(pipeline.read) },
@@ -163,6 +169,9 @@ const RESOURCES: View<Resources> = {
     { head: 'HELD', read: ({ pipeline }) => String(pipeline.spool_depth) },
   ],
 };
+function usedMemory(node: Resources['node']): string {
+  return node === null ? '-' : String(node.memory_total_bytes - node.memory_available_bytes);
+}
 const FLOWS: View<Flow> = {
   name: (one) => one.remote_ip,
   empty: 'No flows in this time.',
@@ -222,9 +231,37 @@ const PROCESSES: View<Item> = {
   columns: ['pid', 'command'].map(field),
 };
 
+const IMAGES: View<Item> = {
+  name: (one) => String(one['id']),
+  empty: 'No container images.',
+  columns: ['runtime', 'namespace', 'names', 'id', 'size_bytes'].map(field),
+};
+
+const KUBERNETES: View<Item> = {
+  name: (one) => String(one['name']),
+  empty: 'The cluster runs nothing here.',
+  columns: ['kind', 'namespace', 'name', 'workload_type', 'workload_name', 'images'].map(field),
+};
+
+const PACKAGES: View<Item> = {
+  name: (one) => String(one['name']),
+  empty: 'No packages.',
+  columns: ['name', 'version', 'architecture'].map(field),
+};
+
+const TELECOM: View<Item> = {
+  name: (one) => String(one['name']),
+  empty: 'No telecom snapshots.',
+  columns: [{ head: 'SNAPSHOT', read: (one) => JSON.stringify(one) }],
+};
+
 function field(name: string): Column<Item> {
   return {
     head: name.toUpperCase().replaceAll('_', '-'),
-    read: (one) => String(one[name] ?? '-'),
+    read: (one) => valuesOf(one[name]),
   };
+}
+
+function valuesOf(value: unknown): string | readonly string[] {
+  return Array.isArray(value) ? value.map(String) : String(value ?? '-');
 }

@@ -10,7 +10,7 @@ import { Baseline } from '../../../machines/wire/baseline.ts';
 import { PipelineReport } from '../../../machines/wire/heartbeat.ts';
 import { INVENTORY_SECTIONS } from '../../../machines/wire/inventory.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
-import type { TimeSpan } from '../../../storage/ports/telemetry/telemetry-store.ts';
+import type { ResourceRow, TimeSpan } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import { withinDeadline } from '../plumbing/deadline.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
@@ -32,8 +32,15 @@ const ListOf = <S extends Parameters<typeof PageOf>[0]>(item: S) =>
   Type.Object({ items: Type.Array(item) });
 const Resources = Type.Object({
   at: Time,
-  cpu_percent: Type.Number(),
-  memory_bytes: Type.Integer(),
+  cpu_percent: Type.Number({ description: 'of one processor, by the Sensor itself' }),
+  memory_bytes: Type.Integer({ description: 'held by the Sensor itself' }),
+  node: Nullable(
+    Type.Object({
+      cpu_percent: Type.Number({ description: 'of all processors together' }),
+      memory_total_bytes: Type.Integer(),
+      memory_available_bytes: Type.Integer(),
+    }),
+  ),
   load_1m: Nullable(Type.Number()),
   uptime_seconds: Nullable(Type.Number()),
   disk_free_bytes: Nullable(Type.Integer()),
@@ -77,6 +84,15 @@ export type Score = Type.Static<typeof Score>;
 export type InventorySection = Type.Static<typeof InventorySection>;
 export type StoredBaseline = Type.Static<typeof StoredBaseline>;
 
+function nodeView(node: ResourceRow['node']): Resources['node'] {
+  if (node === null) return null;
+  return {
+    cpu_percent: node.cpuPercent,
+    memory_total_bytes: node.memoryTotalBytes,
+    memory_available_bytes: node.memoryAvailableBytes,
+  };
+}
+
 const REFUSALS = refusals(401, 403, 404, 422, 429, 503, 504);
 const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
 
@@ -119,6 +135,7 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
             at: timeText(row.atMs),
             cpu_percent: row.cpuPercent,
             memory_bytes: row.memoryBytes,
+            node: nodeView(row.node),
             load_1m: row.load1m,
             uptime_seconds: row.uptimeSeconds,
             disk_free_bytes: row.diskFreeBytes,

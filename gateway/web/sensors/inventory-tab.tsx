@@ -43,8 +43,8 @@ export function NetworkTab() {
 }
 
 export function InventoryTab() {
-  const [part, setPart] = useState<InventorySectionName>('packages');
-  const parts = ['packages', 'container_images', 'kubernetes', 'telecom'] as const;
+  const [part, setPart] = useState<InventorySectionName>('container_images');
+  const parts = ['container_images', 'kubernetes', 'packages', 'baselines', 'telecom'] as const;
   return (
     <>
       <SegmentedControl

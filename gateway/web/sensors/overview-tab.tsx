@@ -161,6 +161,7 @@ function ResourcesPanel({ sensorId }: { readonly sensorId: string }) {
               />
               <Facts
                 facts={[
+                  ...nodeFacts(latest),
                   [TEXTS.load, latest.load_1m ?? '–'],
                   [
                     TEXTS.disk,
@@ -182,4 +183,14 @@ function ResourcesPanel({ sensorId }: { readonly sensorId: string }) {
 
 function seriesOf(items: readonly Resources[], read: (one: Resources) => number) {
   return items.map((one) => ({ at: one.at, value: read(one) })).reverse();
+}
+
+/** The whole node, beside the Sensor's own use. */
+function nodeFacts({ node }: Resources): readonly (readonly [string, string])[] {
+  if (node === null) return [];
+  const used = node.memory_total_bytes - node.memory_available_bytes;
+  return [
+    [TEXTS.nodeCpu, percent(node.cpu_percent / 100)],
+    [TEXTS.nodeMemory, TEXTS.shownOf(bytes(used), bytes(node.memory_total_bytes))],
+  ];
 }

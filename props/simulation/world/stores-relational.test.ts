@@ -7,7 +7,7 @@ import {
   DATABASE_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
-import { certificate, enrollment, hex, NOW_MS } from '../../contracts/samples.ts';
+import { certificate, enrollment, hex, NOW_MS, TOLD } from '../../contracts/samples.ts';
 import { type BareConsole, bench, follow, LONG_MS } from './stores.fixture.ts';
 import { EVERYBODY } from './stores-faults.ts';
 
@@ -173,7 +173,15 @@ describe('the simulated database', () => {
       pipeline: null,
       capabilities: [],
     };
-    const report = { sensorId, system, bootId, sensorVersion, facts, receivedAtMs: NOW_MS };
+    const report = {
+      sensorId,
+      system,
+      bootId,
+      sensorVersion,
+      ...TOLD,
+      facts,
+      receivedAtMs: NOW_MS,
+    };
     stores.relational.faults.away.add(EVERYBODY);
     const refused = follow(world, own.facts.write(report));
     await pass(1_000);

@@ -44,8 +44,14 @@ export function registryCalls(state: RegistryState): Calls<RegistryPort> {
 export function keepFacts(state: RegistryState, report: HeartbeatFacts): void {
   const own = state.sensors.get(report.sensorId);
   if (own === undefined || (own.lastHeartbeatAtMs ?? 0) > report.receivedAtMs) return;
+  const told = storableText(report.declaredRole ?? '');
+  const isChanged = (state.toldRoles.get(report.sensorId) ?? told) !== told;
+  state.toldRoles.set(report.sensorId, told);
   state.sensors.set(report.sensorId, {
     ...own,
+    flavor: report.flavor,
+    flavorMismatch: report.flavorMismatch,
+    declaredRole: isChanged ? told || null : own.declaredRole,
     lastHeartbeatAtMs: report.receivedAtMs,
     bootId: storableText(report.bootId),
     sensorVersion: storableText(report.sensorVersion),

@@ -21,6 +21,8 @@ export type Certificate = {
 
 export type RegistryState = {
   readonly sensors: Map<string, SensorRow>;
+  /** What each node told last of its role; empty for none. */
+  readonly toldRoles: Map<string, string>;
   /** By the hash in hex. */
   readonly tokens: Map<string, Token>;
   /** By fingerprint. */
@@ -44,6 +46,7 @@ export function emptyRegistry(
 ): RegistryState {
   return {
     sensors: new Map(),
+    toldRoles: new Map(),
     tokens: new Map(),
     certificates: new Map(),
     ownerOfKey: new Map(),

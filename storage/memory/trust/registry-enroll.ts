@@ -40,6 +40,7 @@ function decide(state: RegistryState, input: EnrollInput, token: Token | undefin
   if (isKeyOfAnother(state, keyDigest, sensorId)) return refused('key_in_use');
   endAll(state, sensorId, ['pending', 'current', 'previous']);
   state.sensors.set(sensorId, sensorRowOf(input, known));
+  state.toldRoles.set(sensorId, storableText(input.sensor.declaredRole ?? ''));
   addCertificate(state, input.certificate, {
     sensorId,
     status: 'current',

@@ -70,6 +70,10 @@ export type HeartbeatFacts = {
   readonly receivedAtMs: number;
   readonly bootId: string;
   readonly sensorVersion: string;
+  readonly flavor: Flavor;
+  readonly flavorMismatch: boolean;
+  /** Of the node. It counts when it is another than the node told before; until then an operator's choice stands. */
+  readonly declaredRole: string | null;
   readonly system: SystemFacts;
   readonly facts: SensorFacts;
 };

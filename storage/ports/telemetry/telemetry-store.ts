@@ -23,6 +23,12 @@ export type ResourceRow = {
   readonly atMs: number;
   readonly cpuPercent: number;
   readonly memoryBytes: number;
+  /** The whole node; null where the Sensor does not tell. */
+  readonly node: {
+    readonly cpuPercent: number;
+    readonly memoryTotalBytes: number;
+    readonly memoryAvailableBytes: number;
+  } | null;
   readonly load1m: number | null;
   readonly uptimeSeconds: number | null;
   readonly diskFreeBytes: number | null;

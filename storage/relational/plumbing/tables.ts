@@ -18,6 +18,8 @@ export type SensorsTable = {
   node_name: string;
   flavor: Flavor;
   declared_role: string | null;
+  /** What the node told last, empty for none; null: it has told nothing since this column is here. */
+  told_role: string | null;
   labels: Json<Readonly<Record<string, string>>>;
   system: Json<SystemFacts>;
   boot_id: string;

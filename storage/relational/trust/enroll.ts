@@ -177,6 +177,7 @@ function reportedOf({ sensor }: EnrollInput) {
   return {
     flavor: sensor.flavor,
     declared_role: sensor.declaredRole === null ? null : storableText(sensor.declaredRole),
+    told_role: storableText(sensor.declaredRole ?? ''),
     labels: JSON.stringify(sensor.labels),
     system: JSON.stringify(sensor.system),
     boot_id: storableText(sensor.bootId),
