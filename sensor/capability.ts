@@ -36,6 +36,8 @@ export type StopCollecting = () => Promise<void>;
 export type Contribution = {
   /** Words that tell the Console what this Sensor can do. */
   readonly announces?: readonly string[];
+  /** Before a token is exchanged; what fails here is tried again when events are collected. */
+  readonly beforeEnrolling?: () => Promise<void>;
   /** Starts what runs while events are collected, with or without a Console. */
   readonly collect?: () => Promise<StopCollecting> | StopCollecting;
   /** Starts what runs while this identity is forwarded under. Nothing is awaited. */

@@ -42,6 +42,8 @@ export type ConsolePeer = {
   rule: PeerRule;
   takesStreams: boolean;
   intervalSeconds: number;
+  /** What it tells of when certificates are due; null says nothing, as older Consoles do. */
+  renewalThresholdSeconds: number | null;
   /** Whether it says that it has what a heartbeat names of sockets. */
   keepsSections: boolean;
   acknowledges: boolean;
@@ -80,6 +82,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     rule: () => 'serve',
     takesStreams: true,
     intervalSeconds: 15,
+    renewalThresholdSeconds: null,
     keepsSections: false,
     acknowledges: true,
     lifetimeMs: 720 * 3_600_000,
@@ -166,7 +169,12 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
       trust_health: 'healthy',
       certificate: { renewal_state: 'trusted', renew_now: false, expires_at: server_time },
       is_contained: false,
-      settings: { heartbeat_interval_seconds: peer.intervalSeconds },
+      settings: {
+        heartbeat_interval_seconds: peer.intervalSeconds,
+        ...(peer.renewalThresholdSeconds === null
+          ? {}
+          : { renewal_threshold_seconds: peer.renewalThresholdSeconds }),
+      },
       ...(peer.keepsSections ? { stored_sections: json['section_hashes'] } : {}),
     };
   }

@@ -65,7 +65,7 @@ describe('the list of capabilities', () => {
     await sensor.peer.until('its answer', () => seen.includes('contained false'));
     sensor.peer.sendAll({ type: 'contain' });
     sensor.peer.sendAll({ type: 'release' });
-    await sensor.peer.until('its frames', () => seen.includes('release'));
+    await vi.waitUntil(() => seen.includes('release'), { timeout: 15_000 });
     await sensor.stop();
     const told = seen.filter((word) => !word.startsWith('contained'));
     expect(told).toEqual([

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +116,42 @@ describe('node', () => {
     expect(isOnceEach()).toBe(true);
     expect(SENSOR_ID).toHaveLength(36);
   }, 30_000);
+
+  it('should have its engine unpacked before it asks to be enrolled', async () => {
+    const laidOut: boolean[] = [];
+    peer.rule = ({ path }) => {
+      if (path === '/sensors/enroll') {
+        laidOut.push(existsSync(join(stateDir, 'engine/v1.7.0/manifest.json')));
+      }
+      return 'serve';
+    };
+    await start();
+    await peer.until('an enrollment', () => laidOut.length > 0);
+    expect(laidOut[0]).toBe(true);
+  });
+
+  it('should call its certificate due by the threshold that the Console tells, and remember it', async () => {
+    const told = () =>
+      peer.requests.flatMap(({ path, json }) =>
+        path === '/sensors/heartbeat' ? [(json['trust'] as { state: string }).state] : [],
+      );
+    peer.lifetimeMs = 71 * 3_600_000;
+    peer.rule = ({ path }) =>
+      path === '/sensors/renew' ? { status: 503, code: 'store_unavailable' } : 'serve';
+    peer.intervalSeconds = 5;
+    const first = await start();
+    await peer.until('the state by default', () => told().includes('renewal_recommended'));
+    expect(told()).not.toContain('renewal_due');
+    peer.renewalThresholdSeconds = 71.5 * 3_600;
+    await peer.until('the state by the threshold', () => told().includes('renewal_due'));
+    first.stop();
+    await first.done;
+    peer.renewalThresholdSeconds = null;
+    const before = told().length;
+    await start(null);
+    await peer.until('a heartbeat of the next life', () => told().length > before);
+    expect(told()[before]).toBe('renewal_due');
+  });
 
   it('should keep events while nothing is taken, and send a batch again under its number', async () => {
     peer.acknowledges = false;

@@ -144,6 +144,11 @@ export function runNode(options: NodeOptions): NodeRun {
 
   async function exchangeToken(): Promise<EnrollmentAttempt> {
     const own = need(parts, 'the state');
+    for (const { beforeEnrolling } of opened.contributions()) {
+      await beforeEnrolling?.().catch((error: unknown) =>
+        logger.warn({ reason: String(error) }, 'not everything could be laid out before enrolling'),
+      );
+    }
     const spent = need(token, 'a token');
     token = null;
     const consoleUrl = own.client.baseUrl;

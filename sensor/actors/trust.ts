@@ -2,6 +2,7 @@
 // trouble is kept across restarts. `trust_revoked` is never left here. invariant: I3, I12
 import { TROUBLE_SAVE_INTERVAL_MS } from '../../machines/limits.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
+import { SECOND_MS } from '../../machines/units.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { SensorState, StateDirectory } from '../state-directory/identity.ts';
 import { isTrustTrouble, type TroubleKind } from '../transport/trouble.ts';
@@ -14,6 +15,8 @@ export type TrustKeeper = {
   refresh(): void;
   noteTrouble(kind: TroubleKind): void;
   noteRevoked(): void;
+  /** How long before its end the Console calls a certificate due; kept over restarts. */
+  useThreshold(seconds: number | undefined): void;
 };
 type KeeperParts = {
   readonly config: SensorConfig;
@@ -28,7 +31,8 @@ type TroubleField = (typeof TROUBLE_FIELDS)[number];
 /** Makes the keeper of `facts.trust`. */
 export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
   const { facts, directory, now } = parts;
-  const { RENEWAL_RECOMMENDED_MS: recommendedMs, RENEWAL_DUE_MS: dueMs } = parts.config.intervals;
+  const { RENEWAL_RECOMMENDED_MS: recommendedMs } = parts.config.intervals;
+  let dueMs = parts.config.intervals.RENEWAL_DUE_MS;
   const savedAtMs: Record<TroubleField, number> = {
     last_trust_error_at: 0,
     last_connection_error_at: 0,
@@ -58,6 +62,7 @@ export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
 
   return {
     load(state, notAfterMs) {
+      dueMs = msOf(state.renewal_threshold_seconds) ?? dueMs;
       facts.trust = {
         ...facts.trust,
         state: state.trust_state,
@@ -80,9 +85,20 @@ export function createTrustKeeper(parts: KeeperParts): TrustKeeper {
       savedAtMs[field] = now();
       void directory.saveState({ [field]: at });
     },
+    useThreshold(seconds) {
+      const told = msOf(seconds);
+      if (told === null || told === dueMs) return;
+      dueMs = told;
+      void directory.saveState({ renewal_threshold_seconds: told / SECOND_MS });
+      refresh();
+    },
     noteRevoked() {
       facts.trust.state = 'trust_revoked';
       void directory.saveState({ trust_state: 'trust_revoked' });
     },
   };
+}
+
+function msOf(seconds: number | undefined): number | null {
+  return seconds === undefined || !(seconds >= 0) ? null : seconds * SECOND_MS;
 }

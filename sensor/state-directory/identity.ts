@@ -34,6 +34,8 @@ export const SensorStateSchema = Type.Object({
   renewed_at: Type.Optional(Type.String()),
   /** When the previous certificate's overlap began. */
   superseded_at: Type.Optional(Type.String()),
+  /** What the Console told of it last. */
+  renewal_threshold_seconds: Type.Optional(Type.Number({ minimum: 0 })),
   last_trust_error_at: Type.Optional(Type.String()),
   last_connection_error_at: Type.Optional(Type.String()),
 });

@@ -12,6 +12,10 @@ export const engine: SensorCapability<null> = {
     let running: ReturnType<typeof startEngine> | null = null;
     return {
       service: null,
+      // On a first run the engine lies on the disk before this node is known to anybody. One that runs is left alone.
+      async beforeEnrolling() {
+        if (running === null) await context.ports.engine.unpack();
+      },
       collect() {
         const { keeper } = context.use(policy);
         const own = startEngine(context, context.exportFile, keeper(), context.report);

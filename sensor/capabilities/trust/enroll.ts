@@ -12,6 +12,7 @@ import { enroll } from '../../actors/enrollment.actor.ts';
 import { TOKEN_DROP } from '../../actors/status-file.ts';
 import type { SensorConfig } from '../../config/config.ts';
 import { SENSOR_VERSION } from '../../config/version.ts';
+import { createEngineLauncher } from '../../engine/engine-launcher.ts';
 import { diskFiles } from '../../state-directory/file-port.ts';
 import { rsaKeyWork } from '../../state-directory/key-work.ts';
 import { openStateDirectory } from '../../state-directory/state-directory.ts';
@@ -57,6 +58,9 @@ export async function runEnroll(
     const known = found.kind === 'whole' ? found.state.console_url : undefined;
     const consoleUrl = config.consoleUrl ?? (known === undefined ? null : new URL(known));
     if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
+    // A disk that refuses the engine is known before the token is spent.
+    const refused = await unpackEngine(config);
+    if (refused !== null) return say(EXIT.failed, refused);
     const enrolling = enroll(
       {
         config,
@@ -91,6 +95,19 @@ export async function runEnroll(
   } finally {
     clock.stop();
     await directory.close();
+  }
+}
+
+/** Null, or why the engine cannot lie here; which engine runs, and whether it does, is seen when the Sensor runs. */
+async function unpackEngine({ stateDir, engine, ebpf }: SensorConfig): Promise<string | null> {
+  try {
+    await createEngineLauncher(stateDir, engine === 'tetragon' ? 'auto' : engine, {
+      ebpf,
+    }).unpack();
+    return null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `the engine cannot be unpacked in ${stateDir}: ${reason}`;
   }
 }
 

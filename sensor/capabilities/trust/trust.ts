@@ -27,7 +27,9 @@ export const trust: SensorCapability<null> = {
             return {
               text: membersText({ trust: context.facts.trust }),
               heard(answer) {
-                if (answer?.certificate.renew_now === true) request();
+                if (answer === null) return;
+                context.trust.useThreshold(answer.settings.renewal_threshold_seconds);
+                if (answer.certificate.renew_now) request();
               },
             };
           },
