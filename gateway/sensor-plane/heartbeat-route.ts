@@ -173,6 +173,12 @@ function containmentIn(
   return { containment: { ...told, is_contained: isContained } };
 }
 
+function nodeOf(node: HeartbeatRequest['resources']['node']) {
+  if (node === undefined) return undefined;
+  const { cpu_percent, memory_total_bytes, memory_available_bytes } = node;
+  return { cpu_percent, memory_total_bytes, memory_available_bytes };
+}
+
 function hookOf({ hook, reason, missing }: HeartbeatRequest['engine']['disabled_hooks'][number]) {
   return { hook, reason, ...(missing === true ? { missing } : {}) };
 }

@@ -1,7 +1,7 @@
 // A capability that nobody else knows of: everything it contributes works by its one line in the list.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeSensor, type RunningSensor } from '../../props/peers/running-sensor.ts';
 import { wholeSection } from '../capabilities/telemetry/section.ts';
 import { CAPABILITIES } from '../capabilities.ts';
@@ -31,8 +31,7 @@ function witness() {
           heard: (answer) => void seen.push(`contained ${answer?.is_contained}`),
         }),
         frames: {
-          contain: ({ type }) => void seen.push(type),
-          release: ({ type }) => void seen.push(type),
+          refresh: ({ what }) => void seen.push(`refresh ${what.join()}`),
         },
         stop: () => void seen.push(`left ${sensorId === '' ? 'nobody' : 'somebody'}`),
       }),
@@ -63,15 +62,16 @@ describe('the list of capabilities', () => {
       'witness.v1',
     ]);
     await sensor.peer.until('its answer', () => seen.includes('contained false'));
-    sensor.peer.sendAll({ type: 'contain' });
-    sensor.peer.sendAll({ type: 'release' });
-    await vi.waitUntil(() => seen.includes('release'), { timeout: 15_000 });
+    // Orders of containment would be carried out on the machine of the test.
+    sensor.peer.sendAll({ type: 'refresh', what: ['inventory'] });
+    sensor.peer.sendAll({ type: 'refresh', what: ['certificate'] });
+    await vi.waitUntil(() => seen.includes('refresh certificate'), { timeout: 15_000 });
     await sensor.stop();
     const told = seen.filter((word) => !word.startsWith('contained'));
     expect(told).toEqual([
       'collects',
-      'contain',
-      'release',
+      'refresh inventory',
+      'refresh certificate',
       'left somebody',
       'collected',
       'closed',
