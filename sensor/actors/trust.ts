@@ -2,7 +2,6 @@
 // trouble is kept across restarts. `trust_revoked` is never left here. invariant: I3, I12
 import { TROUBLE_SAVE_INTERVAL_MS } from '../../machines/limits.ts';
 import { trustStateAt } from '../../machines/sensor/renewal.rules.ts';
-import { SECOND_MS } from '../../machines/units.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { SensorState, StateDirectory } from '../state-directory/identity.ts';
 import { isTrustTrouble, type TroubleKind } from '../transport/trouble.ts';
@@ -25,6 +24,7 @@ type KeeperParts = {
   readonly directory: Pick<StateDirectory, 'saveState'>;
   readonly onChange: () => void;
 };
+const SECOND_MS = 1_000;
 const TROUBLE_FIELDS = ['last_trust_error_at', 'last_connection_error_at'] as const;
 type TroubleField = (typeof TROUBLE_FIELDS)[number];
 
