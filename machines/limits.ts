@@ -8,11 +8,23 @@ import {
   SESSION_IDLE_MS,
 } from './console/access/limits.ts';
 import {
+  FACTS_COMMIT_INTERVAL_MS,
+  RESOURCE_SAMPLE_INTERVAL_MS,
+  SINK_COMMIT_INTERVAL_MS,
+  TELEMETRY_COMMIT_INTERVAL_MS,
+} from './console/telemetry/limits.ts';
+import {
+  CERTIFICATE_BACKDATE_MS,
+  CLIENT_CERTIFICATE_TTL_MS,
+  ENROLLMENT_TOKEN_TTL_MS,
+  PREVIOUS_CERTIFICATE_OVERLAP_MS,
+} from './console/trust/limits.ts';
+import {
   BASELINE_SAVE_INTERVAL_MS,
   BASELINE_TELL_INTERVAL_MS,
   BASELINE_WARM_UP_MS,
 } from './pipeline-limits.ts';
-import { DAY_MS, HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from './units.ts';
+import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from './units.ts';
 
 // One line for each capability that declares numbers of its own.
 export * from './console/access/limits.ts';
@@ -20,6 +32,8 @@ export * from './console/audit/limits.ts';
 export * from './console/fleet/limits.ts';
 export * from './console/license/limits.ts';
 export * from './console/settings/limits.ts';
+export * from './console/telemetry/limits.ts';
+export * from './console/trust/limits.ts';
 
 // The specification's table, row by row.
 export const HEARTBEAT_INTERVAL_MS = 15 * SECOND_MS;
@@ -32,13 +46,9 @@ export const SPOOL_EVENTS_MAX = 100_000;
 export const SPOOL_DRAIN_PER_HEARTBEAT = 100;
 export const EVENTS_BODY_MAX_BYTES = 4 * MIB;
 export const INVENTORY_BODY_MAX_BYTES = 2 * MIB;
-export const ENROLLMENT_TOKEN_TTL_MS = 15 * MINUTE_MS;
-export const CLIENT_CERTIFICATE_TTL_MS = 720 * HOUR_MS;
 export const RENEWAL_RECOMMENDED_MS = 72 * HOUR_MS;
 export const RENEWAL_DUE_MS = 86_400 * SECOND_MS;
 export const TRUST_ERROR_WINDOW_MS = 15 * MINUTE_MS;
-export const PREVIOUS_CERTIFICATE_OVERLAP_MS = 24 * HOUR_MS;
-export const ANALYTICS_RETENTION_DAYS = 90;
 export const LICENSE_GRACE_DAYS = 30;
 export const LICENSE_GRACE_DAYS_MAX = 365;
 export const RATE_LIMIT_OPERATOR_PER_MINUTE = 1_000;
@@ -56,7 +66,6 @@ export const QUEUE_RECOMMENDED_NODES = 1_500;
 export const HEARTBEAT_BODY_MAX_BYTES = 4 * MIB;
 export const ENROLL_BODY_MAX_BYTES = 64 * KIB;
 export const OPERATOR_BODY_MAX_BYTES = 1 * MIB;
-export const CSR_MAX_BYTES = 16 * KIB;
 export const JSON_DEPTH_MAX = 32;
 export const HEARTBEAT_INTERVAL_MIN_MS = 5 * SECOND_MS;
 export const HEARTBEAT_INTERVAL_MAX_MS = 30 * SECOND_MS;
@@ -77,62 +86,21 @@ export const ZSTD_WINDOW_MAX_LOG2 = 23;
 export const ZSTD_INLINE_MAX_BYTES = 8 * KIB;
 export const DRAINING_LISTENERS_MAX = 2;
 export const SENSOR_LANE_WAITING_MAX = 32;
-export const SEQUENCE_OPEN_GAPS_MAX = 1_024;
-export const SEQUENCE_DIGESTS_PER_CHANNEL_MAX = 64;
-export const SEQUENCE_LEDGERS_PER_SENSOR_MAX = 24;
-export const INVENTORY_WRITES_IN_FLIGHT_MAX = 64;
 export const INVENTORY_ITEMS_MAX = 50_000;
-export const INVENTORY_LOOK_MS = 45 * SECOND_MS;
-export const INVENTORY_LOOK_GATHER_MS = 1 * SECOND_MS;
-export const INVENTORY_LOOK_SENSORS_MAX = 500;
 export const BASELINE_NAMES_MAX = 64;
 export const BASELINE_NAME_MAX_CHARS = 512;
-export const EVENTS_LINES_MAX = 20_000;
 export const STREAM_SOCKETS_PER_SENSOR_MAX = 4;
-export const CERTIFICATE_BACKDATE_MS = 5 * MINUTE_MS;
 export const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
-export const REVOCATION_VIEW_MAX_AGE_MS = 5 * SECOND_MS;
-export const IDENTITY_CACHE_REFRESH_MS = 2 * SECOND_MS;
 export const RETRY_AFTER_STORE_MS = 5 * SECOND_MS;
 export const RATE_LIMIT_WINDOW_MS = MINUTE_MS;
 
-// Certificates of the Console.
-export const SERVER_RENEWAL_CHECK_MS = HOUR_MS;
-export const ROOT_CERTIFICATE_TTL_MS = 3_650 * DAY_MS;
-export const SERVER_CERTIFICATE_TTL_MS = 90 * DAY_MS;
-/** How long the keys that seal and sign should serve; changing them is a command. */
-export const KEY_LIFETIME_MS = 730 * DAY_MS;
-/** Of a Sensor's key. Smaller ones, down to the old least, are taken for one lifetime of a certificate. */
-export const SENSOR_KEY_BITS = 3_072;
-export const SENSOR_KEY_OLD_BITS = 2_048;
-export const RSA_KEY_MAX_BITS = 4_096;
-export const RSA_ROOT_KEY_BITS = 3_072;
-export const RSA_PUBLIC_EXPONENT = 65_537;
-
 // Group commit and the stores.
-export const SINK_COMMIT_INTERVAL_MS = 250;
-export const SINK_COMMIT_ROWS_MAX = 10_000;
-export const SINK_QUEUE_ROWS_MAX = 200_000;
-export const SINK_INSERT_TIMEOUT_MS = 3 * SECOND_MS;
-export const FACTS_COMMIT_INTERVAL_MS = 250;
-export const FACTS_COMMIT_ROWS_MAX = 1_500;
-export const FACTS_QUEUE_ROWS_MAX = 200_000;
 export const TRANSITIONS_QUEUE_MAX = 50_000;
 export const TRANSITIONS_COMMIT_INTERVAL_MS = 1 * SECOND_MS;
-export const TELEMETRY_COMMIT_INTERVAL_MS = 5 * SECOND_MS;
-export const TELEMETRY_QUEUE_ROWS_MAX = 500_000;
-export const TELEMETRY_SENSORS_MAX = 200_000;
-export const RESOURCE_SAMPLE_INTERVAL_MS = MINUTE_MS;
 export const DATABASE_TIMEOUT_MS = 5 * SECOND_MS;
 export const DATABASE_CONNECTIONS_MAX = 10;
-export const SEARCH_TIMEOUT_MS = 10 * SECOND_MS;
 export const DATABASE_CONNECT_TIMEOUT_MS = 3 * SECOND_MS;
 export const DATABASE_LOCK_TIMEOUT_MS = 4 * SECOND_MS;
-export const SINK_INSERT_ATTEMPTS_MAX = 3;
-export const IDENTITY_WATCH_KEEPALIVE_MS = 1 * SECOND_MS;
-export const IDENTITY_WATCH_TIMEOUT_MS = 2 * SECOND_MS;
-export const IDENTITY_WATCH_BACKOFF_MIN_MS = 100;
-export const IDENTITY_WATCH_BACKOFF_MAX_MS = 5 * SECOND_MS;
 export const PAGE_ITEMS_DEFAULT = 50;
 export const PAGE_ITEMS_MAX = 500;
 

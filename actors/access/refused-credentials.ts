@@ -5,7 +5,7 @@ import {
   REFUSAL_PLACES_MAX,
   REFUSALS_TOLD_EVERY_MS,
 } from '../../machines/console/access/limits.ts';
-import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 
@@ -93,7 +93,7 @@ export function createRefusedCredentials(deps: {
   };
 }
 
-function entryOf({ kind, place, firstAtMs, lastAtMs }: Counted, count: number) {
+function entryOf({ kind, place, firstAtMs, lastAtMs }: Counted, count: number): AuditEntry {
   return {
     ...{ atMs: lastAtMs, actor: 'anonymous', action: 'credential.refused', target: kind },
     ...{ result: 'refused', from: place, detail: { count, first_at_ms: firstAtMs } },

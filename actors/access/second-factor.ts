@@ -160,7 +160,7 @@ async function renew(
   const turned = await turn(deps, asking, 'full');
   if (!turned.ok) return turned;
   const { nowMs: atMs, ...who } = doingOf(deps, asking);
-  const what = { action: 'user.reauthenticate', target: user.userId, result: 'ok' };
+  const what = { action: 'user.reauthenticate' as const, target: user.userId, result: 'ok' };
   await deps.audit.append([
     { atMs, ...who, ...what, detail: { session: turned.issued.session.sessionId } },
   ]);

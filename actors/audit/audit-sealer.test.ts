@@ -49,7 +49,14 @@ async function rested({ loops }: ReturnType<typeof begin>) {
 function filled(rows: number) {
   const log = createMemoryAudit();
   for (let at = 0; at < rows; at += 1) {
-    log.record({ atMs: at, actor: 'a', action: 'x', target: '', result: 'ok', detail: { at } });
+    log.record({
+      atMs: at,
+      actor: 'a',
+      action: 'loop.run',
+      target: '',
+      result: 'ok',
+      detail: { at },
+    });
   }
   return log;
 }

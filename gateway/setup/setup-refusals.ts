@@ -9,7 +9,8 @@ const Text = Type.String({ maxLength: 256 });
 const Row = Type.Object(
   {
     atMs: Type.Number(),
-    ...{ actor: Text, action: Text, target: Text, result: Text, from: Text },
+    ...{ actor: Text, target: Text, result: Text, from: Text },
+    action: Type.Literal('credential.refused'),
     detail: Type.Object({ count: Type.Number(), first_at_ms: Type.Number() }),
   },
   { additionalProperties: false },

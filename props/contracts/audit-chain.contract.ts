@@ -29,7 +29,7 @@ function signed(head: ChainHead): AuditCheckpoint {
 export function auditChainContract(harness: Harness<Ports>): void {
   const { port } = harness;
   const entry = (): AuditEntry => ({
-    ...{ atMs: NOW_MS, actor: 'test', action: 'x', target: hex(8), result: 'ok' },
+    ...{ atMs: NOW_MS, actor: 'test', action: 'loop.run', target: hex(8), result: 'ok' },
     ...{ detail: { text: HOSTILE, odd: [1e21, -0, 0.1, '\ud800', { ['__proto__']: 1 }] } },
     ...{ from: '::1', before: { a: null }, after: { a: HOSTILE } },
   });

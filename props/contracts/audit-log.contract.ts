@@ -24,7 +24,7 @@ export function auditLogContract(harness: Harness<Ports>): void {
   const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
     atMs: NOW_MS,
     actor: 'test',
-    action: 'x',
+    action: 'loop.run',
     target: hex(8),
     result: 'ok',
     detail: { text: HOSTILE },
@@ -169,7 +169,7 @@ export function auditLogContract(harness: Harness<Ports>): void {
       };
       expect(await find({})).toEqual(times.toReversed());
       expect(await find({ result: 'no' })).toEqual([5, 3, 1]);
-      expect(await find({ target, action: 'x', fromMs: 2, toMs: 5 })).toEqual([4, 3, 2]);
+      expect(await find({ target, action: 'loop.run', fromMs: 2, toMs: 5 })).toEqual([4, 3, 2]);
       expect(await find({ target: 'DROP' })).toEqual([]);
       for (const order of ['newest', 'chain'] as const) {
         const found: number[] = [];

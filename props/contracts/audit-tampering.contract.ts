@@ -21,7 +21,14 @@ export function auditTamperingContract(port: () => Ports): void {
   const write = (count: number) =>
     port().audit.append(
       Array.from({ length: count }, () => ({
-        ...{ atMs: NOW_MS, actor: 'test', action: 'x', target: hex(8), result: 'ok', detail: {} },
+        ...{
+          atMs: NOW_MS,
+          actor: 'test',
+          action: 'loop.run',
+          target: hex(8),
+          result: 'ok',
+          detail: {},
+        },
       })),
     );
   async function verdict() {

@@ -31,7 +31,7 @@ export function designationContract({ port, setAway }: Harness<Ports>): void {
       }
     }
     const row = () => ({
-      ...{ atMs: NOW_MS, actor: 'test', action: 'x', target: hex(8), result: 'ok' as const },
+      ...{ atMs: NOW_MS, actor: 'test', action: 'loop.run' as const, target: hex(8), result: 'ok' },
       detail: {},
     });
     const seal = (epoch: number) =>

@@ -1,6 +1,7 @@
 // The pages on which everything that capabilities declare can be read at once: refusals and numbers. They are written from
 // the code by `npm run pages`; a test holds them to it.
 
+import { AUDIT_ACTIONS } from '../../machines/audit-actions.ts';
 import * as loopLimits from '../../machines/console/runtime/loop-limits.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import * as limits from '../../machines/limits.ts';
@@ -48,6 +49,18 @@ export function errorsPage(): string {
   ]);
   rows.sort((a, b) => Number(a[1]) - Number(b[1]));
   return ERRORS_HEAD + tableOf([['code', 'status', 'meaning', 'what to do'], ...rows]);
+}
+
+const AUDIT_HEAD = `# Audit actions
+
+What stands under \`action\` in the audit log. A change or a read that was refused stands there under its method and route.
+
+`;
+
+/** The page of audit actions. */
+export function auditPage(): string {
+  const rows = Object.entries(AUDIT_ACTIONS).map(([action, meaning]) => [`\`${action}\``, meaning]);
+  return AUDIT_HEAD + tableOf([['action', 'meaning'], ...rows]);
 }
 
 /** The page of numbers, section by section as they stand in the code. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { AUDIT_ACTIONS } from '../../machines/audit-actions.ts';
 import { ERRORS } from '../../machines/errors.ts';
-import { errorsPage, LIMITS, limitsPage } from '../pages/pages.ts';
+import { auditPage, errorsPage, LIMITS, limitsPage } from '../pages/pages.ts';
 import { filesLike, textOf } from './files.ts';
 import { LATER_CODES, LATER_LIMITS } from './later.ts';
 
@@ -40,5 +41,24 @@ describe('limits', () => {
     );
     const unused = names.filter((name) => !used(name));
     expect(unused.sort()).toEqual([...LATER_LIMITS].sort());
+  });
+});
+
+describe('audit actions', () => {
+  it('should stand on their page as they stand in the code: `npm run pages` writes it', () => {
+    expect(textOf('gateway/AUDIT.md')).toBe(auditPage());
+  });
+
+  it('should hold every action that a capability declares, each once and each in use', () => {
+    const declared = filesLike(/^machines\/console\/[a-z]+\/audit-actions\.ts$/).flatMap((path) =>
+      [...textOf(path).matchAll(/^ {2}'([a-z_.]+)':/gm)].map(([, action]) => action ?? ''),
+    );
+    expect(declared.sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+    const writers = sources.filter((path) => !path.startsWith('machines/')).map(textOf);
+    // Labels write theirs as their kind and what was done.
+    const unused = declared
+      .filter((action) => !/^(team|group)\./.test(action))
+      .filter((action) => !writers.some((text) => text.includes(`'${action}'`)));
+    expect(unused).toEqual([]);
   });
 });

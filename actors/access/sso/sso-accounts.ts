@@ -80,8 +80,8 @@ export async function admitPerson(
   if (need === null) await deps.users.noteLogin({ ...own, nowMs, userId, method });
   else {
     const detail = { email: user.email, method };
-    const what = { action: 'user.login', target: userId, result: 'second_factor_needed', detail };
-    await deps.audit.append([{ atMs: nowMs, ...own, ...what }]);
+    const what = { target: userId, result: 'second_factor_needed', detail };
+    await deps.audit.append([{ atMs: nowMs, ...own, action: 'user.login', ...what }]);
   }
   return { ok: true, userId };
 }

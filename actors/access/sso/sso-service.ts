@@ -22,7 +22,7 @@ import type {
   SsoProviderRow,
   SsoStore,
 } from '../../../storage/ports/access/sso-store.ts';
-import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -245,7 +245,7 @@ async function auditRefusal(
   from: string,
   { code, reason, person }: Extract<SsoLoginEnd, { readonly ok: false }>,
 ): Promise<void> {
-  const entry = {
+  const entry: AuditEntry = {
     atMs: now(),
     actor: `sso:${providerId}`,
     action: 'user.login',

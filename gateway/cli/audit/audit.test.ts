@@ -35,7 +35,9 @@ beforeAll(async () => {
   const { addKey } = live.fixture;
   const token = addKey(['audit:read']);
   saveContext(env, 'local', { url: live.url, token, ca_pem: live.caPem });
-  const one = { actor: '=op', action: 'sensor.revoke', target: 's', result: 'ok', detail: {} };
+  const one = {
+    ...{ actor: '=op', action: 'sensor.revoke' as const, target: 's', result: 'ok', detail: {} },
+  };
   for (let atMs = NOW_MS; atMs < NOW_MS + SEALED; atMs += 1) trail.record({ ...one, atMs });
   await trail.chain.seal({ limit: SEALED, hashOf: hashOfRow });
   await trail.chain.checkpoint((head) => {

@@ -24,7 +24,7 @@ export function auditRefusals(
     const entry = {
       atMs: deps.now(),
       actor: operator.actor,
-      action: `${request.method} ${request.routeOptions.url ?? ''}`,
+      action: `${request.method} ${asPath(request.routeOptions.url)}` as const,
       target: targetOf(request.params),
       result: String(reply.statusCode),
       from: request.ip,
@@ -41,4 +41,8 @@ export function auditRefusals(
 function targetOf(params: unknown): string {
   if (typeof params !== 'object' || params === null || !('id' in params)) return '';
   return String(params.id);
+}
+
+function asPath(url: string | undefined): `/${string}` {
+  return `/${(url ?? '').replace(/^\//, '')}`;
 }

@@ -26,7 +26,12 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const entry = (index: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
-  ...{ atMs: NOW_MS - index * 1_000, actor: `a${index}`, action: 'x.y', target: `t${index}` },
+  ...{
+    atMs: NOW_MS - index * 1_000,
+    actor: `a${index}`,
+    action: 'team.create',
+    target: `t${index}`,
+  },
   ...{ result: 'ok', detail: {}, ...more },
 });
 function record(...entries: readonly AuditEntry[]): void {
@@ -56,7 +61,7 @@ describe('GET /audit', () => {
   });
 
   it('should find by every field and by time, newest first', async () => {
-    const revoke = { action: 'sensor.revoke', from: '::1', after: { is_revoked: true } };
+    const revoke = { action: 'sensor.revoke' as const, from: '::1', after: { is_revoked: true } };
     record(entry(9), entry(5, { actor: 'op', result: 'no' }), entry(1, { actor: 'op', ...revoke }));
     const find = async (query: string) => {
       const { items } = (await ask(`/audit?${query}`)).json();
@@ -122,7 +127,7 @@ describe('exports of the audit trail', () => {
     const odd = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', 'a"b,c', 'd\ne'];
     record(...odd.map((actor) => entry(1, { actor, detail: { k: 'v,"w"' } })));
 
-    const answer = await ask('/audit?action=x.y', 'text/csv');
+    const answer = await ask('/audit?action=team.create', 'text/csv');
 
     const [head, ...lines] = answer.payload.trim().split('\r\n');
     expect(head).toBe(

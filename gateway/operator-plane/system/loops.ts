@@ -72,8 +72,15 @@ export function loopRoutes(deps: LoopRoutesDeps): FastifyPluginAsyncTypebox {
           return sendRefusal(reply, refuse('loop_off_duty', detail));
         }
         const { actor } = operatorOf(request);
-        const entry = { atMs: now(), actor, action: 'loop.run', target: name, from: request.ip };
-        await audit.append([{ ...entry, result: 'ok', detail: {} }]);
+        const done = {
+          atMs: now(),
+          actor,
+          target: name,
+          from: request.ip,
+          result: 'ok',
+          detail: {},
+        };
+        await audit.append([{ ...done, action: 'loop.run' }]);
         loops.runNow(name);
         await withinDeadline(loops.idle(name)).catch(() => undefined);
         return loopItem(loops.get(name) ?? known);

@@ -333,7 +333,7 @@ it.each<[string, Partial<RawFacts>, number]>([
 it('should find rows sealed twice, two sealers, a chain that does not verify, and a row left open', () => {
   const audit = auditCalls();
   for (const target of ['a', 'b']) {
-    audit.record({ atMs: 0, actor: 'x', action: 'y', target, result: 'ok', detail: {} });
+    audit.record({ atMs: 0, actor: 'x', action: 'loop.run', target, result: 'ok', detail: {} });
   }
   audit.chain.seal({ limit: 1, hashOf: hashOfRow });
   const rows = audit.calls.recent(2);

@@ -84,7 +84,7 @@ function stopWhileSealing({ world: { scheduler }, consoles, stores }: FleetParts
     const entries = Array.from({ length: SCRIPT_ROWS }, (_, at) => ({
       atMs,
       actor: 'operator',
-      action: 'script.step',
+      action: 'loop.run' as const,
       target: `${fault.id}/${at}`,
       result: 'ok',
       detail: {},

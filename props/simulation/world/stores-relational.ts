@@ -59,7 +59,7 @@ export type SimulatedRelational = {
   /** What is durable, for checkers: read only. */
   readonly state: RegistryState;
   people(): readonly UserRow[];
-  auditEntries(): readonly AuditEntry[];
+  auditEntries(): readonly AuditRow[];
   auditRows(): readonly AuditRow[];
   auditCheckpoints(): readonly AuditCheckpoint[];
   /** What is stored of a section of a node's inventory; null when it never was. */

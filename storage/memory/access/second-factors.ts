@@ -42,8 +42,10 @@ export function secondFactorCalls(
       set(user, { state: 'on', sealedSecret, lastStep, changedAtMs });
       replaceCodes(state, user.userId, input.recoveryHashes);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
-      const what = { action: 'mfa.enable', user, before: { mfa: 'pending' }, after: { mfa: 'on' } };
-      record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
+      const what = { user, before: { mfa: 'pending' }, after: { mfa: 'on' } };
+      record(
+        auditOfUser(input, { action: 'mfa.enable', ...what, detail: { sessions_ended: ended } }),
+      );
       return true;
     },
     removeTotp(input) {
@@ -54,8 +56,10 @@ export function secondFactorCalls(
       replaceCodes(state, user.userId, []);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
       const before = { mfa: user.mfa.state };
-      const what = { action: 'mfa.disable', user, before, after: { mfa: 'off' } };
-      record(auditOfUser(input, { ...what, detail: { sessions_ended: ended } }));
+      const what = { user, before, after: { mfa: 'off' } };
+      record(
+        auditOfUser(input, { action: 'mfa.disable', ...what, detail: { sessions_ended: ended } }),
+      );
       return true;
     },
     reseal({ userId, was, sealed: sealedSecret }) {

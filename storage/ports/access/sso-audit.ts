@@ -1,5 +1,6 @@
 // What is written into the audit log about identity providers and those who come through them, the same in every store.
 // The client secret is in none of it, sealed or not. decision: D35, D40; invariant: I11
+import type { AuditAction } from '../../../machines/audit-actions.ts';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import type { SsoProviderRow, SsoStore } from './sso-store.ts';
 
@@ -41,7 +42,7 @@ export function auditOfLink(input: Parameters<SsoStore['link']>[0]): AuditEntry 
 
 function about(
   input: { readonly actor: string; readonly nowMs: number; readonly from?: string | undefined },
-  action: string,
+  action: AuditAction,
   target: string,
 ): AuditEntry {
   const { actor, nowMs: atMs, from } = input;

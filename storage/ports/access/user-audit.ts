@@ -1,6 +1,7 @@
 // What the stores of people and sessions write into the audit log, in the transaction of the change: the same in every
 // store, never a hash, a secret or a cookie. invariant: I11
 
+import type { AuditAction } from '../../../machines/audit-actions.ts';
 import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { UserRow, UserStore } from './users.ts';
@@ -11,7 +12,7 @@ type About = Pick<UserRow, 'userId' | 'email'>;
 export function auditOfUser(
   doing: AuditContext,
   what: {
-    readonly action: string;
+    readonly action: AuditAction;
     readonly user: About | string;
     readonly result?: string;
     readonly before?: AuditFacts | null;

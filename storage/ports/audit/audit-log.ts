@@ -1,12 +1,14 @@
 // The audit log. Every method rejects with StoreUnavailable. decision: D35; invariant: I17
 
+import type { AuditAction } from '../../../machines/audit-actions.ts';
+
 /** What one action changed: field names and values, secrets masked before they are stored. */
 export type AuditFacts = Readonly<Record<string, unknown>>;
 
 export type AuditEntry = {
   readonly atMs: number;
   readonly actor: string;
-  readonly action: string;
+  readonly action: AuditAction;
   readonly target: string;
   readonly result: string;
   readonly detail: AuditFacts;
