@@ -2,8 +2,8 @@
 import Type from 'typebox';
 import { CONTAINMENT_REASON_MAX_CHARS } from '../policy/limits.ts';
 import { RuntimeEvent } from './event.ts';
-import { MachineReports } from './machines.ts';
 import { SensorSettings } from './heartbeat.ts';
+import { MachineReports } from './machines.ts';
 import { Count, InstanceId, Sequence, StreamId, Text, Timestamp, Uuid } from './scalars.ts';
 
 export const HelloFrame = Type.Object({

@@ -170,6 +170,29 @@ describe('every page', () => {
   });
 });
 
+describe('many sensors', () => {
+  it('should be chosen, tagged, and shown in the columns that somebody wants', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { page } = window;
+    await page.goto('/sensors');
+    await page.getByRole('checkbox').first().check();
+    await page.getByText('1 chosen').waitFor();
+    await page.getByRole('textbox', { name: 'Tag' }).fill('edge');
+    await page.getByRole('button', { name: 'Add tag' }).click();
+    await page.getByText('Done for 1 of 1.').waitFor();
+    expect(await axeOn(page)).toEqual([]);
+    await liveView(page, '1280-sensors-chosen');
+    await page.getByRole('button', { name: 'Choose none' }).click();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByLabel('Kernel').check();
+    await page.getByRole('columnheader', { name: 'Kernel' }).waitFor();
+    expect(new URL(page.url()).searchParams.getAll('columns')).toContain('kernel');
+    const [sensor] = await items<{ tags: string[] }>(home, '/api/v2/sensors');
+    expect(sensor?.tags).toEqual(['edge']);
+  });
+});
+
 describe('a sensor in its statechart', () => {
   const lit = (state: string) =>
     window.page.locator(`[data-state="${state}"][data-active="true"]`).waitFor();
@@ -180,6 +203,11 @@ describe('a sensor in its statechart', () => {
     const { page } = window;
     await page.goto(`/sensors/${sensorId}/actor`);
     await lit('freshness.fresh');
+    // What the node reports of its own: its stream is open, drawn in that statechart.
+    await lit('open');
+    await page.getByText('opens its stream').first().waitFor();
+    await page.getByText('Between node and Console').scrollIntoViewIfNeeded();
+    await liveView(page, '1280-actor-node');
     sensorProgram.kill('SIGSTOP');
     await lit('freshness.stale');
     await liveView(page, '1280-actor-stale');

@@ -114,19 +114,22 @@ function Sequence({ moves }: { readonly moves: readonly SensorMove[] }) {
             <strong>{TEXTS.nodeLine}</strong>
             <strong>{TEXTS.consoleLine}</strong>
           </div>
-          <ol>
-            {exchanges.map(({ at, way, words, more }) => (
-              <li key={`${at}/${way}/${words}/${more}`} className="fs-sequence-row">
-                <At at={at} />
-                <span className={`fs-message fs-way-${way}`}>
-                  <span className="fs-hidden">{TEXTS.ways[way]}</span>
-                  <span className="fs-break">
-                    {words} <span className="fs-quiet">{more}</span>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <section className="fs-sequence-list" aria-label={TEXTS.sequence} tabIndex={0}>
+            <ol>
+              {exchanges.map(({ at, way, words, more }) => (
+                <li key={`${at}/${way}/${words}/${more}`} className="fs-sequence-row">
+                  <At at={at} />
+                  <span className={`fs-message fs-way-${way}`}>
+                    <span className="fs-hidden">{TEXTS.ways[way]}</span>
+                    <span className="fs-break">
+                      {words} <span className="fs-quiet">{more}</span>
+                    </span>
                   </span>
-                </span>
-              </li>
-            ))}
-          </ol>
+                </li>
+              ))}
+            </ol>
+          </section>
         </div>
       )}
     </Panel>

@@ -21,8 +21,9 @@ import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { AuditListQuery } from '../../operator-plane/audit/audit-query.ts';
 import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
 import type { SensorContainment } from '../../operator-plane/containment/containment.ts';
+import type { BulkAnswer } from '../../operator-plane/fleet/bulk.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
-import type { SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
+import type { BulkChange, SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
 import type {
   SensorActor as ActorShape,
   NodeMachinesAnswer,
@@ -47,6 +48,8 @@ import type {
   NewToken,
   tokenView,
 } from '../../operator-plane/trust/enrollment-tokens.ts';
+
+import type { BulkRevoke } from '../../operator-plane/trust/sensor-trust.ts';
 
 type Of<S extends TSchema> = Static<S>;
 type Page<T> = { readonly items: readonly T[]; readonly next_cursor: string | null };
@@ -114,6 +117,8 @@ export type Api = {
   'GET /sensors': { query: Of<typeof ListQuery>; answer: Page<SensorSummary> };
   'GET /sensors/:id': { answer: SensorDetail };
   'PATCH /sensors/:id': { body: Of<typeof SensorChange>; answer: SensorDetail };
+  'POST /sensors/bulk-change': { body: Of<typeof BulkChange>; answer: Of<typeof BulkAnswer> };
+  'POST /sensors/bulk-revoke': { body: Of<typeof BulkRevoke>; answer: Of<typeof BulkAnswer> };
   'POST /sensors/:id/revoke': { body: { reason: string }; answer: SensorDetail };
   'GET /sensors/:id/containment': { answer: SensorContainment };
   'POST /sensors/:id/contain': {

@@ -3,7 +3,10 @@ import { TRUST_HEALTHS } from '../../../machines/wire/heartbeat.ts';
 import type { QueryOf } from '../api/contract.ts';
 import { listIn, present, textIn } from '../shell/search-params.ts';
 
-export type SensorSearch = Omit<QueryOf<'GET /sensors'>, 'limit' | 'cursor' | 'trust_state'>;
+export type SensorSearch = Omit<QueryOf<'GET /sensors'>, 'limit' | 'cursor' | 'trust_state'> & {
+  /** Columns that are shown; the usual ones when absent. */
+  readonly columns?: readonly string[];
+};
 export type FilterName = keyof SensorSearch;
 
 export const FRESHNESS = ['awaiting', 'fresh', 'stale'] as const;
@@ -11,6 +14,7 @@ export const STREAM = ['open', 'closed'] as const;
 export const ENGINE = ['running', 'down', 'unknown'] as const;
 export const FLAVORS = ['standard', 'telecom'] as const;
 export const ENGINE_KINDS = ['ebpf', 'procfs', 'tetragon'] as const;
+const COLUMNS_MAX = 32;
 const SORT = /^-?[a-z_]{1,40}$/;
 
 /** Reads an address; what means nothing is left out. */
@@ -30,11 +34,22 @@ export function sensorSearchOf(search: Record<string, unknown>): SensorSearch {
     tag: textIn(search['tag']),
     group_id: textIn(search['group_id']),
     team_id: textIn(search['team_id']),
+    columns: columnsIn(search['columns']),
     sort: sort !== undefined && SORT.test(sort) ? sort : undefined,
   }) as SensorSearch;
 }
 
-/** Whether anything is filtered by; an order hides nothing. */
-export function hasFilter({ sort: _sort, ...filters }: SensorSearch): boolean {
+function columnsIn(value: unknown): string[] | undefined {
+  const found = [value].flat().filter((one): one is string => typeof one === 'string');
+  return found.length === 0 ? undefined : found.slice(0, COLUMNS_MAX);
+}
+
+/** What the Console is asked for. */
+export function questionOf({ columns: _columns, ...question }: SensorSearch) {
+  return question;
+}
+
+/** Whether anything is filtered by; an order and columns hide nothing. */
+export function hasFilter({ sort: _sort, columns: _columns, ...filters }: SensorSearch): boolean {
   return Object.keys(filters).length > 0;
 }

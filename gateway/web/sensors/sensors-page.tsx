@@ -1,6 +1,8 @@
 // The fleet as a list: filtered and ordered by the Console, patched in place by the live channel, however long it is.
+import { Checkbox } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call } from '../api/client.ts';
 import type { AnswerOf, SensorSummary } from '../api/contract.ts';
 import { useTopic } from '../api/live.ts';
@@ -8,67 +10,17 @@ import { LinkButton } from '../design/link-button.tsx';
 import { PageFrame } from '../design/page.tsx';
 import { Failed, NoMatch, Nothing, RowsSkeleton } from '../design/states.tsx';
 import { type Column, DataTable } from '../design/table.tsx';
-import { Ago } from '../design/time.tsx';
 import { useMay } from '../session/session.ts';
-import { HealthBadge } from './health-badge.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { ColumnChooser, columnsOf } from './sensor-columns.tsx';
 import { SensorFilters } from './sensor-filters.tsx';
-import { hasFilter, type SensorSearch } from './sensor-search.ts';
-import { StateMark } from './state-marks.tsx';
+import { hasFilter, questionOf, type SensorSearch } from './sensor-search.ts';
 import { SENSOR_TEXTS as TEXTS } from './texts.ts';
 
 const route = getRouteApi('/shell/sensors');
 const PAGE = 200;
-
-const COLUMNS: readonly Column<SensorSummary>[] = [
-  {
-    ...{ id: 'name', title: TEXTS.name, width: 130, grows: true, sort: 'node_name' },
-    cell: (row) => (
-      <Link to="/sensors/$id/overview" params={{ id: row.sensor_id }} title={row.node_name}>
-        <bdi>{row.node_name}</bdi>
-      </Link>
-    ),
-  },
-  {
-    ...{ id: 'health', title: TEXTS.health, width: 165, sort: 'trust_health' },
-    cell: (row) => <HealthBadge sensorId={row.sensor_id} health={row.trust_health} />,
-  },
-  {
-    ...{ id: 'freshness', title: TEXTS.freshness, width: 95, sort: 'freshness' },
-    cell: (row) => <StateMark state={row.states?.freshness} />,
-  },
-  {
-    id: 'stream',
-    title: TEXTS.stream,
-    width: 80,
-    cell: (row) => <StateMark state={row.states?.stream} />,
-  },
-  {
-    ...{ id: 'engine', title: TEXTS.engine, width: 130, sort: 'engine' },
-    cell: (row) => (
-      <span className="fs-mark">
-        <StateMark state={row.states?.engine} />
-        <span className="fs-quiet">{row.engine_kind}</span>
-      </span>
-    ),
-  },
-  {
-    ...{ id: 'os', title: TEXTS.os, width: 100, sort: 'os' },
-    cell: ({ system }) => `${system.os_name} ${system.os_version}`,
-  },
-  {
-    ...{ id: 'version', title: TEXTS.version, width: 70, sort: 'sensor_version' },
-    cell: (row) => row.sensor_version,
-  },
-  {
-    ...{ id: 'heartbeat', title: TEXTS.heartbeat, width: 105, sort: 'last_heartbeat_at' },
-    cell: (row) => <Ago at={row.last_heartbeat_at} />,
-  },
-  {
-    ...{ id: 'expires', title: TEXTS.expires, width: 115, sort: 'certificate_expires_at' },
-    cell: (row) => <Ago at={row.certificate_expires_at} />,
-  },
-  { id: 'tags', title: TEXTS.tags, width: 100, cell: (row) => row.tags.join(', ') },
-];
+/** As many as one bulk act takes. */
+const CHOSEN_MAX = 500;
 
 export function SensorsPage() {
   const search = route.useSearch();
@@ -77,10 +29,32 @@ export function SensorsPage() {
   const sensors = useSensors(search);
   const rows = sensors.data?.pages.flatMap(({ items }) => items) ?? [];
   const change = (next: SensorSearch) => void navigate({ to: '/sensors', search: next });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) =>
+    setChosen((now) =>
+      now.has(id)
+        ? new Set([...now].filter((one) => one !== id))
+        : new Set([...now, id].slice(0, CHOSEN_MAX)),
+    );
+  const picked = rows.filter(({ sensor_id }) => chosen.has(sensor_id));
+  const columns = columnsOf(search.columns);
   const deploy = may('tokens:write') && <LinkButton to="/deploy">{TEXTS.deploy}</LinkButton>;
   return (
     <PageFrame title={TEXTS.title} action={deploy}>
-      <SensorFilters search={search} onChange={change} />
+      {picked.length > 0 ? (
+        <BulkBar chosen={picked} onClear={() => setChosen(new Set())} />
+      ) : (
+        <div className="fs-toolbar">
+          <SensorFilters search={search} onChange={change} />
+          <ColumnChooser
+            named={search.columns}
+            onChange={(named) => {
+              const { columns: _columns, ...rest } = search;
+              change(named === undefined ? rest : { ...rest, columns: named });
+            }}
+          />
+        </div>
+      )}
       {sensors.isPending && <RowsSkeleton />}
       {sensors.isError && <Failed error={sensors.error} onRetry={() => void sensors.refetch()} />}
       {sensors.isSuccess &&
@@ -96,7 +70,8 @@ export function SensorsPage() {
       {(rows.length > 0 || sensors.hasNextPage) && (
         <DataTable
           label={TEXTS.title}
-          columns={COLUMNS}
+          columns={may('sensors:write') ? [pickColumn(chosen, toggle), ...columns] : columns}
+          isSelected={(row) => chosen.has(row.sensor_id)}
           rows={rows}
           rowKey={(row) => row.sensor_id}
           sort={search.sort ?? 'node_name'}
@@ -112,19 +87,37 @@ export function SensorsPage() {
   );
 }
 
+function pickColumn(
+  chosen: ReadonlySet<string>,
+  toggle: (id: string) => void,
+): Column<SensorSummary> {
+  return {
+    ...{ id: 'pick', title: '', width: 34 },
+    cell: (row) => (
+      <Checkbox
+        size="xs"
+        aria-label={TEXTS.choose(row.node_name)}
+        checked={chosen.has(row.sensor_id)}
+        onChange={() => toggle(row.sensor_id)}
+      />
+    ),
+  };
+}
+
 type Page = AnswerOf<'GET /sensors'>;
 type Entry = Pick<SensorSummary, 'sensor_id' | 'trust_state' | 'trust_health' | 'because'> &
   NonNullable<SensorSummary['states']>;
 
 function useSensors(search: SensorSearch) {
   const cache = useQueryClient();
-  const queryKey = ['GET /sensors', search];
+  const asked = questionOf(search);
+  const queryKey = ['GET /sensors', asked];
   const question = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
       call(
         'GET /sensors',
-        { query: { ...search, limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+        { query: { ...asked, limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
         signal,
       ),
     initialPageParam: '',

@@ -153,7 +153,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
         async put(input) {
           const { actor, nowMs: atMs, from, values } = input;
           const target = Object.keys(values).join();
-          const what = { action: 'settings.change', target, result: 'ok', detail: {} };
+          const what = { action: 'settings.change', target, result: 'ok', detail: {} } as const;
           await audit.append([{ atMs, actor, from, ...what }]);
           return settings.put(input);
         },

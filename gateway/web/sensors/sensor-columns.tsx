@@ -1,0 +1,115 @@
+// The columns of the list, which of them are shown, and where people choose.
+import { Button, Checkbox, Popover } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { SensorSummary } from '../api/contract.ts';
+import type { Column } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+import { HealthBadge } from './health-badge.tsx';
+import { StateMark } from './state-marks.tsx';
+import { SENSOR_TEXTS as TEXTS } from './texts.ts';
+
+/** Every column, in the order of the table; the name is always there. */
+const COLUMNS: readonly Column<SensorSummary>[] = [
+  {
+    ...{ id: 'name', title: TEXTS.name, width: 130, grows: true, sort: 'node_name' },
+    cell: (row) => (
+      <Link to="/sensors/$id/overview" params={{ id: row.sensor_id }} title={row.node_name}>
+        <bdi>{row.node_name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    ...{ id: 'health', title: TEXTS.health, width: 165, sort: 'trust_health' },
+    cell: (row) => <HealthBadge sensorId={row.sensor_id} health={row.trust_health} />,
+  },
+  {
+    ...{ id: 'freshness', title: TEXTS.freshness, width: 95, sort: 'freshness' },
+    cell: (row) => <StateMark state={row.states?.freshness} />,
+  },
+  {
+    id: 'stream',
+    title: TEXTS.stream,
+    width: 80,
+    cell: (row) => <StateMark state={row.states?.stream} />,
+  },
+  {
+    ...{ id: 'engine', title: TEXTS.engine, width: 130, sort: 'engine' },
+    cell: (row) => (
+      <span className="fs-mark">
+        <StateMark state={row.states?.engine} />
+        <span className="fs-quiet">{row.engine_kind}</span>
+      </span>
+    ),
+  },
+  {
+    ...{ id: 'os', title: TEXTS.os, width: 100, sort: 'os' },
+    cell: ({ system }) => `${system.os_name} ${system.os_version}`,
+  },
+  { id: 'kernel', title: TEXTS.kernel, width: 120, cell: ({ system }) => system.kernel_version },
+  { id: 'flavor', title: TEXTS.flavor, width: 90, cell: (row) => row.flavor },
+  { id: 'role', title: TEXTS.role, width: 110, cell: (row) => row.declared_role },
+  {
+    ...{ id: 'version', title: TEXTS.version, width: 70, sort: 'sensor_version' },
+    cell: (row) => row.sensor_version,
+  },
+  {
+    ...{ id: 'heartbeat', title: TEXTS.heartbeat, width: 105, sort: 'last_heartbeat_at' },
+    cell: (row) => <Ago at={row.last_heartbeat_at} />,
+  },
+  {
+    ...{ id: 'expires', title: TEXTS.expires, width: 115, sort: 'certificate_expires_at' },
+    cell: (row) => <Ago at={row.certificate_expires_at} />,
+  },
+  {
+    id: 'enrolled',
+    title: TEXTS.enrolled,
+    width: 105,
+    cell: (row) => <Ago at={row.enrolled_at} />,
+  },
+  { id: 'tags', title: TEXTS.tags, width: 100, cell: (row) => row.tags.join(', ') },
+];
+const USUAL = ['health', 'freshness', 'stream', 'engine', 'os', 'version', 'heartbeat', 'expires'];
+const ALWAYS = 'name';
+const SHOWN_AT_FIRST: readonly string[] = [...USUAL, 'tags'];
+
+/** Those that an address names; the usual ones when it names none. */
+export function columnsOf(named: readonly string[] | undefined): readonly Column<SensorSummary>[] {
+  const shown = named ?? SHOWN_AT_FIRST;
+  return COLUMNS.filter(({ id }) => id === ALWAYS || shown.includes(id));
+}
+
+export function ColumnChooser({
+  named,
+  onChange,
+}: {
+  readonly named: readonly string[] | undefined;
+  /** undefined: the usual ones. */
+  readonly onChange: (named: readonly string[] | undefined) => void;
+}) {
+  const shown = named ?? SHOWN_AT_FIRST;
+  return (
+    <Popover position="bottom-end" width={220} trapFocus>
+      <Popover.Target>
+        <Button variant="default">{TEXTS.columns}</Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <div className="fs-form">
+          {COLUMNS.filter(({ id }) => id !== ALWAYS).map(({ id, title }) => (
+            <Checkbox
+              key={id}
+              size="xs"
+              label={title}
+              checked={shown.includes(id)}
+              onChange={() =>
+                onChange(shown.includes(id) ? shown.filter((one) => one !== id) : [...shown, id])
+              }
+            />
+          ))}
+          <Button variant="subtle" onClick={() => onChange(undefined)}>
+            {TEXTS.usualColumns}
+          </Button>
+        </div>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
