@@ -126,8 +126,7 @@ describe('node', () => {
       return 'serve';
     };
     await start();
-    await peer.until('an enrollment', () => laidOut.length > 0);
-    expect(laidOut[0]).toBe(true);
+    await peer.until('an enrollment with its engine', () => laidOut[0] === true);
   });
 
   it('should call its certificate due by the threshold that the Console tells, and remember it', async () => {
