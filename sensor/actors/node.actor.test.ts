@@ -95,12 +95,8 @@ async function addLines(from: number, count: number): Promise<void> {
   await mkdir(join(stateDir, 'engine', 'export'), { recursive: true });
   const lines = Array.from({ length: count }, (_, at) => {
     const time = new Date(Date.UTC(2026, 0, 1) + from + at).toISOString();
-    const process = {
-      exec_id: `x${from + at}`,
-      pid: from + at,
-      binary: '/bin/test',
-      start_time: time,
-    };
+    const pid = from + at;
+    const process = { exec_id: `x${pid}`, pid, binary: '/bin/test', start_time: time };
     return `${JSON.stringify({ process_exec: { process }, node_name: 'n', time })}\n`;
   });
   await appendFile(join(stateDir, 'engine', 'export', 'events.log'), lines.join(''));
