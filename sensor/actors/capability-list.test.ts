@@ -55,12 +55,8 @@ describe('the list of capabilities', () => {
     );
     const [beat] = sensor.beats();
     expect(beat?.['telecom']).toEqual({ witness: 'here' });
-    expect(Object(beat?.['sensor']).capabilities).toEqual([
-      'events.zstd',
-      'inventory.delta',
-      'stream.v1',
-      'witness.v1',
-    ]);
+    const { capabilities: announced } = Object(beat?.['sensor']);
+    expect(announced).toEqual(expect.arrayContaining(['stream.v1', 'witness.v1']));
     await sensor.peer.until('its answer', () => seen.includes('contained false'));
     // Orders of containment would be carried out on the machine of the test.
     sensor.peer.sendAll({ type: 'refresh', what: ['inventory'] });
