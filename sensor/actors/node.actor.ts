@@ -144,18 +144,13 @@ export function runNode(options: NodeOptions): NodeRun {
 
   async function exchangeToken(): Promise<EnrollmentAttempt> {
     const own = need(parts, 'the state');
-    for (const { beforeEnrolling } of opened.contributions()) {
-      await beforeEnrolling?.().catch((error: unknown) =>
-        logger.warn({ reason: String(error) }, 'not everything could be laid out before enrolling'),
-      );
-    }
+    await opened.beforeEnrolling(logger);
     const spent = need(token, 'a token');
     token = null;
-    const consoleUrl = own.client.baseUrl;
     const onInstalled = (installed: Identity): void => {
       identity = installed;
     };
-    return enroll({ ...own, instanceId, consoleUrl, onInstalled }, spent);
+    return enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl, onInstalled }, spent);
   }
 
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12

@@ -1,11 +1,14 @@
 // The capabilities of a running Sensor: opened in the order of the list, closed in reverse. Collecting is started and
 // stopped one after the other, however often and in whatever order it is asked for. decision: D59
+import type { Logger } from '../../actors/runtime/logger.ts';
 import type { Contribution, Opened, SensorCapability, SensorContext } from '../capability.ts';
 
 export type OpenedList = {
   contributions(): readonly Contribution[];
   use: SensorContext['use'];
   open(capabilities: readonly SensorCapability[], context: SensorContext): Promise<void>;
+  /** What cannot be laid out now is tried again when events are collected. */
+  beforeEnrolling(logger: Pick<Logger, 'warn'>): Promise<void>;
   startCollecting(): Promise<void>;
   stopCollecting(): Promise<void>;
   close(): Promise<void>;
@@ -33,6 +36,13 @@ export function createOpenedList(): OpenedList {
     },
     async open(capabilities, context) {
       for (const one of capabilities) opened.set(one.name, await one.open(context));
+    },
+    async beforeEnrolling(logger) {
+      for (const { beforeEnrolling } of contributions()) {
+        await beforeEnrolling?.().catch((error: unknown) =>
+          logger.warn({ reason: String(error) }, 'not all could be laid out before enrolling'),
+        );
+      }
     },
     startCollecting: () =>
       next(async () => {

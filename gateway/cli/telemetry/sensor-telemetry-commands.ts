@@ -107,13 +107,21 @@ export function addSensorTelemetryCommands(sensors: Command, io: CommandIo): voi
   addPaged(['baselines', 'baselines', 'what is usual for each program'], BASELINES);
   const addSection = (about: readonly [string, string, string], view: View<Item>): void =>
     addPaged(about, view, tellShortened);
-  addSection(['connections', 'inventory/connections', 'open connections'], CONNECTIONS);
-  addSection(['services', 'inventory/listening_services', 'listening services'], SERVICES);
-  addSection(['processes', 'inventory/processes', 'running processes'], PROCESSES);
-  addSection(['images', 'inventory/container_images', 'container images'], IMAGES);
-  addSection(['kubernetes', 'inventory/kubernetes', 'what the cluster runs here'], KUBERNETES);
-  addSection(['packages', 'inventory/packages', 'installed packages'], PACKAGES);
-  addSection(['telecom', 'inventory/telecom', 'telecom snapshots'], TELECOM);
+  for (const [about, view] of sectionCommands()) addSection(about, view);
+}
+
+type SectionCommand = readonly [about: readonly [string, string, string], view: View<Item>];
+
+function sectionCommands(): readonly SectionCommand[] {
+  return [
+    [['connections', 'inventory/connections', 'open connections'], CONNECTIONS],
+    [['services', 'inventory/listening_services', 'listening services'], SERVICES],
+    [['processes', 'inventory/processes', 'running processes'], PROCESSES],
+    [['images', 'inventory/container_images', 'container images'], IMAGES],
+    [['kubernetes', 'inventory/kubernetes', 'what the cluster runs here'], KUBERNETES],
+    [['packages', 'inventory/packages', 'installed packages'], PACKAGES],
+    [['telecom', 'inventory/telecom', 'telecom snapshots'], TELECOM],
+  ];
 }
 
 function withSpan(command: Command): Command {

@@ -133,8 +133,7 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
           ask: deps.telemetry.resourcesOf,
           view: (row) => ({
             at: timeText(row.atMs),
-            cpu_percent: row.cpuPercent,
-            memory_bytes: row.memoryBytes,
+            ...{ cpu_percent: row.cpuPercent, memory_bytes: row.memoryBytes },
             node: nodeView(row.node),
             load_1m: row.load1m,
             uptime_seconds: row.uptimeSeconds,

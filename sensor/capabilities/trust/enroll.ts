@@ -63,11 +63,7 @@ export async function runEnroll(
     if (refused !== null) return say(EXIT.failed, refused);
     const enrolling = enroll(
       {
-        config,
-        logger,
-        clock,
-        now: Date.now,
-        ports,
+        ...{ config, logger, clock, now: Date.now, ports },
         directory,
         consoleUrl,
         seed: randomBytes(4).readInt32LE(),
