@@ -6,6 +6,8 @@ import { audit } from './capabilities/audit/audit.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
+import { packs } from './capabilities/policy/packs.ts';
+import { policy } from './capabilities/policy/policy.ts';
 import { settings } from './capabilities/settings/settings.ts';
 import { system } from './capabilities/system/system.ts';
 import { telemetry } from './capabilities/telemetry/telemetry.ts';
@@ -16,6 +18,7 @@ import type { Capability } from './capability.ts';
 export const CAPABILITIES: readonly Capability[] = [
   settings,
   license,
+  packs,
   rateLimits,
   fleet,
   access,
@@ -23,6 +26,7 @@ export const CAPABILITIES: readonly Capability[] = [
   trust,
   telemetry,
   containment,
+  policy,
   audit,
   system,
 ];

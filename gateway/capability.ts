@@ -10,7 +10,12 @@ import type { LoopRegistry } from '../actors/loops/loop-registry.ts';
 import type { StartupStep } from '../machines/console/runtime/startup.rules.ts';
 import type { Intervals } from '../machines/limits.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
-import type { BoundListener, ConsoleCertificates, ConsolePorts } from './console-ports.ts';
+import type {
+  BoundListener,
+  ConsoleCertificates,
+  ConsolePorts,
+  PolicySigningKey,
+} from './console-ports.ts';
 import type { HandleExchange } from './listener/handle-exchange.ts';
 import type { CursorSigner } from './operator-plane/plumbing/cursor.ts';
 import type { DirectoryView, Probe } from './operator-plane/plumbing/deps.ts';
@@ -67,7 +72,7 @@ export type ConsoleContext = ConsolePorts & {
   readonly intervals: Intervals;
   readonly relational: RelationalStores;
   readonly analytics: AnalyticsStores;
-  readonly policyPublicKeyPem: string;
+  readonly policySigning: PolicySigningKey;
   readonly certificates: ConsoleCertificates;
   readonly listener: BoundListener;
   readonly cursors: CursorSigner;

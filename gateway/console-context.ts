@@ -12,7 +12,7 @@ import { createStoreView } from './operator-plane/system/store-view.ts';
 export type Slots = Partial<
   Pick<
     { -readonly [Name in keyof ConsoleContext]: ConsoleContext[Name] },
-    'relational' | 'analytics' | 'policyPublicKeyPem' | 'certificates' | 'listener'
+    'relational' | 'analytics' | 'policySigning' | 'certificates' | 'listener'
   >
 > & {
   pageLinkKey?: Buffer;
@@ -50,8 +50,8 @@ export function openContext(
     get analytics() {
       return need('analytics');
     },
-    get policyPublicKeyPem() {
-      return need('policyPublicKeyPem');
+    get policySigning() {
+      return need('policySigning');
     },
     get certificates() {
       return need('certificates');

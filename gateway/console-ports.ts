@@ -32,10 +32,17 @@ export type Opening = {
   readonly onStore: (name: string, store: Supervised) => void;
 };
 
+export type PolicySigningKey = {
+  /** SPKI in PEM. */
+  readonly publicKeyPem: string;
+  /** An Ed25519 signature. */
+  sign(message: Uint8Array): Uint8Array;
+};
+
 /** The keys of the data directory; each is made at its first use. invariant: I7 */
 export type ConsoleKeys = {
-  /** The public half of the key that signs policies. */
-  policySigning(): Promise<{ readonly publicKeyPem: string }>;
+  /** The key that signs policies. */
+  policySigning(): Promise<PolicySigningKey>;
   /** Seals what has to be read again: secrets of second factors and of providers. */
   operatorSecrets(): Promise<Sealer>;
   /** Signs page links; kept with the data, so a link survives a restart. */

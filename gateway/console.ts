@@ -103,7 +103,7 @@ function stepsOf(running: Running): Parameters<typeof runStartup>[0]['steps'] {
       return 'done';
     },
     async policy_signing_key() {
-      slots.policyPublicKeyPem = (await ports.keys.policySigning()).publicKeyPem;
+      slots.policySigning = await ports.keys.policySigning();
       return 'done';
     },
     async relational_database() {

@@ -1,5 +1,5 @@
 // The ports of a Console that needs nothing but memory: every one can be replaced by what a test is about.
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { LicenseAnchor } from '../actors/license/license-service.ts';
@@ -24,9 +24,21 @@ const NO_TLS: ServerTls = {
   serverKeyPin: 'cGlu',
 };
 
+const PKCS8_HEAD = '302e020100300506032b657004220420';
+const POLICY_KEY_PEM = [
+  '-----BEGIN PRIVATE KEY-----',
+  Buffer.from(`${PKCS8_HEAD}${'07'.repeat(32)}`, 'hex').toString('base64'),
+  '-----END PRIVATE KEY-----',
+].join('\n');
+
 /** Keys that outlive no test; only the audit trail's is a real one. */
 export const memoryKeys: ConsoleKeys = {
-  policySigning: async () => ({ publicKeyPem: 'policy-key' }),
+  // Always the same, so that a run can be repeated.
+  async policySigning() {
+    const key = createPrivateKey(POLICY_KEY_PEM);
+    const publicKeyPem = createPublicKey(key).export({ format: 'pem', type: 'spki' }).toString();
+    return { publicKeyPem, sign: (bytes) => sign(null, bytes, key) };
+  },
   operatorSecrets: async () => createPlainSealer(),
   pageLinks: async () => Buffer.alloc(32, 7),
   async auditCheckpoints() {

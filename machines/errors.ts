@@ -3,6 +3,7 @@
 import { ACCESS_ERRORS } from './console/access/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
+import { POLICY_ERRORS } from './console/policy/errors.ts';
 import { RUNTIME_ERRORS } from './console/runtime/errors.ts';
 import { SETTINGS_ERRORS } from './console/settings/errors.ts';
 import { TELEMETRY_ERRORS } from './console/telemetry/errors.ts';
@@ -95,6 +96,7 @@ export const ERRORS = {
   ...ACCESS_ERRORS,
   ...FLEET_ERRORS,
   ...LICENSE_ERRORS,
+  ...POLICY_ERRORS,
   ...RUNTIME_ERRORS,
   ...SETTINGS_ERRORS,
   ...TELEMETRY_ERRORS,

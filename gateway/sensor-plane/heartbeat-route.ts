@@ -56,7 +56,7 @@ function take(deps: HeartbeatDeps, { identity, text }: Admitted): Taken | Refusa
     identity,
     streamId: beat.stream_id,
     hadFacts,
-    writing: deps.facts.write(factsOf(deps, identity, beat, nowMs)),
+    writing: deps.facts.write(withParts(deps, factsOf(deps, identity, beat, nowMs))),
     storing: beat.events.length > 0 ? store(deps, identity, beat, nowMs) : null,
   };
 }
@@ -179,6 +179,12 @@ function nodeOf(node: HeartbeatRequest['resources']['node']) {
   return { cpu_percent, memory_total_bytes, memory_available_bytes };
 }
 
+/** What other capabilities keep of the sensor in its row. */
+function withParts(deps: HeartbeatDeps, row: HeartbeatFacts): HeartbeatFacts {
+  const kept = deps.parts().map((part) => part.facts?.(row.sensorId));
+  return { ...row, facts: Object.assign({}, row.facts, ...kept) };
+}
+
 function hookOf({ hook, reason, missing }: HeartbeatRequest['engine']['disabled_hooks'][number]) {
   return { hook, reason, ...(missing === true ? { missing } : {}) };
 }
@@ -216,7 +222,13 @@ function answerTo(
 
 function extrasOf(deps: HeartbeatDeps, sensorId: string): HeartbeatExtras {
   const extras: HeartbeatExtras = {};
-  for (const part of deps.parts()) Object.assign(extras, part.answer?.(sensorId));
+  const stored: NonNullable<HeartbeatExtras['stored_sections']> = {};
+  for (const part of deps.parts()) {
+    const { stored_sections, ...more } = part.answer?.(sensorId) ?? {};
+    Object.assign(extras, more);
+    Object.assign(stored, stored_sections);
+  }
+  extras.stored_sections = stored;
   return extras;
 }
 

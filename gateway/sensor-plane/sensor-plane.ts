@@ -6,9 +6,10 @@ import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
 import type { HandleExchange } from '../listener/handle-exchange.ts';
 import { answerRefusal, refuseMethod } from './admission.ts';
 
-/** A route of sensors; every one but the stream is a POST. */
+/** A route of sensors; a POST unless it says otherwise. */
 export type SensorPost = {
   readonly path: string;
+  readonly method?: 'GET';
   readonly answer: (exchange: Exchange) => Promise<void>;
 };
 
@@ -22,11 +23,11 @@ export function attachSensorPlane(
   handle: HandleExchange,
   before: (refusal: ExchangeHandler) => ExchangeHandler = (refusal) => refusal,
 ): void {
-  for (const { path, answer } of posts) {
+  for (const { path, method = 'POST', answer } of posts) {
     app.any(
       path,
       handle((exchange) => {
-        if (exchange.request.method !== 'POST') return refuseMethod(exchange, 'POST');
+        if (exchange.request.method !== method) return refuseMethod(exchange, method);
         return answer(exchange);
       }),
     );

@@ -1,5 +1,7 @@
 // The bounds of tracing policies, for whoever writes, publishes or carries them out. The counts down to the bytes of a postfix are the
 // policy language's own. decision: D45
+import { MIB } from '../units.ts';
+
 export const POLICY_SELECTORS_MAX = 5;
 export const POLICY_ARGS_MAX = 5;
 export const POLICY_PIDS_MAX = 4;
@@ -22,6 +24,7 @@ export const POLICY_REFUSALS_MAX = 20;
 
 // Of packs, what they are published as, and the keys they are signed with. decision: D80
 export const PACK_POLICIES_MAX = 64;
+export const PACK_BODY_MAX_BYTES = 4 * MIB;
 export const PACK_NAMESPACES_MAX = 64;
 export const PACK_ROLLBACKS_MAX = 64;
 export const PACK_NAME_MAX_CHARS = 128;

@@ -25,7 +25,7 @@ const OPEN: readonly string[] = [
 ];
 /** Scopes of resources that are still to come: a key may hold them, no route asks for them yet. */
 const RESERVED: readonly string[] = [
-  ...['policies:read', 'policies:write', 'exercises:read', 'exercises:write'],
+  ...['exercises:read', 'exercises:write'],
   ...['alerts:read', 'alerts:write', 'investigations:read', 'investigations:write'],
 ];
 /** What the specification gives each role, told apart by verbs: who reads, who investigates, who acts, who administers. */

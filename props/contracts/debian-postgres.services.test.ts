@@ -19,6 +19,7 @@ import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
+import { policyStoreContract } from './policy-store.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
@@ -132,6 +133,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
   containmentOrdersContract({ port: () => control.relational, setAway });
+  policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });
   userKeysContract({ port: () => control.relational });

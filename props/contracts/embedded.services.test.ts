@@ -27,6 +27,7 @@ import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
 import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
+import { policyStoreContract } from './policy-store.contract.ts';
 import {
   silentLogger as logger,
   openFactWriter,
@@ -104,6 +105,7 @@ describe('relational ports on PostgreSQL', () => {
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
   containmentOrdersContract({ port: () => control.relational, setAway });
+  policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });
   userKeysContract({ port: () => control.relational });

@@ -22,6 +22,7 @@ import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
+import { policyStoreContract } from './policy-store.contract.ts';
 import type { RelayFault } from './relay.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
@@ -52,6 +53,7 @@ describe('relational ports in memory', () => {
   peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });
   containmentOrdersContract({ port: () => memory, setAway });
+  policyStoreContract({ port: () => memory, setAway });
   teamsContract({ port: () => memory, setAway });
   ownershipContract({ port: () => memory, setAway });
   userKeysContract({ port: () => memory });

@@ -37,6 +37,7 @@ const likely: Readonly<Record<SettingName, fc.Arbitrary<unknown>>> = {
   federation_region: fc.constantFrom('', 'eu-1', '-bad', 'EU'),
   federation_region_label: fc.constantFrom('', 'Europe'),
   webhook_allow_list: fc.array(fc.constantFrom('10.0.0.0/8', 'siem.example', '::/0', 'fd00::/16')),
+  policy_signing: fc.constantFrom('console', 'offline', 'nobody'),
   mfa_required_roles: fc.array(fc.constantFrom(...ROLES)),
   session_idle_minutes: near(5, 60, 720, 43_200),
   session_lifetime_hours: near(1, 12, 720),

@@ -13,6 +13,7 @@ import { createMemoryRegistry } from './fleet/memory-registry.ts';
 import type { RegistryState } from './fleet/registry-state.ts';
 import { createMemoryTeams } from './fleet/teams.ts';
 import { createMemoryLicense } from './license/license-store.ts';
+import { createMemoryPolicies } from './policy/policy-store.ts';
 import { createMemoryDesignation } from './runtime/designation.ts';
 import { createMemorySettings } from './settings/settings-store.ts';
 import { createMemoryInventory } from './telemetry/inventory-store.ts';
@@ -50,6 +51,7 @@ export function createMemoryRelational(): MemoryRelational {
   const providers = createMemorySso(log.record);
   const choices = createMemorySettings(log);
   const orders = createMemoryContainment(registry.state);
+  const documents = createMemoryPolicies(log);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -71,6 +73,7 @@ export function createMemoryRelational(): MemoryRelational {
     sso: providers.sso,
     settings: choices.settings,
     containment: orders.containment,
+    policies: documents.policies,
     health: { ping: async () => !isAway },
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
@@ -86,6 +89,7 @@ export function createMemoryRelational(): MemoryRelational {
         choices,
         tenures,
         orders,
+        documents,
       ])
         one.setAway(away);
     },

@@ -15,6 +15,7 @@ import type { FactWriter, SensorRegistry } from './fleet/sensor-registry.ts';
 import type { TeamStore } from './fleet/teams.ts';
 import type { LicenseStore } from './license/license-store.ts';
 import type { RelationalHealth } from './plumbing/store-unavailable.ts';
+import type { PolicyStore } from './policy/policy-store.ts';
 import type { Designation } from './runtime/designation.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { BaselineStore } from './telemetry/baseline-store.ts';
@@ -43,6 +44,7 @@ export type RelationalStores = {
   readonly sso: SsoStore;
   readonly settings: SettingsStore;
   readonly containment: ContainmentOrders;
+  readonly policies: PolicyStore;
   readonly health: RelationalHealth;
 };
 

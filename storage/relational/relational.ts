@@ -26,6 +26,7 @@ import { createLicenseStore } from './license/license-store.ts';
 import { createDatabase, createPool } from './plumbing/pool.ts';
 import { createSockets, type Sockets } from './plumbing/sockets.ts';
 import type { Database } from './plumbing/tables.ts';
+import { createPolicyStore } from './policy/policy-store.ts';
 import { createDesignation } from './runtime/designation.ts';
 import { createSettingsStore } from './settings/settings-store.ts';
 import { createInventoryStore } from './telemetry/inventory-store.ts';
@@ -79,6 +80,7 @@ export function createRelational(options: RelationalOptions): Relational {
     sso: createSsoStore(db),
     settings: createSettingsStore(db),
     containment: createContainmentOrders(db),
+    policies: createPolicyStore(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, designation, sockets, timers }),
   };

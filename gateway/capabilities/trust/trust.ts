@@ -17,6 +17,7 @@ import { handleRenew } from '../../sensor-plane/renew-route.ts';
 import { access } from '../access/access.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { license } from '../license/license.ts';
+import { packs } from '../policy/packs.ts';
 import { serverCertificateLoop } from './certificate-renewal.ts';
 import { installation } from './installation.ts';
 
@@ -46,7 +47,10 @@ export const trust: Capability<Trust> = {
       ...shared,
       license: context.use(license).gate,
       platform: config.platform,
-      policyPublicKeyPem: context.policyPublicKeyPem,
+      // Of a new node: every key that is trusted when it enrolls.
+      get policyPublicKeyPem() {
+        return context.use(packs).book.keys().pem;
+      },
     });
     const renew = createRenewal(shared);
     const tokens = createTokenService({

@@ -13,6 +13,7 @@ import { ACCESS_SETTINGS } from '../access/settings.ts';
 import { DELIVERY_SETTINGS } from '../delivery/settings.ts';
 import { FEDERATION_SETTINGS } from '../federation/settings.ts';
 import { LICENSE_SETTINGS } from '../license/settings.ts';
+import { POLICY_SETTINGS } from '../policy/settings.ts';
 import { TELEMETRY_SETTINGS } from '../telemetry/settings.ts';
 import { TRUST_SETTINGS } from '../trust/settings.ts';
 import type { SettingDefinition } from './setting.ts';
@@ -25,6 +26,7 @@ export const SETTINGS = {
   ...FEDERATION_SETTINGS,
   ...DELIVERY_SETTINGS,
   ...ACCESS_SETTINGS,
+  ...POLICY_SETTINGS,
 };
 
 export type SettingName = keyof typeof SETTINGS;

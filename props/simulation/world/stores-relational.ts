@@ -16,6 +16,7 @@ import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet
 import { teamsOver } from '../../../storage/memory/fleet/teams.ts';
 import { licenseCalls } from '../../../storage/memory/license/license-store.ts';
 import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import { policyCalls } from '../../../storage/memory/policy/policy-store.ts';
 import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
 import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
 import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
@@ -29,6 +30,7 @@ import type { LicenseStore } from '../../../storage/ports/license/license-store.
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
+import type { PolicyStore } from '../../../storage/ports/policy/policy-store.ts';
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
@@ -111,6 +113,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
   const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
   const orders = containmentCalls(state);
+  const documents = policyCalls({ record });
   const labelled = { record, hasUser: access.has, sensors: state.sensors };
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -161,6 +164,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       license: portOf<LicenseStore>('license', licenses, ask),
       settings: portOf<SettingsStore>('settings', choices, ask),
       containment: portOf<ContainmentOrders>('containment', orders, ask),
+      policies: portOf<PolicyStore>('policies', documents, ask),
       teams: teamsOver(labels, labelled, ask),
       designation: designation.portFor(life, way),
       health: {

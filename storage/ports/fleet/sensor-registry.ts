@@ -62,6 +62,8 @@ export type SensorFacts = {
   readonly loss?: unknown;
   /** What the node said of its containment, and whether it is contained by that. */
   readonly containment?: unknown;
+  /** What the node said last of its policies. */
+  readonly policy?: unknown;
   readonly capabilities: readonly string[];
 };
 

@@ -140,6 +140,16 @@ export type DesignationTable = {
   since_ms: number;
 };
 
+type PolicyStateTable = { is_only: Generated<boolean>; revision: number };
+
+type PolicyDocumentsTable = {
+  kind: string;
+  id: string;
+  head: Json<unknown>;
+  body: Json<unknown> | null;
+  changed_at_ms: number;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -152,4 +162,6 @@ export type Database = {
   designation: DesignationTable;
   settings: SettingsTable;
   containment_orders: ContainmentOrdersTable;
+  policy_state: PolicyStateTable;
+  policy_documents: PolicyDocumentsTable;
 } & AccessTables;

@@ -1,0 +1,192 @@
+// Who has which pack: an assignment to a sensor, a group, a tag or the fleet, within what the pack's manifest signs; the
+// policies of one sensor; and the switch above all packs of a sensor. decision: D83
+import {
+  type AssignmentRow,
+  type PolicyBook,
+  type SensorPolicyRow,
+  type Target,
+  targetId,
+  versionId,
+} from '../../machines/console/policy/book.rules.ts';
+import { refuse } from '../../machines/errors.ts';
+import { ASSIGNMENTS_MAX } from '../../machines/limits.ts';
+import { whyNotSigned, whyNotVersion } from '../../machines/policy/manifest.rules.ts';
+import type { CustomPack, EnforcementMode, SignedPolicy } from '../../machines/wire/policy.ts';
+import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
+import { isSigned, policyDigest, type SignBytes, signPolicy } from '../runtime/policy-pack.ts';
+import { refusalOfChecks } from './pack-acts.ts';
+import { checkPolicies } from './pack-check.ts';
+import { type Acted, type BookService, entryOf, factsOfAssignment } from './policy-book.ts';
+
+export type AssignmentActs = {
+  assign(
+    input: AuditContext & Omit<AssignmentRow, 'createdAtMs' | 'createdBy'>,
+  ): Promise<Acted<AssignmentRow>>;
+  /** False when nothing was assigned. */
+  unassign(input: AuditContext & { readonly target: Target }): Promise<Acted<boolean>>;
+  /** `signature` null = this Console signs it. */
+  setCustom(
+    input: AuditContext & {
+      readonly sensorId: string;
+      readonly policies: readonly {
+        readonly name: string;
+        readonly yaml: string;
+        readonly signature: string | null;
+      }[];
+    },
+  ): Promise<Acted<SensorPolicyRow>>;
+  setEnforcement(
+    input: AuditContext & { readonly sensorId: string; readonly mode: EnforcementMode },
+  ): Promise<Acted<SensorPolicyRow>>;
+  custom(sensorId: string): Promise<CustomPack | null>;
+};
+
+/** Makes the acts. */
+export function createAssignmentActs(deps: {
+  readonly book: BookService;
+  readonly signer: () => SignBytes | null;
+}): AssignmentActs {
+  const { book, signer } = deps;
+  return {
+    assign: (input) => book.act(input.nowMs, (on) => judgeAssignment(on, input)),
+    unassign: ({ target, ...doing }) =>
+      book.act(doing.nowMs, (on) => {
+        const before = on.assignments.get(targetId(target));
+        if (before === undefined) return { ok: true, answer: false, changes: [], audit: [] };
+        return {
+          ok: true,
+          answer: true,
+          changes: [{ kind: 'assignment', id: targetId(target), head: null }],
+          audit: [
+            entryOf(doing, {
+              action: 'assignment.remove',
+              target: targetId(target),
+              before: factsOfAssignment(before, digestOf(on, before)),
+            }),
+          ],
+        };
+      }),
+    async setCustom({ sensorId, policies, ...doing }) {
+      const wrong = checkPolicies(policies).filter(({ ok }) => !ok);
+      if (wrong.length > 0) return refusalOfChecks(wrong);
+      const signed = signedOf(policies, signer());
+      if (signed === null) return refuse('signing_offline', 'policy_signing is offline.');
+      const bad = signed.find((one) => !isSigned(one, book.keys().keys));
+      if (bad !== undefined) {
+        return refuse('signature_not_trusted', `${bad.name} is not signed by a trusted key.`);
+      }
+      const custom = signed.map(({ name, yaml }) => ({ name, sha256: policyDigest(yaml) }));
+      return book.act(doing.nowMs, (on) => {
+        const before = sensorRowOf(on, sensorId);
+        const row = { ...before, customRevision: before.customRevision + 1, custom };
+        const body: CustomPack = { revision: row.customRevision, policies: [...signed] };
+        return {
+          ok: true,
+          answer: row,
+          changes: [{ kind: 'sensor', id: sensorId, head: row, body }],
+          audit: [
+            entryOf(doing, {
+              action: 'policy.custom',
+              target: sensorId,
+              before: { policies: before.custom },
+              after: { policies: custom },
+            }),
+          ],
+        };
+      });
+    },
+    setEnforcement: ({ sensorId, mode, ...doing }) =>
+      book.act(doing.nowMs, (on) => {
+        const before = sensorRowOf(on, sensorId);
+        const enforcementRevision = before.enforcementRevision + 1;
+        const row = { ...before, enforcementRevision, enforcementMode: mode };
+        return {
+          ok: true,
+          answer: row,
+          changes: [{ kind: 'sensor', id: sensorId, head: row }],
+          audit: [
+            entryOf(doing, {
+              action: 'policy.enforcement',
+              target: sensorId,
+              before: { mode: before.enforcementMode },
+              after: { mode },
+            }),
+          ],
+        };
+      }),
+    custom: async (sensorId) => (await book.store.body('sensor', sensorId)) as CustomPack | null,
+  };
+}
+
+/** What is known of one sensor; a sensor nobody named has nothing of its own. */
+export function sensorRowOf(book: PolicyBook, sensorId: string): SensorPolicyRow {
+  return (
+    book.sensors.get(sensorId) ?? {
+      ...{ sensorId, customRevision: 0, custom: [] },
+      ...{ enforcementRevision: 0, enforcementMode: 'enforce' },
+    }
+  );
+}
+
+function judgeAssignment(on: PolicyBook, input: Parameters<AssignmentActs['assign']>[0]) {
+  const { actor, from, nowMs, ...wanted } = input;
+  const version = on.versions.get(versionId(wanted.packId, wanted.version));
+  if (version === undefined) return refuse('reference_unknown', 'There is no such version.');
+  const { manifest, manifestSha256 } = version;
+  const scope = { mode: wanted.mode, namespace_scope: wanted.namespaceScope };
+  const why = whyNotSigned(manifest, scope);
+  if (why !== null) return refuse(why, `Version ${wanted.version} was not signed for this.`);
+  const id = targetId(wanted.target);
+  const before = on.assignments.get(id);
+  if (before === undefined && on.assignments.size >= ASSIGNMENTS_MAX) {
+    return refuse('bound_reached', `There are ${ASSIGNMENTS_MAX} assignments.`);
+  }
+  const held =
+    before?.packId === wanted.packId
+      ? on.versions.get(versionId(before.packId, before.version))
+      : undefined;
+  if (held !== undefined) {
+    const { version: number, rollback_to } = held.manifest;
+    const highest = { version: number, manifest_sha256: held.manifestSha256, rollback_to };
+    const next = { version: wanted.version, manifest_sha256: manifestSha256 };
+    const refused = whyNotVersion(next, highest);
+    if (refused !== null) {
+      return refuse(
+        'rollback_refused',
+        `Version ${number} does not name ${wanted.version} in rollback_to.`,
+      );
+    }
+  }
+  const row: AssignmentRow = { ...wanted, createdAtMs: nowMs, createdBy: actor };
+  return {
+    ok: true as const,
+    answer: row,
+    changes: [{ kind: 'assignment' as const, id, head: row }],
+    audit: [
+      entryOf(
+        { actor, from, nowMs },
+        {
+          action: 'assignment.set',
+          target: id,
+          before: before === undefined ? null : factsOfAssignment(before, digestOf(on, before)),
+          after: factsOfAssignment(row, manifestSha256),
+        },
+      ),
+    ],
+  };
+}
+
+function digestOf(book: PolicyBook, { packId, version }: AssignmentRow): string {
+  return book.versions.get(versionId(packId, version))?.manifestSha256 ?? '';
+}
+
+function signedOf(
+  policies: Parameters<AssignmentActs['setCustom']>[0]['policies'],
+  sign: SignBytes | null,
+): readonly SignedPolicy[] | null {
+  const signed = policies.flatMap(({ name, yaml, signature }) => {
+    if (signature !== null) return [{ name, yaml, signature }];
+    return sign === null ? [] : [signPolicy({ name, yaml }, sign)];
+  });
+  return signed.length === policies.length ? signed : null;
+}

@@ -1,0 +1,13 @@
+// The settings that policies declare; `settings.rules.ts` joins them with the others. decision: D38, D81
+import Type from 'typebox';
+import { live, type SettingDefinitions } from '../settings/setting.ts';
+
+export const POLICY_SETTINGS = {
+  policy_signing: {
+    schema: Type.Enum(['console', 'offline']),
+    default: 'console',
+    ...live(
+      'Whether the Console signs policies with a key of its own (console), or takes only what was signed elsewhere (offline).',
+    ),
+  },
+} as const satisfies SettingDefinitions;
