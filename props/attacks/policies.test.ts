@@ -48,6 +48,9 @@ let trustedPem: string;
 let secret: string;
 let made = 0;
 let beats = 0;
+let nodes = 0;
+/** One key serves one identity. */
+const NODES = 13;
 
 async function api(method: string, path: string, body?: unknown, as = secret) {
   const headers = { authorization: `Bearer ${as}` };
@@ -55,18 +58,19 @@ async function api(method: string, path: string, body?: unknown, as = secret) {
   return { status: answer.status, code: answer.body['code'], body: answer.body };
 }
 async function enroll(): Promise<Identity> {
-  made += 1;
+  const pair = nth(keys, nodes);
+  nodes += 1;
   const token = await console.newToken();
   const answer = await console.ask(
     null,
     '/sensors/enroll',
-    enrollBody(token, `pol-${made}`, nth(keys, 0)),
+    enrollBody(token, `pol-${nodes}`, pair),
   );
   trustedPem = String(answer.body['policy_signing_public_key_pem']);
   return {
     sensorId: String(answer.body['sensor_id']),
     cert: String(answer.body['control_plane_certificate_pem']),
-    key: nth(keys, 0).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    key: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   };
 }
 const reportOf = (pack: Extract<PackAssignment, { pack_id: string }>, state = 'monitoring') => ({
@@ -97,7 +101,7 @@ const assign = (packId: string, target: object, more = {}) =>
 const toSensor = () => ({ kind: 'sensor', id: identity.sensorId });
 
 beforeAll(async () => {
-  [console, keys] = await Promise.all([startConsole(), makeKeys(1)]);
+  [console, keys] = await Promise.all([startConsole(), makeKeys(NODES)]);
   secret = (await console.newKey(['admin'])).secret;
 }, 60_000);
 beforeEach(async () => {
