@@ -82,7 +82,11 @@ function expected({ guard, method }: Route, caller: Caller, isOwned: boolean): V
   if ('self' in guard) return 'in';
   const held = MAY[caller.role].filter((scope) => caller.scopes.includes(scope));
   if (!held.includes(guard.scope)) return [403, 'role_required'];
-  const isBound = guard.owned === 'sensor' && caller.role === 'sensor_owner';
+  const isOwner = caller.role === 'sensor_owner';
+  // An owner holds it for one owned sensor at a time.
+  const reachesFurther = guard.scope === 'assignments:write' && guard.owned === undefined;
+  if (isOwner && reachesFurther) return [403, 'role_required'];
+  const isBound = guard.owned === 'sensor' && isOwner;
   return isBound && !isOwned ? [403, 'not_owner'] : 'in';
 }
 
