@@ -4,6 +4,7 @@ import { AUDIT_AUDIT_ACTIONS } from './console/audit/audit-actions.ts';
 import { CONTAINMENT_AUDIT_ACTIONS } from './console/containment/audit-actions.ts';
 import { FLEET_AUDIT_ACTIONS } from './console/fleet/audit-actions.ts';
 import { LICENSE_AUDIT_ACTIONS } from './console/license/audit-actions.ts';
+import { POLICY_AUDIT_ACTIONS } from './console/policy/audit-actions.ts';
 import { RUNTIME_AUDIT_ACTIONS } from './console/runtime/audit-actions.ts';
 import { SETTINGS_AUDIT_ACTIONS } from './console/settings/audit-actions.ts';
 import { TELEMETRY_AUDIT_ACTIONS } from './console/telemetry/audit-actions.ts';
@@ -16,6 +17,7 @@ export const AUDIT_ACTIONS = {
   ...CONTAINMENT_AUDIT_ACTIONS,
   ...FLEET_AUDIT_ACTIONS,
   ...LICENSE_AUDIT_ACTIONS,
+  ...POLICY_AUDIT_ACTIONS,
   ...RUNTIME_AUDIT_ACTIONS,
   ...SETTINGS_AUDIT_ACTIONS,
   ...TELEMETRY_AUDIT_ACTIONS,

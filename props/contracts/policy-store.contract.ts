@@ -19,7 +19,7 @@ export function policyStoreContract(harness: Harness<Ports>): void {
     ...(body === undefined ? {} : { body }),
   });
   const entry = (target: string) => ({
-    ...{ atMs: NOW_MS, actor: 'op', action: 'pack.create', target, result: 'ok' },
+    ...({ atMs: NOW_MS, actor: 'op', action: 'pack.create', target, result: 'ok' } as const),
     ...{ detail: {}, before: null, after: { manifest_sha256: 'a' } },
   });
   const commit = async (changes: readonly PolicyChange[], target = hex(8)) =>

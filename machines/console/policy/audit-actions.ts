@@ -1,0 +1,14 @@
+// What is written into the audit log about policies, packs, assignments and the keys that sign them.
+import type { AuditActions } from '../../audit-action.ts';
+
+export const POLICY_AUDIT_ACTIONS = {
+  'pack.create': 'A pack of policies was created.',
+  'pack.draft': 'The draft of a pack was changed.',
+  'pack.publish': 'A version of a pack was published.',
+  'assignment.set': 'A pack was assigned to sensors.',
+  'assignment.remove': 'An assignment was ended.',
+  'policy.custom': 'The policies of one sensor were changed.',
+  'policy.enforcement': 'The enforcement of a sensor was switched.',
+  'signing_key.begin': 'The Console took its first key that signs policies.',
+  'signing_key.rotate': 'The keys that sign policies were changed.',
+} as const satisfies AuditActions;
