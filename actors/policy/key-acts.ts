@@ -1,5 +1,6 @@
 // The keys that nodes trust: the Console's own is the first, and every other comes by a statement that a trusted key signed.
 // decision: D81
+import { createHash } from 'node:crypto';
 import { refuse } from '../../machines/errors.ts';
 import { KEY_ROTATIONS_MAX } from '../../machines/policy/limits.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
@@ -7,9 +8,11 @@ import type { KeyRotation } from '../../machines/wire/policy.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { policyKeyOf, verifyRotation } from '../runtime/policy-keys.ts';
-import type { SignBytes } from '../runtime/policy-pack.ts';
+import { type SignBytes, signPolicy } from '../runtime/policy-pack.ts';
 import { type Acted, type BookService, entryOf } from './policy-book.ts';
 import { keysInForce } from './trusted-keys.ts';
+
+const OFFLINE = refuse('signing_offline', 'policy_signing is offline.');
 
 export type KeyActs = {
   /** Takes a statement that was signed elsewhere. */
@@ -21,6 +24,10 @@ export type KeyActs = {
       readonly retiredKeyIds: readonly string[];
     },
   ): Promise<Acted<KeyRotation>>;
+  /** Signs a policy that was judged with the Console's own key; told in the audit log before the signature leaves. */
+  signPolicy(
+    input: AuditContext & { readonly policy: { readonly name: string; readonly yaml: string } },
+  ): Promise<Acted<{ readonly signature: string; readonly keyId: string }>>;
   /** Notes the Console's own key as the first that nodes trust, once. */
   begin(input: Pick<AuditContext, 'nowMs'> & { readonly publicKeyPem: string }): Promise<void>;
 };
@@ -58,7 +65,7 @@ export function createKeyActs(deps: {
     rotate,
     async signRotation({ newKeyPem, retiredKeyIds, ...doing }) {
       const own = signer();
-      if (own === null) return refuse('signing_offline', 'policy_signing is offline.');
+      if (own === null) return OFFLINE;
       const rest = {
         sequence: book.keys().trusted.sequence + 1,
         new_key_pem: newKeyPem,
@@ -68,6 +75,19 @@ export function createKeyActs(deps: {
       if (!newKeyPem.isWellFormed()) return refuse('rotation_refused', 'The key is no text.');
       const signature = Buffer.from(own.sign(rotationMessage(rest))).toString('base64');
       return rotate({ ...doing, statement: { ...rest, signature } });
+    },
+    async signPolicy({ policy, ...doing }) {
+      const own = signer();
+      if (own === null) return OFFLINE;
+      const { signature } = signPolicy(policy, own.sign);
+      const sha256 = createHash('sha256').update(policy.yaml).digest('hex');
+      const after = { sha256, key_id: own.keyId };
+      return book.act(doing.nowMs, () => ({
+        ok: true,
+        answer: { signature, keyId: own.keyId },
+        changes: [],
+        audit: [entryOf(doing, { action: 'policy.sign', target: policy.name, after })],
+      }));
     },
     async begin({ publicKeyPem, nowMs }) {
       const key = policyKeyOf(publicKeyPem);

@@ -1,8 +1,13 @@
 // What is done leaves a trace: every route that changes something is called once by somebody who may, and the audit trail
 // says who it was, from where, what was there before and after, and the result; called by somebody who may not, it says
 // that too. No secret is ever in it. The routes are read from the program's own table. decision: D35; invariant: I11, I17
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { policyKeyOf } from '../../actors/runtime/policy-keys.ts';
+import { signPack } from '../../actors/runtime/policy-pack.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
+import type { PackHead } from '../../machines/wire/policy.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
@@ -16,8 +21,10 @@ const CLIENT_SECRET = 'the secret of a provider';
 const STEP_MS = 30_000;
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ANYBODY = '00000000-0000-4000-8000-000000000000';
-/** Asks a provider whether it works, and changes nothing here. */
-const CHANGES_NOTHING = ['POST /api/v2/sso-providers/:id/test'];
+/** Asked by POST since what is asked about is long; nothing changes here. */
+const CHANGES_NOTHING = ['/sso-providers/:id/test', '/packs/check', '/policies/verify'].map(
+  (path) => `POST /api/v2${path}`,
+);
 
 type Browser = ReturnType<typeof createBrowser>;
 let console: ConsoleUnderTest;
@@ -56,7 +63,8 @@ function createWalk(person: { readonly browser: Browser; readonly actor: string 
   ): Promise<Answer> {
     const { id = '', by = person } = more;
     const [route, before] = [`${method} /api/v2${url}`, await newest()];
-    const answer = await by.browser.ask(method, url.replace(/:(id|name)/, id), body);
+    const path = url.replace(':kind/:target', `sensor/${id}`).replace(/:(id|name)/, id);
+    const answer = await by.browser.ask(method, path, body);
     const rows = await since(before);
     const trace = rows.find(({ actor, result, from }) => {
       return actor === by.actor && from === ADDRESS && /^(ok|second_factor_needed)$/.test(result);
@@ -88,12 +96,51 @@ async function loggedIn(role: 'admin' | 'viewer') {
   return { userId, email, browser, actor: `user:${email}` };
 }
 
+/** Packs, what is assigned, and the keys that sign; the key moves to one that lies elsewhere at the end. */
+async function walkPolicies(step: ReturnType<typeof createWalk>['step'], sensorId: string) {
+  const yaml = `apiVersion: cilium.io/v1alpha1
+kind: TracingPolicy
+metadata: {name: one}
+spec:
+  kprobes: [{call: sys_openat, syscall: true, args: [{index: 1, type: string}]}]
+`;
+  const policies = [{ name: 'one', yaml }];
+  const terms = { mode: 'monitor', modes_allowed: ['monitor'], namespace_scope: null } as const;
+  const draft = { ...terms, rollback_to: [], policies };
+  const pack = await step('POST', '/packs', { name: 'night watch', draft });
+  const id = String(pack.body['pack_id']);
+  await step('PUT', '/packs/:id/draft', { revision: 1, draft }, { id });
+  await step('POST', '/packs/:id/publish', {}, { id });
+  const assigned = { target: { kind: 'sensor', id: sensorId }, pack_id: id, version: 1 };
+  await step('POST', '/assignments', { ...assigned, mode: 'monitor' });
+  const own = { id: sensorId };
+  await step('PUT', '/sensors/:id/policy/custom', { policies }, own);
+  await step('PUT', '/sensors/:id/policy/enforcement', { mode: 'monitor' }, own);
+  await step('DELETE', '/assignments/:kind/:target', undefined, own);
+  await step('POST', '/policies/sign', policies[0]);
+
+  const [elsewhere, next] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+  const pemOf = ({ publicKey }: typeof next) =>
+    publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  await step('POST', '/signing-keys', { public_key_pem: pemOf(elsewhere) });
+  const signed = (bytes: Uint8Array) => sign(null, bytes, elsewhere.privateKey);
+  const named: PackHead = {
+    ...{ pack_id: crypto.randomUUID(), version: 1, name: 'from elsewhere', flavor: 'standard' },
+    ...{ ...terms, modes_allowed: ['monitor'], rollback_to: [] },
+  };
+  await step('POST', '/packs/signed', { pack: signPack(named, policies, signed) });
+  const by_key_id = policyKeyOf(pemOf(elsewhere))?.id ?? '';
+  const rest = { sequence: 2, new_key_pem: pemOf(next), retired_key_ids: [], by_key_id };
+  const signature = signed(rotationMessage(rest)).toString('base64');
+  await step('POST', '/signing-keys/rotations', { ...rest, signature });
+}
+
 describe('whatever changes something', () => {
   it('should be told with who, from where and how it ended, and with no secret', async () => {
     const admin = await loggedIn('admin');
     const walk = createWalk(admin);
     const { step } = walk;
-    const keys = await makeKeys(1);
+    const keys = await makeKeys(2);
     const sensor = await console.enroll('node-1', nth(keys, 0));
 
     // Labels.
@@ -183,6 +230,13 @@ describe('whatever changes something', () => {
     const token = await step('POST', '/enrollment-tokens', { note: 'rack 7' });
     const tokenId = { id: String(token.body['token_id']) };
     await step('DELETE', '/enrollment-tokens/:id', undefined, tokenId);
+    await walkPolicies(step, sensor.sensorId);
+    const both = { sensor_ids: [sensor.sensorId] };
+    await step('POST', '/sensors/bulk-change', { ...both, add_tags: ['edge'] });
+    await step('POST', '/sensors/:id/contain', { reason: 'a drill' }, own);
+    await step('POST', '/sensors/:id/release', { reason: 'it is over' }, own);
+    const lost = await console.enroll('node-2', nth(keys, 1));
+    await step('POST', '/sensors/bulk-revoke', { sensor_ids: [lost.sensorId], reason: 'lost' });
     await step('POST', '/sensors/:id/reenroll', {}, own);
     await step('POST', '/sensors/:id/revoke', { reason: 'stolen' }, own);
 

@@ -8,7 +8,6 @@ import { createKeyActs, type KeyActs } from '../../../actors/policy/key-acts.ts'
 import { createPackActs, type PackActs } from '../../../actors/policy/pack-acts.ts';
 import { type BookService, openBook } from '../../../actors/policy/policy-book.ts';
 import { policyKeyOf } from '../../../actors/runtime/policy-keys.ts';
-import type { SignBytes } from '../../../actors/runtime/policy-pack.ts';
 import type { Capability } from '../../capability.ts';
 import { settings } from '../settings/settings.ts';
 
@@ -17,8 +16,7 @@ export type Packs = {
   readonly packs: PackActs;
   readonly assignments: AssignmentActs;
   readonly keys: KeyActs;
-  /** Both null while this Console signs nothing. */
-  readonly sign: () => SignBytes | null;
+  /** Null while this Console signs nothing. */
   readonly ownKeyId: () => string | null;
 };
 
@@ -39,7 +37,7 @@ export const packs: Capability<Packs> = {
     await keys.begin({ publicKeyPem: policySigning.publicKeyPem, nowMs: time.now() });
     return {
       service: {
-        ...{ book, keys, sign },
+        ...{ book, keys },
         packs: createPackActs({ book, signer: sign }),
         assignments: createAssignmentActs({ book, signer: sign }),
         ownKeyId: () => signer()?.keyId ?? null,

@@ -4,15 +4,18 @@ import Type from 'typebox';
 import { refusalOfChecks } from '../../../actors/policy/pack-acts.ts';
 import { checkPolicy } from '../../../actors/policy/pack-check.ts';
 import { signerOf } from '../../../actors/runtime/policy-keys.ts';
-import { isSigned, signPolicy } from '../../../actors/runtime/policy-pack.ts';
-import { refuse } from '../../../machines/errors.ts';
+import { isSigned } from '../../../actors/runtime/policy-pack.ts';
 import { POLICY_NAME, policyMessage } from '../../../machines/trust/policy-signature.rules.ts';
 import { KeyId, Signature } from '../../../machines/wire/policy.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict } from '../plumbing/shapes.ts';
-import { type PolicyRouteDeps, PolicyText } from './policy-deps.ts';
+import { doingOf, type PolicyRouteDeps, PolicyText } from './policy-deps.ts';
 
-export function policyRoutes({ book, sign, ownKeyId }: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+export function policyRoutes({
+  book,
+  keys: acts,
+  now,
+}: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/policies/sign', {
       config: { guard: { scope: 'policies:write' } },
@@ -23,17 +26,15 @@ export function policyRoutes({ book, sign, ownKeyId }: PolicyRouteDeps): Fastify
         body: PolicyText,
         response: {
           200: Type.Object({ signature: Signature, key_id: KeyId }),
-          ...refusals(401, 403, 409, 413, 422, 429),
+          ...refusals(401, 403, 409, 413, 422, 429, 503),
         },
       },
       handler: async (request, reply) => {
         const checked = checkPolicy(request.body);
         if (!checked.ok) return sendRefusal(reply, refusalOfChecks([checked]));
-        const [own, keyId] = [sign(), ownKeyId()];
-        if (own === null || keyId === null) {
-          return sendRefusal(reply, refuse('signing_offline', 'policy_signing is offline.'));
-        }
-        return { signature: signPolicy(request.body, own).signature, key_id: keyId };
+        const done = await acts.signPolicy({ ...doingOf(request, now), policy: request.body });
+        if (!done.ok) return sendRefusal(reply, done);
+        return { signature: done.answer.signature, key_id: done.answer.keyId };
       },
     });
 

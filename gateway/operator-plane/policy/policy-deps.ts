@@ -6,7 +6,6 @@ import type { KeyActs } from '../../../actors/policy/key-acts.ts';
 import type { PackActs } from '../../../actors/policy/pack-acts.ts';
 import type { BookService } from '../../../actors/policy/policy-book.ts';
 import type { WantedPolicies } from '../../../actors/policy/wanted-policies.ts';
-import type { SignBytes } from '../../../actors/runtime/policy-pack.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
 import { POLICY_FILE_MAX_BYTES } from '../../../machines/policy/limits.ts';
@@ -22,7 +21,6 @@ export type PolicyRouteDeps = {
   readonly packs: PackActs;
   readonly assignments: AssignmentActs;
   readonly keys: KeyActs;
-  readonly sign: () => SignBytes | null;
   readonly ownKeyId: () => string | null;
   readonly wanted: Pick<WantedPolicies, 'get'>;
   readonly sensors: Pick<SensorRegistry, 'getSensor'>;

@@ -7,6 +7,7 @@ export const POLICY_AUDIT_ACTIONS = {
   'pack.publish': 'A version of a pack was published.',
   'assignment.set': 'A pack was assigned to sensors.',
   'assignment.remove': 'An assignment was ended.',
+  'policy.sign': 'A single policy was signed with the key of the Console.',
   'policy.custom': 'The policies of one sensor were changed.',
   'policy.enforcement': 'The enforcement of a sensor was switched.',
   'signing_key.begin': 'The Console took its first key that signs policies.',
