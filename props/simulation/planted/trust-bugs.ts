@@ -88,7 +88,7 @@ function renewForPrevious({ relational }: SimulatedStores): ConsoleTampering {
 export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'token-stays-open',
-    mistake: 'An enrollment does not consume its token.',
+    mistake: 'An enrollment consumes no token and does not look whose key it is.',
     foundBy: 'token-once',
     options: {
       ...REVOKED,
@@ -96,14 +96,19 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
       faultsPerHour: 400,
     },
     pinnedSeed: '1',
-    console: (_world, stores) =>
-      tamperRegistry((sensors) => ({
+    console: (_world, stores) => {
+      let enrolled = 0;
+      return tamperRegistry((sensors) => ({
         async enroll(input) {
-          const outcome = await sensors.enroll(input);
+          enrolled += 1;
+          const keyDigest = `${input.certificate.keyDigest} ${enrolled}`;
+          const certificate = { ...input.certificate, keyDigest };
+          const outcome = await sensors.enroll({ ...input, certificate });
           if (outcome.ok) freeToken(stores, input.tokenHash);
           return outcome;
         },
-      })),
+      }));
+    },
   },
   {
     name: 'expired-token-enrols',
