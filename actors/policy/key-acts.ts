@@ -39,28 +39,7 @@ export function createKeyActs(deps: {
   readonly logger: Logger;
 }): KeyActs {
   const { book, signer, logger } = deps;
-  const rotate: KeyActs['rotate'] = ({ statement, ...doing }) =>
-    book.act(doing.nowMs, (on) => {
-      if (on.rotations.size >= KEY_ROTATIONS_MAX) {
-        return refuse('bound_reached', `There are ${KEY_ROTATIONS_MAX} statements.`);
-      }
-      const { trusted } = keysInForce(on);
-      const result = verifyRotation(trusted, statement);
-      if (!result.ok) return refuse('rotation_refused', `It is refused: ${result.code}.`);
-      return {
-        ok: true,
-        answer: statement,
-        changes: [{ kind: 'rotation', id: String(statement.sequence), head: statement }],
-        audit: [
-          entryOf(doing, {
-            action: 'signing_key.rotate',
-            target: policyKeyOf(statement.new_key_pem)?.id ?? '',
-            before: { key_ids: trusted.keys.map(({ id }) => id) },
-            after: { key_ids: result.keys.keys.map(({ id }) => id), by: statement.by_key_id },
-          }),
-        ],
-      };
-    });
+  const rotate = rotateIn(book);
   return {
     rotate,
     async signRotation({ newKeyPem, retiredKeyIds, ...doing }) {
@@ -111,4 +90,30 @@ export function createKeyActs(deps: {
       logger.info({ keyId: key.id }, 'the first key for policies is noted');
     },
   };
+}
+
+/** Takes a statement when a key that is trusted now signed it. */
+function rotateIn(book: BookService): KeyActs['rotate'] {
+  return ({ statement, ...doing }) =>
+    book.act(doing.nowMs, (on) => {
+      if (on.rotations.size >= KEY_ROTATIONS_MAX) {
+        return refuse('bound_reached', `There are ${KEY_ROTATIONS_MAX} statements.`);
+      }
+      const { trusted } = keysInForce(on);
+      const result = verifyRotation(trusted, statement);
+      if (!result.ok) return refuse('rotation_refused', `It is refused: ${result.code}.`);
+      return {
+        ok: true,
+        answer: statement,
+        changes: [{ kind: 'rotation', id: String(statement.sequence), head: statement }],
+        audit: [
+          entryOf(doing, {
+            action: 'signing_key.rotate',
+            target: policyKeyOf(statement.new_key_pem)?.id ?? '',
+            before: { key_ids: trusted.keys.map(({ id }) => id) },
+            after: { key_ids: result.keys.keys.map(({ id }) => id), by: statement.by_key_id },
+          }),
+        ],
+      };
+    });
 }
