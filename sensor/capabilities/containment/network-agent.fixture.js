@@ -1,5 +1,6 @@
 // A host in a network namespace of a test: it listens, connects and holds connections as it is told, a JSON line each.
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
@@ -9,11 +10,11 @@ const held = new Map();
 const datagrams = [];
 
 for (const port of ports.map(Number)) {
-  createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(port, '::');
+  const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
+  await once(server.listen(port, '::'), 'listening');
 }
-createSocket('udp6')
-  .on('message', (text) => datagrams.push(text.toString()))
-  .bind(53, '::');
+const resolver = createSocket('udp6').on('message', (text) => datagrams.push(text.toString()));
+await once(resolver.bind(53, '::'), 'listening');
 
 /** Whether what is sent on a connection comes back. */
 function echoes(socket) {

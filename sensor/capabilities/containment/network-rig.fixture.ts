@@ -64,10 +64,11 @@ function link(namespace: string, at: number, bridge: string | null): void {
   run(`${inside} ip -6 route add default via fd09:${at}::1`);
 }
 
+type Passes = readonly (readonly [name: string, got: boolean])[];
 const results: (readonly [name: string, got: unknown])[] = [];
 const note = (name: string, got: unknown) => void results.push([name, got]);
 
-async function passing(when: string, all: Readonly<Record<string, Agent>>): Promise<void> {
+async function passingOnce(when: string, all: Readonly<Record<string, Agent>>): Promise<Passes> {
   const { node, world, box, console_ } = all as Record<
     'node' | 'world' | 'box' | 'console_',
     Agent
@@ -102,9 +103,28 @@ async function passing(when: string, all: Readonly<Record<string, Agent>>): Prom
       return own;
     }),
   );
-  for (const [name, got] of answers.flat()) note(`${when}: ${name}`, got);
   await node.ask('tells', { host: '10.9.2.2', text: when });
-  note(`${when}: datagram to a resolver`, await world.ask('heard', { text: when }));
+  const heard = await world.ask('heard', { text: when });
+  return [...answers.flat(), ['datagram to a resolver', heard]];
+}
+
+async function passing(when: string, all: Readonly<Record<string, Agent>>): Promise<void> {
+  for (const [name, got] of await passingOnce(when, all)) note(`${when}: ${name}`, got);
+}
+
+/** What passes where nothing is forbidden: links and neighbours take a moment, so it is asked until all of it does. */
+async function passingFreely(
+  when: string,
+  all: Readonly<Record<string, Agent>>,
+  isMeant: (name: string) => boolean,
+): Promise<void> {
+  const lastMs = Date.now() + PATIENCE_MS;
+  for (let tried = 1; ; tried += 1) {
+    const found = await passingOnce(`${when} ${tried}`, all);
+    if (found.some(([name, got]) => isMeant(name) && !got) && Date.now() < lastMs) continue;
+    for (const [name, got] of found) note(`${when}: ${name}`, got);
+    return;
+  }
 }
 
 async function become(actor: ContainmentActorRef, state: string): Promise<void> {
@@ -156,7 +176,7 @@ async function main(): Promise<void> {
   await node.ask('hold', { name: 'to world', host: '10.9.2.2', port: 443 });
   await node.ask('hold', { name: 'to console', host: '10.9.1.2', port: PORT });
   await box.ask('hold', { name: 'of box', host: '10.9.2.2', port: 443 });
-  await passing('free', all);
+  await passingFreely('free', all, () => true);
 
   let actor = await start(`https://10.9.1.2:${PORT}`);
   actor.send(order('1', 'contained'));
@@ -186,7 +206,7 @@ async function main(): Promise<void> {
   actor.send(order('2', 'released'));
   await become(actor, 'released');
   note('table after release', await nftables.read());
-  await passing('released', all);
+  await passingFreely('released', all, (name) => name.includes(' > '));
 
   actor.send(order('3', 'contained', Date.now() + 1_000));
   await become(actor, 'failed');
