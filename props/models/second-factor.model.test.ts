@@ -48,7 +48,11 @@ const show = fc.constantFrom<number | 'wild'>(-2, -1, -1, 0, 0, 0, 0, 1, 2, 'wil
       real.send({ type: 'code.presented', atMs: nowMs, step } as never);
       if (model.at === 'off') model.told.push('mfa_state_conflict');
       else if (model.lockedUntilMs !== null) model.told.push('mfa_locked');
-      else if (step === null || ![0, -1].includes(Number(off)) || model.used.some((one) => one >= step))
+      else if (
+        step === null ||
+        ![0, -1].includes(Number(off)) ||
+        model.used.some((one) => one >= step)
+      )
         wrong(model, nowMs);
       else {
         model.used.push(step);
