@@ -1,7 +1,7 @@
 // What a PEM file says about its public key. Null for text that is torn or foreign; nothing here throws.
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-const SENSOR_URI = /URI:urn:service:sensor:([0-9a-f-]{36})(?:,|$)/;
+const SENSOR_URI = /URI:urn:service:sensor:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:,|$)/;
 
 export type CertificateFactsOfPem = {
   readonly keyDigest: string;
