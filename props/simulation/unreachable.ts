@@ -48,7 +48,7 @@ export type Unreachable = {
 };
 
 const NO_PACKS = 'there are no policy packs yet: nothing assigns one, and no Sensor reports one';
-const NO_CONTAINMENT = 'there is no containment yet: nothing orders it, and no Sensor reports it';
+const NO_CONTAINMENT = 'nobody in the simulated fleet orders containment yet';
 const FILES_ANSWER =
   'keys, certificates and the edge of a simulated Console are there whatever happens; only its stores can be away';
 const CALL_ENDS_FIRST = 'every call of a step has a deadline of its own, which comes first';
