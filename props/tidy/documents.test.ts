@@ -6,6 +6,7 @@ import { filesLike, ROOT, textOf } from './files.ts';
 const README_BYTES_MAX = 10_240;
 const DECISION_LINES_MAX = 40;
 const SENTENCE_WORDS_MAX = 40;
+const DECISION_TITLE_MAX = 45;
 const readme = textOf('README.md');
 const invariants = textOf('props/invariants.md');
 const decisions = filesLike(/^props\/decisions\/.*\.md$/);
@@ -63,6 +64,8 @@ describe('README', () => {
       return !readme.includes(`**${number}** ${words}\n`);
     });
     expect(untitled).toEqual([]);
+    const titles = [...readme.matchAll(/^\*\*D\d+\*\* (.+)$/gm)].map(([, title = '']) => title);
+    expect(titles.filter((title) => title.length > DECISION_TITLE_MAX)).toEqual([]);
   });
 
   it('should keep a decision short: context, choice, reason, rejected', () => {
