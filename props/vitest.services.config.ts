@@ -7,8 +7,9 @@ export default defineConfig({
     root: join(import.meta.dirname, '..'),
     include: ['**/*.services.test.ts'],
     exclude: ['**/node_modules/**'],
-    testTimeout: 300_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 300_000,
     // Two at a time: each starts whole programs and mostly waits; more would spoil their promises about time.
     maxWorkers: 2,
     pool: 'forks',

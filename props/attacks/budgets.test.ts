@@ -131,5 +131,5 @@ describe('the budget of a person', () => {
     expect((await other.get('/sensors')).status).toBe(200);
     // Its own address is not closed to others by it either.
     expect((await anonymous('/api/v2/sensors')).status).toBe(401);
-  }, 30_000);
+  });
 });

@@ -65,5 +65,5 @@ export function describeDeaths(deaths: number): void {
       }),
       { numRuns: deaths },
     );
-  }, 120_000);
+  });
 }

@@ -173,5 +173,5 @@ describe('attack 18: frames that break the protocol', () => {
     await expect.poll(() => console.streams.count(), PATIENT).toBe(0);
     const events = await console.ask(identity, '/sensors/events', eventsBody(1, [1]));
     expect(codeOf(events)).toEqual([202, undefined]);
-  }, 60_000);
+  });
 });

@@ -103,7 +103,7 @@ const toSensor = () => ({ kind: 'sensor', id: identity.sensorId });
 beforeAll(async () => {
   [console, keys] = await Promise.all([startConsole(), makeKeys(NODES)]);
   secret = (await console.newKey(['admin'])).secret;
-}, 60_000);
+});
 beforeEach(async () => {
   identity = await enroll();
 });

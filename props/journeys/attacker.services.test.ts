@@ -22,7 +22,7 @@ import {
 } from './fleet.ts';
 import { eventually, type Home, makeHome, ROOT, removeHome } from './programs.ts';
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 900_000;
 const SEEN_WITHIN_MS = 1_000;
 const ROUNDS = 3;
 // So many times as many that want to run as can.

@@ -112,7 +112,7 @@ export async function issueToken(
 export function onlySensor(
   home: Home,
   is: (sensor: ListedSensor) => boolean,
-  withinMs = 30_000,
+  withinMs = 180_000,
 ): Promise<ListedSensor> {
   let last = 'none';
   return eventually(

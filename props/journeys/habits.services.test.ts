@@ -22,7 +22,7 @@ import {
 import { eventually, type Home, makeHome, removeHome, startProgram } from './programs.ts';
 import { askClickhouse, embeddedClickhouse } from './stored.ts';
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 900_000;
 const INTERVALS = {
   STREAM_TICK_MS: 200,
   BASELINE_WARM_UP_MS: 5_000,

@@ -19,7 +19,7 @@ import { type Connection, connectionsAround, connectionsOf, isLoopback } from '.
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const CONSOLE = join(ROOT, 'gateway', 'cli', 'service-console.ts');
 const WATCH_MS = 5_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 900_000;
 
 let home: Home | null = null;
 afterEach(async () => {

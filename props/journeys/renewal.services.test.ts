@@ -24,7 +24,7 @@ import { eventually, type Home, makeHome, type Program, removeHome } from './pro
 const TTL_MS = 40_000;
 const OVERLAP_MS = 6_000;
 const LATE_MS = 2_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 900_000;
 const INTERVALS = {
   HEARTBEAT_INTERVAL_MS: 2_000,
   HEARTBEAT_TIMEOUT_MS: 2_000,

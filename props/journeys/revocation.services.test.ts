@@ -20,7 +20,7 @@ import { HARMLESS, identityOf, keepAliveAgent, post } from './peer.ts';
 import { eventually, type Home, makeHome, processesOf, removeHome } from './programs.ts';
 
 const AT_ONCE_MS = 1_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 900_000;
 
 let home: Home | null = null;
 afterEach(async () => {

@@ -29,7 +29,7 @@ const ENROLLING_MAX_MS = 1_400;
 const RUNNING_KILLS = 16;
 const RUNNING_MIN_MS = 300;
 const RUNNING_MAX_MS = 5_000;
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 900_000;
 // A new certificate is asked for three seconds after each renewal.
 const RENEWING = {
   HEARTBEAT_INTERVAL_MS: 2_000,

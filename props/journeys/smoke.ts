@@ -18,9 +18,9 @@ import {
   startProgram,
 } from './programs.ts';
 
-const START_WITHIN_MS = 90_000;
+const START_WITHIN_MS = 300_000;
 const SEEN_WITHIN_MS = 2_000;
-const STOP_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 120_000;
 
 type ListedSensor = { sensor_id: string; trust_health: string; states: { engine: string } };
 type ListedEvent = {

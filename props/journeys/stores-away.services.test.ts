@@ -32,7 +32,7 @@ const OUTAGE_MS = 30_000;
 /** What was on its way when the store stopped is not looked at. */
 const SETTLE_MS = 3_000;
 const RECOVER_WITHIN_MS = 45_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 900_000;
 const word = `AWAY${process.pid}`;
 const skip = isSkipped('stores away', missingForEngine() ?? missingForPostgres());
 

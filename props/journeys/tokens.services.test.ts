@@ -14,7 +14,7 @@ import { askPostgres, embeddedPostgres } from './stored.ts';
 
 const AT_ONCE = 50;
 const EXIT_REFUSED = 6;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 900_000;
 
 let home: Home;
 let running: Program;

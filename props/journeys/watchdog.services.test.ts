@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { WATCHDOG_BEAT_MS, WATCHDOG_SILENCE_MS } from '../../machines/limits.ts';
 import { type Home, makeHome, removeHome, startProgram } from './programs.ts';
 
-const AFTER_MS = 30_000;
+const AFTER_MS = 300_000;
 let home: Home | null = null;
 afterEach(async () => {
   if (home !== null) await removeHome(home);

@@ -248,5 +248,5 @@ describe('tracing policies', () => {
       ),
       { numRuns: 20 },
     );
-  }, 30_000);
+  });
 });

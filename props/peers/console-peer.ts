@@ -90,7 +90,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     sendAll(frame) {
       for (const socket of streams.clients) socket.send(JSON.stringify(frame));
     },
-    until(text, holds, timeoutMs = 15_000) {
+    until(text, holds, timeoutMs = 90_000) {
       return new Promise((resolve, reject) => {
         const look = (): void => {
           if (!holds()) return;

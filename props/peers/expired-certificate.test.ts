@@ -87,5 +87,5 @@ describe('an expired client certificate at the real listener', () => {
         trouble: { kind: 'certificate_expired' },
       });
     }
-  }, 30_000);
+  });
 });

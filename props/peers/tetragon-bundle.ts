@@ -1,15 +1,19 @@
 // A bundle that holds the peer in Tetragon's place, laid out as its project lays out the tarball for Linux, and the wire
 // on which a test gives the running peer its orders.
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pinOf } from '../../sensor/engine/tetragon/bundle.ts';
 import type { HostPlaces, TetragonSettings } from '../../sensor/engine/tetragon/tetragon.ts';
 
+const CONNECT_TRIES = 600;
+const CONNECT_PAUSE_MS = 100;
 const PEER = fileURLToPath(new URL('./tetragon-peer.ts', import.meta.url));
 
 export type PeerBundle = {
@@ -74,7 +78,7 @@ async function orderPeer(
   control: string,
   what: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const socket = connect(control);
+  const socket = await connected(control);
   return await new Promise((resolve, reject) => {
     socket.on('error', reject);
     createInterface({ input: socket })
@@ -85,4 +89,18 @@ async function orderPeer(
       });
     socket.write(`${JSON.stringify(what)}\n`);
   });
+}
+
+/** A connection to the peer; one that was just started needs a moment until it listens. */
+async function connected(control: string): Promise<Socket> {
+  for (let tries = 0; ; tries += 1) {
+    const socket = connect(control);
+    try {
+      await once(socket, 'connect');
+      return socket;
+    } catch (error) {
+      if (tries === CONNECT_TRIES) throw error;
+      await sleep(CONNECT_PAUSE_MS);
+    }
+  }
 }

@@ -39,7 +39,7 @@ async function begin(): Promise<void> {
   const before = sensor.beats().length;
   await sensor.start({ engine: createEngineLauncher(sensor.stateDir, 'auto', { tetragon }) });
   const isRunning = () => sensor.beats().length > before && engineOf()['state'] === 'running';
-  await sensor.peer.until('a running engine', isRunning, 40_000);
+  await sensor.peer.until('a running engine', isRunning);
 }
 
 const engineOf = () =>
@@ -73,34 +73,34 @@ describe.skipIf(!isRoot)('a Sensor with Tetragon, when another bundle is pinned'
         return false; // between the two
       }
     };
-    await sensor.peer.until('another process', isAnother, 30_000);
+    await sensor.peer.until('another process', isAnother);
     await bundle.order({ do: 'write', from: 21, count: 20 });
     const isHeard = () => engineOf()['state'] === 'running' && engineOf()['restarts'] === 0;
     await sensor.peer.until('a running engine', isHeard);
     expect(hooks()).not.toContain('engine/upgrade');
     expect(() => process.kill(first, 0)).toThrow();
-  }, 60_000);
+  });
 
   it('should run the one before again when the other does not come up, and say why', async () => {
     const first = pid();
     writeFileSync(program(), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
     const pin = await pinDirectory();
     const isBack = () => engineOf()['state'] === 'running' && engineOf()['restarts'] === 1;
-    await sensor.peer.until('an engine again', isBack, 40_000);
+    await sensor.peer.until('an engine again', isBack);
     expect(pid()).not.toBe(first);
     await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'));
     expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
     const beats = sensor.beats().length;
     await sensor.peer.until('more heartbeats', () => sensor.beats().length > beats + 2);
     expect(engineOf()).toMatchObject({ state: 'running', restarts: 1, kind: 'tetragon' });
-  }, 60_000);
+  });
 
   it('should run the one before when the Sensor starts again, as long as it lies there', async () => {
     const own = String(settings.sha256).slice(0, 16);
     const bundles = path.join(sensor.stateDir, 'engine', 'tetragon', 'bundles');
     writeFileSync(program(), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
     const pin = await pinDirectory();
-    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'), 40_000);
+    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'));
     await sensor.stop();
     await begin();
     expect(programOf(pid())).toContain(own);
@@ -115,7 +115,7 @@ describe.skipIf(!isRoot)('a Sensor with Tetragon, when another bundle is pinned'
     await begin();
     await sensor.peer.until('no more word of it', () => !hooks().includes('engine/upgrade'));
     expect(engineOf()['kind']).not.toBe('tetragon');
-  }, 100_000);
+  });
 
   it('should take over from a lesser engine when it is pinned, and leave it when it does not come up', async () => {
     const pinned = settings;
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot)('a Sensor with Tetragon, when another bundle is pinned'
     expect(lesser).not.toBe('tetragon');
     settings = pinned;
     const isTaken = () => engineOf()['kind'] === 'tetragon' && engineOf()['state'] === 'running';
-    await sensor.peer.until('Tetragon', isTaken, 40_000);
+    await sensor.peer.until('Tetragon', isTaken);
     expect(engineOf()['restarts']).toBe(0);
     expect(hooks()).not.toContain('engine/tetragon');
     await sensor.stop();
@@ -134,14 +134,14 @@ describe.skipIf(!isRoot)('a Sensor with Tetragon, when another bundle is pinned'
     await begin();
     writeFileSync(program(), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
     const pin = await pinDirectory();
-    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'), 40_000);
+    await sensor.peer.until('the reason', () => hooks().includes('engine/upgrade'));
     expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
     const isBack = () => engineOf()['kind'] === lesser && engineOf()['state'] === 'running';
-    await sensor.peer.until('the lesser one', isBack, 40_000);
+    await sensor.peer.until('the lesser one', isBack);
     expect(engineOf()['restarts']).toBe(1);
     await sensor.stop();
     await begin();
     expect(engineOf()).toMatchObject({ kind: lesser, restarts: 0 });
     expect(hooks()).toContain(`tetragon (${pin.slice(0, 12)}) did not take over`);
-  }, 150_000);
+  });
 });

@@ -46,15 +46,17 @@ describe('a clock that is wrong', () => {
     const { peer } = sensor;
     await sensor.start();
     await peer.until('it runs', () => sensor.beats().length >= 2);
+    const enrolled = peer.requests.filter(({ path }) => path === '/sensors/enroll').length;
 
     // Far ahead: the certificate is over by the node's clock, and the Console says the same.
     peer.rule = () => EXPIRED;
     sensor.aheadMs = FORTY_DAYS_MS;
-    await expect.poll(stateOf, { timeout: 15_000 }).toBe('awaiting_reenrollment');
+    await expect.poll(stateOf, { timeout: 90_000 }).toBe('awaiting_reenrollment');
     peer.rule = () => 'serve';
     const before = sensor.beats().length;
     sensor.aheadMs = 0;
     await peer.until('it goes on', () => sensor.beats().length >= before + 2);
-    expect(peer.csrs).toHaveLength(1);
+    // It renewed in its own time, perhaps; a new identity it never asked for.
+    expect(peer.requests.filter(({ path }) => path === '/sensors/enroll')).toHaveLength(enrolled);
   });
 });

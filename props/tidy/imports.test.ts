@@ -22,5 +22,5 @@ describe('imports', () => {
     // A parser that understands nothing would find no violation either.
     expect(summary.totalCruised).toBeGreaterThan(MODULES_MIN);
     expect(violations).toEqual([]);
-  }, 120_000);
+  });
 });

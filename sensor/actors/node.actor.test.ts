@@ -111,7 +111,7 @@ describe('node', () => {
     expect(peer.requests[0]?.path).toBe('/sensors/enroll');
     expect(isOnceEach()).toBe(true);
     expect(SENSOR_ID).toHaveLength(36);
-  }, 30_000);
+  });
 
   it('should have its engine unpacked before it asks to be enrolled', async () => {
     const laidOut: boolean[] = [];
@@ -164,7 +164,7 @@ describe('node', () => {
         ).length > 1,
     );
     expect(isOnceEach()).toBe(true);
-  }, 30_000);
+  });
 
   it('should stop forwarding when the Console says that it is revoked', async () => {
     await start();
@@ -179,7 +179,7 @@ describe('node', () => {
     expect(later.filter((path) => path !== '/sensors/inventory')).toEqual([]);
     expect(later.length).toBeLessThanOrEqual(1);
     expect(peer.sockets()).toEqual([]);
-  }, 30_000);
+  });
 
   it('should send no inventory that was still being read when it was revoked', async () => {
     const ports = joinPorts(stateDir);
@@ -199,7 +199,7 @@ describe('node', () => {
     mayGoOn.resolve();
     await new Promise((resolve) => clock.setTimeout(() => resolve(null), 500));
     expect(peer.requests.map(({ path }) => path)).not.toContain('/sensors/inventory');
-  }, 30_000);
+  });
 
   it('should leave out lists of sockets that the Console has, until they change or it has them no more', async () => {
     let services: { protocol: string; ip: string; port: number }[] = [];
@@ -260,7 +260,7 @@ describe('node', () => {
     mayEnd.resolve();
     await ended.promise;
     expect(warnings).toEqual([]);
-  }, 30_000);
+  });
 
   it('should ask again with the same key when the answer to an enrollment is lost', async () => {
     let lost = 0;
@@ -269,7 +269,7 @@ describe('node', () => {
     await peer.until('a heartbeat', () => beats() > 0);
     expect(peer.csrs).toHaveLength(2);
     expect(publicKeyOf(peer.csrs[0])).toBe(publicKeyOf(peer.csrs[1]));
-  }, 30_000);
+  });
 
   it('should enroll with a new key when its own serves another sensor', async () => {
     let asked = 0;
@@ -283,7 +283,7 @@ describe('node', () => {
     await peer.until('a heartbeat', () => beats() > 0);
     expect(asked).toBe(2);
     expect(await readFile(join(stateDir, STATE_FILES.key), 'utf8')).not.toBe(kept);
-  }, 30_000);
+  });
 
   it('should keep its private key to itself, and to its owner alone', async () => {
     await start();
@@ -297,7 +297,7 @@ describe('node', () => {
     const sent = JSON.stringify(peer.requests);
     expect(sent).not.toContain('PRIVATE KEY');
     expect(lines.filter((line) => sent.includes(line))).toEqual([]);
-  }, 30_000);
+  });
 
   it('should spool while no request is answered and send all of it, in order, when one is', async () => {
     await start();
@@ -317,7 +317,7 @@ describe('node', () => {
     expect(drained.length).toBeGreaterThan(0);
     const numbers = drained.map(({ sequence }) => sequence);
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-  }, 30_000);
+  });
 
   it('should wait for a re-enrollment when its certificate expired, keep events, and go on with a token', async () => {
     peer.lifetimeMs = 1_500;
@@ -335,7 +335,7 @@ describe('node', () => {
     await writeFile(join(stateDir, 'run', 'token'), token, { mode: 0o600 });
     await peer.until('a heartbeat again', () => beats() > before);
     await peer.until('the events', () => peer.batches.flatMap(({ ids }) => ids).length >= 10);
-  }, 30_000);
+  });
 
   it('should run with the identity it installed when the disk cannot be read a moment later', async () => {
     const ports = joinPorts(stateDir);
@@ -358,7 +358,7 @@ describe('node', () => {
     });
     await Promise.race([peer.until('a heartbeat', () => beats() > 0), run.done]);
     expect([beats() > 0, reads]).toEqual([true, 1]);
-  }, 30_000);
+  });
 
   it('should obey Retry-After when enrolling', async () => {
     const at: number[] = [];
@@ -370,7 +370,7 @@ describe('node', () => {
     await start();
     await peer.until('a heartbeat', () => beats() > 0);
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
-  }, 30_000);
+  });
 
   it('should renew when asked and go on under the new certificate', async () => {
     await start();
@@ -380,13 +380,13 @@ describe('node', () => {
     const before = beats();
     await peer.until('a heartbeat after it', () => beats() > before + 1);
     expect(publicKeyOf(peer.csrs[0])).not.toBe(publicKeyOf(peer.csrs[1]));
-  }, 30_000);
+  });
 
   it('should end with exit code 6 when the token is refused', async () => {
     peer.rule = () => ({ status: 401, code: 'token_invalid' });
     const run = await start();
     expect(await run.done).toMatchObject({ exitCode: 6 });
-  }, 30_000);
+  });
 });
 
 function publicKeyOf(csr = ''): string {

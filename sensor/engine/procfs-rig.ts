@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { openTraceRoot } from './procfs/trace-root.ts';
 
 const ENGINE = fileURLToPath(new URL('./procfs/procfs-engine.ts', import.meta.url));
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 120_000;
 const trace = process.getuid?.() === 0 ? await openTraceRoot() : { refused: 'not root' };
 /** Where traces of one's own are made; '' where the engine cannot have any. */
 export const INSTANCES = 'root' in trace ? `${trace.root}/instances` : '';

@@ -13,6 +13,8 @@ import { KUBERNETES_REFRESH_MIN_MS } from '../../machines/pipeline-limits.ts';
 import { type KubernetesAccess, readWorkloads } from './kubernetes-lists.ts';
 import { createNodeContext } from './workloads.ts';
 
+const WAIT = { timeout: 60_000 };
+
 type Pair = { readonly keyPem: string; readonly certPem: string };
 type Authority = Pair & { readonly name: string };
 type Peer = { readonly server: Server; readonly url: URL; readonly tokens: string[] };
@@ -135,20 +137,20 @@ describe('workloads over TLS', () => {
       nowMs += KUBERNETES_REFRESH_MIN_MS;
       return context.workloadOf('9'.repeat(64));
     };
-    await vi.waitFor(() => expect(context.workloadOf('a'.repeat(64))).toBeDefined());
+    await vi.waitFor(() => expect(context.workloadOf('a'.repeat(64))).toBeDefined(), WAIT);
     accepted = 'second';
     look();
-    await vi.waitFor(() => expect(reasons).toHaveLength(1));
+    await vi.waitFor(() => expect(reasons).toHaveLength(1), WAIT);
     expect(reasons[0]).toBe(`${api.url.host}: the token is not accepted (401)`);
     expect(context.workloadOf('a'.repeat(64))?.pod_name).toBe('basket');
     await project('second\n', apiAuthority.certPem);
     look();
-    await vi.waitFor(() => expect(reasons).toEqual([expect.any(String), null]));
+    await vi.waitFor(() => expect(reasons).toEqual([expect.any(String), null]), WAIT);
     expect(api.tokens).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
     // Another authority in the file: the server that was trusted a moment ago is not any more.
     await project('second\n', kubeletAuthority.certPem);
     look();
-    await vi.waitFor(() => expect(reasons).toHaveLength(3));
+    await vi.waitFor(() => expect(reasons).toHaveLength(3), WAIT);
     expect(reasons[2]).toContain('its certificate does not pass by');
     expect(api.tokens).toHaveLength(3);
   });

@@ -10,6 +10,8 @@ import { type KubernetesAccess, readWorkloads } from './kubernetes-lists.ts';
 import { lookAtProcess } from './process-look.ts';
 import { createNodeContext } from './workloads.ts';
 
+const WAIT = { timeout: 60_000 };
+
 const idOf = (digit: string): string => digit.repeat(64);
 const pod = (name: string, digit: string, owner?: object, labels: object = {}) => ({
   metadata: {
@@ -121,8 +123,9 @@ describe('workloads', () => {
   it('should never wait: an unknown container has no workload until the answer is there', async () => {
     const context = createNodeContext(access);
     expect(context.workloadOf(idOf('a'))).toBe(undefined);
-    await vi.waitFor(() =>
-      expect(context.workloadOf(idOf('a').slice(0, 31))?.pod_name).toBe('basket-6c9f-x'),
+    await vi.waitFor(
+      () => expect(context.workloadOf(idOf('a').slice(0, 31))?.pod_name).toBe('basket-6c9f-x'),
+      WAIT,
     );
   });
 
@@ -130,14 +133,14 @@ describe('workloads', () => {
     let nowMs = 0;
     const context = createNodeContext(access, { monotonicNow: () => nowMs });
     context.workloadOf(idOf('a'));
-    await vi.waitFor(() => expect(context.workloadOf(idOf('a'))).toBeDefined());
+    await vi.waitFor(() => expect(context.workloadOf(idOf('a'))).toBeDefined(), WAIT);
     const rounds = asked.length;
     for (let n = 0; n < 100; n += 1) context.workloadOf(idOf('9'));
     expect(asked.length).toBe(rounds);
     answer = (_, response) => response.writeHead(500).end();
     nowMs += KUBERNETES_REFRESH_MIN_MS;
     context.workloadOf(idOf('9'));
-    await vi.waitFor(() => expect(asked.length).toBeGreaterThan(rounds));
+    await vi.waitFor(() => expect(asked.length).toBeGreaterThan(rounds), WAIT);
     expect(context.workloadOf(idOf('a'))?.workload_name).toBe('basket');
   });
 

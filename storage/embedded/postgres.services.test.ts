@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-describe('embedded PostgreSQL', { timeout: 30_000 }, () => {
+describe('embedded PostgreSQL', () => {
   it('should start on a fresh folder with a password that only its owner can read', async () => {
     const store = await begin();
     await rows(store.endpoint.url, 'CREATE TABLE kept AS SELECT 7 AS id');

@@ -16,6 +16,8 @@ import { createFlowTable } from '../../telemetry/flows.ts';
 import { createLossCounter } from '../engine/engine-losses.ts';
 import { startCollector } from './collector.ts';
 
+const WAIT = { timeout: 60_000 };
+
 let folder: string;
 let live: string;
 let spool: Spool;
@@ -127,7 +129,7 @@ describe('collector', () => {
     await write('one', 'two');
     refusesSync = true;
     await tick();
-    await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+    await vi.waitFor(() => expect(spool.status().state).toBe('ready'), WAIT);
     await write('three');
     await tick();
     await tick();
@@ -220,7 +222,7 @@ describe('collector', () => {
       expect([refusesSync, refusesWrite]).toEqual([false, false]);
       count({ untold: { kernel_lost: 4 } });
       await tick();
-      await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+      await vi.waitFor(() => expect(spool.status().state).toBe('ready'), WAIT);
       await tick();
       await tick();
       expect(spool.ledger().total.kernel_lost).toBe(4);
@@ -241,7 +243,7 @@ describe('collector', () => {
         // What another append of the same lines left in the journal, found by the recovery.
         refusesSync = true;
         expect(await real(events, cursor, from)).toEqual({ ok: false, reason: 'disk_refuses' });
-        await vi.waitFor(() => expect(spool.status().state).toBe('ready'));
+        await vi.waitFor(() => expect(spool.status().state).toBe('ready'), WAIT);
       }
       return real(events, cursor, from);
     };

@@ -5,7 +5,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 900_000;
 const RIG = join(import.meta.dirname, 'network-rig.fixture.ts');
 const refused =
   process.getuid?.() !== 0

@@ -208,5 +208,5 @@ describe('a Sensor that ends while a broken build is tried', () => {
       expect(readFileSync(laidOut(), 'utf8')).toBe(good);
       if (isWhole) expect(later.refusals()[0]?.reason).toBe('it ended with 3');
     }
-  }, 60_000);
+  });
 });

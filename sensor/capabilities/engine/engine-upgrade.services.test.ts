@@ -36,7 +36,7 @@ import { type PolicyKeeper, startPolicies } from '../policy/policies.ts';
 import { startEngine } from './engine.actor.ts';
 
 const refused = skipReason('ebpf engine, upgraded in a running Sensor');
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 const CARRIED = fileURLToPath(new URL('../../engine/', import.meta.url));
 const PROGRAM = 'ebpf-engine-x86_64';
 

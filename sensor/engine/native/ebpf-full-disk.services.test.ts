@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
 import { type Running, skipReason, startEngine, stopEngine } from './engine-rig.ts';
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 120_000;
 const refused = skipReason('ebpf engine, a full disk', (scratch) => {
   const tried = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', scratch]);
   spawnSync('umount', [scratch]);

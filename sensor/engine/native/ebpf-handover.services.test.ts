@@ -43,7 +43,7 @@ async function start(): Promise<Running> {
 
 const HANDOVERS = 8;
 const FILES = 1000;
-const WAIT = { timeout: 10_000, interval: 5 };
+const WAIT = { timeout: 60_000, interval: 5 };
 const BUSY = /busy-\d+[ab]/;
 
 /** Engines one after the other, each beside the one before, and two busy programs around the moment of every handover. */

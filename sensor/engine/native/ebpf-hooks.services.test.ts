@@ -14,7 +14,7 @@ import { launchBy, type Running, skipReason, stopEngine, until } from './engine-
 
 const refused = skipReason('hooks of the ebpf engine');
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 120_000;
 const BETTER = ['lsm/file_open', 'fentry/security_file_open', 'kprobe/security_file_open'];
 const SETUID = '__x64_sys_setresuid';
 const REALTIME = 'Linux version 6.12.1-rt (x) #1 SMP PREEMPT_RT x86_64\n';

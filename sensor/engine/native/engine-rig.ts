@@ -12,7 +12,7 @@ import { parseExportHead } from '../export-head.ts';
 /** What is committed, or another build of it. */
 const ENGINE =
   process.env['ENGINE_PROGRAM'] ?? fileURLToPath(new URL('./ebpf-engine-x86_64', import.meta.url));
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 120_000;
 
 export type Told = { readonly kind: string; readonly body: Body; readonly time: string };
 type Process = {

@@ -17,7 +17,7 @@ import { type Running, skipReason, startEngine, stopEngine, until } from './engi
 
 const refused = skipReason('policies in the kernel');
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 120_000;
 const WRITES = `open F, ">>", $ARGV[0]; syswrite F, "1"; syswrite F, "2"; exit 0`;
 type Word = Readonly<Record<string, unknown>>;
 
@@ -200,7 +200,7 @@ describe.skipIf(refused !== undefined)('policies of the ebpf engine', () => {
     expect(written().length).toBeLessThan(2);
     const last = await counted('no-writes', 'signals', killed);
     expect(last['signals_failed']).toBe(0);
-  }, 60_000);
+  });
 
   it('should stop acting when its policy is removed, and begin again when it is back', async () => {
     await start(noWrites('one'));

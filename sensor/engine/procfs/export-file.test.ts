@@ -85,7 +85,7 @@ describe('export of the procfs engine', () => {
     expect(rest.isSkippedUnknown).toBeUndefined();
     expect(rest.skippedLines).toBeGreaterThan(20);
     expect((first?.lines.length ?? 0) + rest.skippedLines + rest.lines.length).toBe(count);
-  }, 20_000);
+  });
 
   it('should begin a file anew of which a crash left nothing but a part of its head', async () => {
     for (const torn of ['{"exp', '{"export_info":{"lines_bef']) {
