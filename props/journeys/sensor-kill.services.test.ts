@@ -27,6 +27,7 @@ const ENROLLING_NODES = 4;
 const ENROLLING_KILLS_MAX = 8;
 const ENROLLING_MAX_MS = 1_400;
 const RUNNING_KILLS = 16;
+const RENEWED_MIN = 2;
 const RUNNING_MIN_MS = 300;
 const RUNNING_MAX_MS = 5_000;
 const TIMEOUT_MS = 900_000;
@@ -35,8 +36,8 @@ const RENEWING = {
   HEARTBEAT_INTERVAL_MS: 2_000,
   HEARTBEAT_TIMEOUT_MS: 2_000,
   TRUST_ERROR_WINDOW_MS: 2_000,
-  CLIENT_CERTIFICATE_TTL_MS: 60_000,
-  RENEWAL_RECOMMENDED_MS: 57_000,
+  CLIENT_CERTIFICATE_TTL_MS: 600_000,
+  RENEWAL_RECOMMENDED_MS: 597_000,
   RENEWAL_DUE_MS: 20_000,
   PREVIOUS_CERTIFICATE_OVERLAP_MS: 30_000,
   RENEWAL_RETRY_MIN_MS: 300,
@@ -107,13 +108,22 @@ it.skipIf(skip)(
     const spooled = new Set<string>();
     const streams = new Set<string>();
     const certificates = new Set<string>();
-    for (let cut = 0; cut < RUNNING_KILLS; cut += 1) {
-      await sleep(RUNNING_MIN_MS + random() * (RUNNING_MAX_MS - RUNNING_MIN_MS));
+    const certificateNow = () => readFileSync(join(at.sensorDir, 'client.cert.pem'), 'utf8');
+    const cut = async (): Promise<void> => {
       await kill(sensor);
       readSpool(at, spooled, streams);
-      certificates.add(readFileSync(join(at.sensorDir, 'client.cert.pem'), 'utf8'));
+      certificates.add(certificateNow());
       expect(idOf(at.sensorDir)).toBe(sensorId);
       sensor = startSensor(at);
+    };
+    for (let done = 0; done < RUNNING_KILLS; done += 1) {
+      await sleep(RUNNING_MIN_MS + random() * (RUNNING_MAX_MS - RUNNING_MIN_MS));
+      await cut();
+    }
+    // On a busy machine it may have been killed each time before it came to renew.
+    while (certificates.size <= RENEWED_MIN) {
+      await eventually('it renews', () => (certificates.has(certificateNow()) ? null : true));
+      await cut();
     }
     await marks.stop();
     const healthy = await onlySensor(at, (one) => one.states?.stream === 'open');
@@ -135,7 +145,7 @@ it.skipIf(skip)(
     const batches = await batchesOf(access, sensorId);
     expect(healthy.sensor_id).toBe(sensorId);
     expect(spooled.size).toBeGreaterThan(RUNNING_KILLS);
-    expect(certificates.size).toBeGreaterThan(2);
+    expect(certificates.size).toBeGreaterThan(RENEWED_MIN);
     expect([...streams]).toEqual([batches[0]?.stream_id]);
     expect(new Set(batches.map(({ stream_id }) => stream_id))).toEqual(streams);
     expect(disorderOf(batches)).toEqual([]);

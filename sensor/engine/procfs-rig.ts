@@ -51,7 +51,7 @@ export async function start(...flags: string[]): Promise<Running> {
   const child = spawn('node', [ENGINE, '--export-filename', file, '--node-name', 'n1', ...flags]);
   children.push(child);
   const output = createInterface(child.stdout);
-  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  const [first] = await once(output, 'line', { signal: AbortSignal.timeout(120_000) });
   return { child, hello: JSON.parse(String(first)), file };
 }
 

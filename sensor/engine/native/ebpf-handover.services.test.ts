@@ -144,7 +144,11 @@ describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () =
     const told = linesOf(second.file)
       .filter(({ kind }) => kind === 'rate_limit_info')
       .map(({ kind, body }) => engineLossOf(JSON.stringify({ [kind]: body })));
-    expect(told).toEqual([{ kernel_lost: 0, engine_lost: lost }]);
+    // A busy kernel may have lost something of its own, on a line of its own.
+    const sum = (name: 'kernel_lost' | 'engine_lost') =>
+      told.reduce((all, one) => all + (one?.[name] ?? 0), 0);
+    expect(sum('engine_lost')).toBeGreaterThanOrEqual(100);
+    expect(sum('kernel_lost') + sum('engine_lost')).toBe(lost);
   });
 
   it('should end one that hangs and hold the export alone', async () => {

@@ -91,7 +91,7 @@ export function launchBy(before: readonly string[], directory: string, ...flags:
   const words: Record<string, unknown>[] = [];
   const output = createInterface(child.stdout);
   output.on('line', (line) => words.push(JSON.parse(line)));
-  const first = once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  const first = once(output, 'line', { signal: AbortSignal.timeout(120_000) });
   const hello = first.then(([line]) => ({ child, file, words, hello: JSON.parse(String(line)) }));
   return { child, words, hello };
 }
@@ -170,7 +170,7 @@ export function startLoad(mark: string) {
 export async function prepareBusy(directory: string, files: number) {
   const program = fileURLToPath(new URL('./busy.pl', import.meta.url));
   const child = spawn('perl', [program, directory, String(files)]);
-  await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+  await once(child.stdout, 'data', { signal: AbortSignal.timeout(120_000) });
   return child;
 }
 

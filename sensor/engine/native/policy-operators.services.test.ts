@@ -192,7 +192,7 @@ function compile(text: string): string {
 async function startCaller(program: string, ...words: string[]) {
   const child = spawn(program, [...words, CALLER]);
   child.stderr.on('data', (text) => process.stdout.write(String(text)));
-  const [said] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+  const [said] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(120_000) });
   return { child, pid: Number(said) };
 }
 

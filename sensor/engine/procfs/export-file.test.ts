@@ -29,7 +29,7 @@ async function start(...flags: string[]): Promise<Record<string, unknown>[]> {
   child = spawn('node', [ENGINE, '--export-filename', file, '--mode', 'polling', ...flags]);
   const words: Record<string, unknown>[] = [];
   const output = createInterface(child.stdout).on('line', (line) => words.push(JSON.parse(line)));
-  await once(output, 'line', { signal: AbortSignal.timeout(10_000) });
+  await once(output, 'line', { signal: AbortSignal.timeout(120_000) });
   return words;
 }
 async function stop(): Promise<void> {

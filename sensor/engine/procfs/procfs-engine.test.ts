@@ -142,7 +142,7 @@ describe('procfs engine, polling', () => {
     const { child } = await start('--mode', 'polling', '--export-file-max-size-mb', '0.001');
     const away = `${directory}.away`;
     const failed = once(createInterface(child.stderr), 'line', {
-      signal: AbortSignal.timeout(4_000),
+      signal: AbortSignal.timeout(120_000),
     });
     renameSync(directory, away);
     const first = spawn('sleep', ['33.1']);
