@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from '../../actors/runtime/logger.ts';
 import { refuse } from '../../machines/errors.ts';
 import { OPERATOR_BODY_MAX_BYTES, RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
-import { isShallow } from '../../machines/wire/parse.ts';
+import { isShallow } from '../../machines/wire/json-depth.ts';
 import { refusalOf, sendRefusal } from '../operator-plane/plumbing/problem-reply.ts';
 import { currentScope } from '../operator-plane/plumbing/request-scope.ts';
 import { compileValidator } from '../operator-plane/plumbing/validator.ts';

@@ -5,6 +5,8 @@
 import { AUDIT_FAULTS_TOLD_MAX } from '../limits.ts';
 
 export const GENESIS_HASH = '0'.repeat(64);
+/** Damages that are held while a chain is read; the first are told. */
+const FAULTS_KEPT_MAX = 10 * AUDIT_FAULTS_TOLD_MAX;
 
 type Place = { readonly sequence: number; readonly hash: string };
 type Row = {
@@ -40,120 +42,193 @@ export type ChainVerdict = {
   readonly faults: readonly ChainFault[];
 };
 
-/** Reads a whole chain, in any order of its rows, and names every damage it can tell apart, the first ones first. */
-export function verifyChain<R extends Row, C extends Place>(chain: {
-  readonly rows: readonly R[];
+type Chain<R, C> = {
   readonly checkpoints: readonly C[];
   readonly hashOf: (row: R, place: Place) => string;
   readonly isSigned: (checkpoint: C) => boolean;
-}): ChainVerdict {
-  const { rows, checkpoints, hashOf } = chain;
-  const sealed = rows
-    .filter((row): row is R & Sealed => row.sequence !== null && row.hash !== null)
-    .sort((a, b) => a.sequence - b.sequence);
-  const walked = walk(sealed, hashOf);
-  const faults = pairsIn(walked.faults, sealed, hashOf);
-  const newest = Math.max(0, ...checkpoints.map(({ sequence }) => sequence));
-  if (newest > walked.head.sequence) {
-    const sequence = walked.head.sequence + 1;
-    faults.push({ kind: 'removed', sequence, to: newest, auditId: null });
-  }
-  let signedRows = 0;
-  for (const one of [...checkpoints].sort((a, b) => a.sequence - b.sequence)) {
-    const row = walked.placed.get(one.sequence);
-    const place = { sequence: one.sequence, auditId: row?.auditId ?? null };
-    if (!chain.isSigned(one)) faults.push({ kind: 'checkpoint_forged', ...place });
-    else if (row !== undefined && row.hash !== one.hash)
-      faults.push({ kind: 'checkpoint_disagrees', ...place });
-    else if (faults.every(({ sequence }) => sequence > one.sequence)) signedRows = one.sequence;
-  }
+};
+
+/** Reads a whole chain, in any order of its rows, and names every damage it can tell apart, the first ones first. */
+export function verifyChain<R extends Row, C extends Place>({
+  rows,
+  ...chain
+}: Chain<R, C> & { readonly rows: readonly R[] }): ChainVerdict {
+  const reader = chainReader(chain);
+  const sealed = rows.filter(isSealed).sort((a, b) => a.sequence - b.sequence);
+  for (const row of sealed) reader.read(row);
+  return { ...reader.end(), openTail: rows.length - sealed.length };
+}
+
+/**
+ * The same row by row, in the order of the chain: holds the row at hand and what it needs of damaged ones, however long
+ * the chain is. `end({ isCut: true })` says that rows follow which were not read: it judges no checkpoint behind them.
+ */
+export function chainReader<R extends Row, C extends Place>(chain: Chain<R, C>) {
+  const walk = walkOf(chain.hashOf, new Set(chain.checkpoints.map(({ sequence }) => sequence)));
+  let openTail = 0;
+  let sealedRows = 0;
   return {
-    isIntact: faults.length === 0,
-    sealedRows: sealed.length,
-    openTail: rows.length - sealed.length,
-    signedRows,
-    head: walked.head,
-    faults: faults.sort((a, b) => a.sequence - b.sequence).slice(0, AUDIT_FAULTS_TOLD_MAX),
+    read(row: R): void {
+      if (!isSealed(row)) {
+        openTail += 1;
+        return;
+      }
+      sealedRows += 1;
+      walk.read(row);
+    },
+    end({ isCut = false }: { readonly isCut?: boolean } = {}): ChainVerdict {
+      const { head, placed, ...walked } = walk.end();
+      const faults = pairsIn(walked.faults, walked.changed, chain.hashOf);
+      const checkpoints = chain.checkpoints.filter(
+        ({ sequence }) => !isCut || sequence <= head.sequence,
+      );
+      // No spread: there may be more of them than a call takes arguments.
+      const newest = checkpoints.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+      if (newest > head.sequence) {
+        const sequence = head.sequence + 1;
+        faults.push({ kind: 'removed', sequence, to: newest, auditId: null });
+      }
+      const signedRows = judgeCheckpoints(checkpoints, { placed, faults }, chain.isSigned);
+      return {
+        isIntact: faults.length === 0,
+        ...{ sealedRows, openTail, signedRows, head },
+        faults: faults.sort((a, b) => a.sequence - b.sequence).slice(0, AUDIT_FAULTS_TOLD_MAX),
+      };
+    },
   };
 }
 
+/** Adds what is wrong with checkpoints to `faults`; returns how far an intact one vouches. */
+function judgeCheckpoints<C extends Place>(
+  checkpoints: readonly C[],
+  { placed, faults }: { readonly placed: ReadonlyMap<number, Placed>; faults: ChainFault[] },
+  isSigned: (checkpoint: C) => boolean,
+): number {
+  let firstFault = faults.reduce((least, { sequence }) => Math.min(least, sequence), Infinity);
+  let signedRows = 0;
+  for (const one of [...checkpoints].sort((a, b) => a.sequence - b.sequence)) {
+    const row = placed.get(one.sequence);
+    const place = { sequence: one.sequence, auditId: row?.auditId ?? null };
+    const isForged = !isSigned(one);
+    if (isForged || (row !== undefined && row.hash !== one.hash)) {
+      const kind = isForged ? 'checkpoint_forged' : 'checkpoint_disagrees';
+      firstFault = Math.min(firstFault, one.sequence);
+      if (faults.length < FAULTS_KEPT_MAX) faults.push({ kind, ...place });
+    } else if (firstFault > one.sequence) signedRows = one.sequence;
+  }
+  return signedRows;
+}
+
+function isSealed<R extends Row>(row: R): row is R & Sealed {
+  return row.sequence !== null && row.hash !== null;
+}
+
 type Hash<R> = (row: R, place: Place) => string;
+type Placed = { readonly auditId: number; readonly hash: string };
+/** A row that was found changed, with the hash of the row before it. */
+type Changed<R> = { readonly row: R & Sealed; readonly before: string | undefined };
 
 // `shift` is how far the numbers of the rows are off since a row was inserted or taken out and the rest renumbered.
-function walk<R extends Row>(sealed: readonly (R & Sealed)[], hashOf: Hash<R>) {
+function walkOf<R extends Row>(hashOf: Hash<R>, asked: ReadonlySet<number>) {
   const faults: ChainFault[] = [];
-  const placed = new Map<number, R & Sealed>();
+  const changed = new Map<number, Changed<R>>();
+  const placed = new Map<number, Placed>();
+  const waiting: (R & Sealed)[] = [];
   let head: Place = { sequence: 0, hash: GENESIS_HASH };
+  let last: Place = head;
   let shift = 0;
-  for (let at = 0; at < sealed.length; at += 1) {
-    const row = sealed[at];
-    if (row === undefined) break;
-    const next = sealed[at + 1];
+
+  const tell = (fault: ChainFault) => {
+    if (faults.length < FAULTS_KEPT_MAX) faults.push(fault);
+  };
+  const put = (sequence: number, row: R & Sealed) => {
+    head = { sequence, hash: row.hash };
+    if (asked.has(sequence)) placed.set(sequence, { auditId: row.auditId, hash: row.hash });
+  };
+  const keep = (row: R & Sealed) => {
+    if (changed.size >= AUDIT_FAULTS_TOLD_MAX) return;
+    const before = last.sequence === row.sequence - 1 ? last.hash : undefined;
+    changed.set(row.sequence, { row, before });
+  };
+
+  /** Judges a row by the one behind it; returns how many of the two are done. */
+  function step(row: R & Sealed, next: (R & Sealed) | undefined): 1 | 2 {
     const wanted = head.sequence + 1;
     const sequence = row.sequence + shift;
     const fault = { sequence: row.sequence, auditId: row.auditId };
     const place = { sequence: wanted, hash: head.hash };
     if (sequence > wanted) {
-      faults.push({ kind: 'removed', sequence: wanted, to: sequence - 1, auditId: null });
-      head = { sequence, hash: row.hash };
+      tell({ kind: 'removed', sequence: wanted, to: sequence - 1, auditId: null });
+      put(sequence, row);
     } else if (sequence < wanted) {
-      faults.push({ kind: 'inserted', ...fault });
-      continue;
+      tell({ kind: 'inserted', ...fault });
     } else if (hashOf(row, place) === row.hash) {
-      head = { sequence, hash: row.hash };
+      put(sequence, row);
     } else if (next !== undefined && hashOf(next, place) === next.hash) {
       const behind = { sequence: wanted + 1, hash: next.hash };
       if (hashOf(row, behind) === row.hash) {
         // The two are whole and stand in each other's place.
-        faults.push({ kind: 'reordered', ...fault });
-        faults.push({ kind: 'reordered', sequence: next.sequence, auditId: next.auditId });
-        placed.set(wanted, next);
-        head = { sequence: wanted + 1, hash: row.hash };
-        placed.set(head.sequence, row);
-        at += 1;
-        continue;
+        tell({ kind: 'reordered', ...fault });
+        tell({ kind: 'reordered', sequence: next.sequence, auditId: next.auditId });
+        put(wanted, next);
+        put(wanted + 1, row);
+        return 2;
       }
       // The next row belongs here, so this one stands in its way.
-      faults.push({ kind: 'inserted', ...fault });
+      tell({ kind: 'inserted', ...fault });
       shift = wanted - next.sequence;
-      continue;
     } else {
       const isGapClosed =
         next !== undefined && hashOf(next, { sequence: wanted + 2, hash: row.hash }) === next.hash;
-      faults.push({ kind: isGapClosed ? 'removed' : 'changed', ...fault });
+      if (!isGapClosed) keep(row);
+      tell({ kind: isGapClosed ? 'removed' : 'changed', ...fault });
       if (isGapClosed) shift += 1;
-      head = { sequence: isGapClosed ? wanted + 1 : wanted, hash: row.hash };
+      put(isGapClosed ? wanted + 1 : wanted, row);
     }
-    placed.set(head.sequence, row);
+    return 1;
   }
-  return { faults, head, placed };
+
+  const run = (left: number) => {
+    while (waiting.length > left) {
+      const [row, next] = waiting;
+      if (row === undefined) return;
+      const done = waiting.splice(0, step(row, next)).at(-1) ?? row;
+      last = { sequence: done.sequence, hash: done.hash };
+    }
+  };
+  return {
+    read(row: R & Sealed): void {
+      waiting.push(row);
+      run(1);
+    },
+    end() {
+      run(0);
+      return { faults, changed, head, placed };
+    },
+  };
 }
 
 // Two rows that changed places, each with its number on it: the content of one hashes to what the chain wants at the
 // place of the other. Their followers were found damaged only because the hash before them was the wrong one.
 function pairsIn<R extends Row>(
-  faults: ChainFault[],
-  sealed: readonly (R & Sealed)[],
+  faults: readonly ChainFault[],
+  rows: ReadonlyMap<number, Changed<R>>,
   hashOf: Hash<R>,
 ): ChainFault[] {
-  const changed = faults.filter(({ kind }) => kind === 'changed').slice(0, AUDIT_FAULTS_TOLD_MAX);
-  if (changed.length < 2) return faults;
-  const rows = new Map(sealed.map((row) => [row.sequence, row]));
+  if (rows.size < 2) return [...faults];
   const belongs = new Map<number, string>();
-  for (const { sequence } of changed) {
-    const hash = belongs.get(sequence - 1) ?? rows.get(sequence - 1)?.hash ?? GENESIS_HASH;
-    const own = rows.get(sequence);
-    for (const other of changed) {
-      const row = rows.get(other.sequence);
-      if (row === undefined || own === undefined || row === own) continue;
-      const wanted = hashOf(row, { sequence, hash });
-      if (wanted === row.hash || wanted === own.hash) belongs.set(sequence, wanted);
+  for (const [sequence, own] of rows) {
+    const hash = belongs.get(sequence - 1) ?? own.before ?? GENESIS_HASH;
+    for (const other of rows.values()) {
+      if (other === own) continue;
+      const wanted = hashOf(other.row, { sequence, hash });
+      if (wanted === other.row.hash || wanted === own.row.hash) belongs.set(sequence, wanted);
     }
   }
   return faults.flatMap((fault): ChainFault[] => {
     if (fault.kind !== 'changed') return [fault];
     if (belongs.has(fault.sequence)) return [{ ...fault, kind: 'reordered' }];
-    const row = rows.get(fault.sequence);
+    const row = rows.get(fault.sequence)?.row;
     const hash = belongs.get(fault.sequence - 1);
     const isSound =
       row !== undefined &&

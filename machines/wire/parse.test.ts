@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX } from '../limits.ts';
-import { isShallow, parseJson, parserOf, parserOfValue } from './parse.ts';
+import { isShallow } from './json-depth.ts';
+import { parseJson, parserOf, parserOfValue } from './parse.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 

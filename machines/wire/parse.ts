@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Refusal, refuse } from '../errors.ts';
 import { JSON_DEPTH_MAX } from '../limits.ts';
+import { isShallow } from './json-depth.ts';
 
 const ERRORS_SHOWN_MAX = 10;
 // A pointer holds names that the sender chose.
@@ -47,30 +48,4 @@ export function parseJson(text: string): Parsed<unknown> {
   } catch {
     return refuse('malformed_body', 'The body is not JSON.');
   }
-}
-
-/** Scans for nesting without parsing, so that a deep document costs nothing. Brackets inside strings do not count. */
-export function isShallow(text: string, depthMax: number = JSON_DEPTH_MAX): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (char === 0x22) {
-      at = endOfString(text, at);
-    } else if (char === 0x7b || char === 0x5b) {
-      depth += 1;
-      if (depth > depthMax) return false;
-    } else if (char === 0x7d || char === 0x5d) depth -= 1;
-  }
-  return true;
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }

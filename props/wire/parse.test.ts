@@ -4,7 +4,8 @@ import { EnrollRequest } from '../../machines/wire/enrollment.ts';
 import { RuntimeEvent } from '../../machines/wire/event.ts';
 import { EventsRequest, HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { InventoryRequest } from '../../machines/wire/inventory.ts';
-import { isShallow, parseJson, parserOf, parserOfValue } from '../../machines/wire/parse.ts';
+import { isShallow } from '../../machines/wire/json-depth.ts';
+import { parseJson, parserOf, parserOfValue } from '../../machines/wire/parse.ts';
 import { EventsFrame, HelloFrame } from '../../machines/wire/stream.ts';
 
 const parsers = [

@@ -2,6 +2,11 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { OPERATOR_EXPORT_ROWS_MAX } from '../../../machines/limits.ts';
+import {
+  type Trail,
+  type TrailVerdict,
+  tellFault,
+} from '../../../machines/trust/audit-trail.rules.ts';
 import { AUDIT_CSV_HEAD, auditCsvLine } from '../../operator-plane/audit/audit-export.ts';
 import type { AuditItem, CheckpointItem } from '../../operator-plane/audit/audit-view.ts';
 import {
@@ -15,14 +20,7 @@ import {
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { formatOf, json, jsonLine, printList, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
-import {
-  readTrailFile,
-  readTrailOf,
-  type Trail,
-  type TrailVerdict,
-  tellFault,
-  verifyTrail,
-} from './audit-verify.ts';
+import { readTrailFile, readTrailOf, verifyTrail } from './audit-verify.ts';
 
 const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
 const VERDICT_FORMATS = ['text', 'json'] as const;

@@ -1,6 +1,5 @@
-// Audit rows and checkpoints as operators see them, and back: a file of them can be verified far from its Console.
+// Audit rows and checkpoints as operators see them; `machines/trust/audit-trail.rules.ts` reads them back.
 import Type from 'typebox';
-import { parserOfValue } from '../../../machines/wire/parse.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import { Nullable, Time } from '../plumbing/shapes.ts';
@@ -34,9 +33,6 @@ export const CheckpointItem = Type.Object({
 });
 export type CheckpointItem = Type.Static<typeof CheckpointItem>;
 
-const parseItem = parserOfValue(AuditItem);
-const parseCheckpoint = parserOfValue(CheckpointItem);
-
 /** A row as shown. */
 export function auditItemOf(row: AuditRow): AuditItem {
   const { auditId, atMs, actor, action, target, result, from, before, after, detail } = row;
@@ -50,28 +46,7 @@ export function auditItemOf(row: AuditRow): AuditItem {
   };
 }
 
-/** A row as stored, from what was shown. */
-export function auditRowOf(item: AuditItem): AuditRow {
-  const { audit_id: auditId, at, ...same } = item;
-  return { ...same, auditId, atMs: Date.parse(at) };
-}
-
 export function checkpointItemOf(checkpoint: AuditCheckpoint): CheckpointItem {
   const { sequence, hash, atMs, publicKeyPem, signature } = checkpoint;
   return { sequence, hash, at: timeText(atMs), public_key_pem: publicKeyPem, signature };
-}
-
-export function checkpointOf(item: CheckpointItem): AuditCheckpoint {
-  const { sequence, hash, at, public_key_pem: publicKeyPem, signature } = item;
-  return { sequence, hash, atMs: Date.parse(at), publicKeyPem, signature };
-}
-
-/** One line of an export: a row, a checkpoint, or null for anything else. */
-export function lineOf(
-  value: unknown,
-): { readonly row: AuditRow } | { readonly checkpoint: AuditCheckpoint } | null {
-  const item = parseItem(value);
-  if (item.ok) return { row: auditRowOf(item.value) };
-  const checkpoint = parseCheckpoint(value);
-  return checkpoint.ok ? { checkpoint: checkpointOf(checkpoint.value) } : null;
 }

@@ -6,7 +6,7 @@ import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
-import { isShallow } from '../../../machines/wire/parse.ts';
+import { isShallow } from '../../../machines/wire/json-depth.ts';
 import { SECURITY_HEADERS } from '../../listener/respond.ts';
 import { auditRefusals } from '../audit/audit-refusals.ts';
 import type { OperatorPlaneDeps } from './deps.ts';

@@ -8,6 +8,7 @@ import { Download } from '../design/download.tsx';
 import { PageFrame } from '../design/page.tsx';
 import { AuditTable } from './audit-table.tsx';
 import { AUDIT_TEXTS as TEXTS } from './texts.ts';
+import { VerifyPanel } from './verify-panel.tsx';
 
 const route = getRouteApi('/shell/audit');
 const TYPING_MS = 300;
@@ -31,6 +32,7 @@ export function AuditPage() {
         </div>
       }
     >
+      <VerifyPanel />
       <search className="fs-toolbar">
         <Select
           size="xs"
@@ -68,7 +70,7 @@ export function AuditPage() {
               change({});
             }}
           >
-            {'Clear filters'}
+            {TEXTS.clear}
           </Button>
         )}
       </search>

@@ -1,17 +1,12 @@
 // The chain over the audit log. Appending takes no lock; one sealer at a time gives unsealed rows their place and hash,
 // and signs how far the chain reaches. decision: D35; invariant: I17
-import type { AuditRow } from './audit-log.ts';
+import type {
+  AuditCheckpoint,
+  AuditRow,
+  ChainHead,
+} from '../../../machines/trust/audit-trail.rules.ts';
 
-/** The last sealed row; sequence 0 and the genesis hash before there is one. */
-export type ChainHead = { readonly sequence: number; readonly hash: string };
-
-/** A signed statement that the row `sequence` has `hash`, and with it every row before. */
-export type AuditCheckpoint = ChainHead & {
-  readonly atMs: number;
-  readonly publicKeyPem: string;
-  /** Ed25519, base64. */
-  readonly signature: string;
-};
+export type { AuditCheckpoint, ChainHead };
 
 /** SHA-256 of a row at its place, in lower-case hex. */
 export type HashOf = (row: AuditRow, place: ChainHead) => string;

@@ -1,9 +1,9 @@
 // The audit log. Every method rejects with StoreUnavailable. decision: D35; invariant: I17
 
 import type { AuditAction } from '../../../machines/audit-actions.ts';
+import type { AuditFacts, AuditRow } from '../../../machines/trust/audit-trail.rules.ts';
 
-/** What one action changed: field names and values, secrets masked before they are stored. */
-export type AuditFacts = Readonly<Record<string, unknown>>;
+export type { AuditFacts, AuditRow };
 
 export type AuditEntry = {
   readonly atMs: number;
@@ -17,22 +17,6 @@ export type AuditEntry = {
   /** What the action found and what it left, when it changed something. */
   readonly before?: AuditFacts | null | undefined;
   readonly after?: AuditFacts | null | undefined;
-};
-
-/** An entry as stored. `sequence` and `hash` are its place in the chain; null until it is sealed. */
-export type AuditRow = {
-  readonly auditId: number;
-  readonly atMs: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly target: string;
-  readonly result: string;
-  readonly detail: AuditFacts;
-  readonly from: string | null;
-  readonly before: AuditFacts | null;
-  readonly after: AuditFacts | null;
-  readonly sequence: number | null;
-  readonly hash: string | null;
 };
 
 export type AuditFilter = {
