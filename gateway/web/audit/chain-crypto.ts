@@ -44,6 +44,7 @@ function isSigned(checkpoint: AuditCheckpoint): boolean {
     bytesOf(checkpoint.signature),
     encoder.encode(`${CHECKPOINT_PREFIX}${content}`),
     der.slice(-KEY_BYTES),
+    { zip215: false },
   );
 }
 
