@@ -57,6 +57,31 @@ export function ownershipContract(harness: Harness<LabelPorts>): void {
       expect(await store().changeSensor(absent)).toBe('not_found');
     });
 
+    it('should all hold when many move them at the same time, and keep to the bound', async () => {
+      const sensorId = await addSensor(port());
+      const groups = await Promise.all([made(store().groups), made(store().groups)]);
+      const move = (patch: Parameters<LabelPorts['teams']['changeSensor']>[0]['patch']) =>
+        store().changeSensor({ ...CONTEXT, sensorId, patch });
+      expect(await move({ tags: ['old', 'stays'] })).toBe('ok');
+      const tags = Array.from({ length: 6 }, (_, index) => `t${index}`);
+      const answers = await Promise.all([
+        ...tags.map((tag) => move({ moveTags: { add: [tag], remove: ['never'] } })),
+        ...groups.map(({ id }) => move({ moveGroups: { add: [id], remove: [] } })),
+        move({ moveTags: { add: ['stays'], remove: ['old', 'stays'] } }),
+      ]);
+      expect(answers.filter((answer) => answer !== 'ok')).toEqual([]);
+      const groupIds = groups.map(({ id }) => id).sort();
+      const labels = { sensorId, tags: ['stays', ...tags], groupIds, teamIds: [] };
+      expect(await store().labelsOf([sensorId])).toEqual([labels]);
+      const many = Array.from({ length: TAGS_PER_SENSOR_MAX }, (_, index) => `m${index}`);
+      expect(await move({ moveTags: { add: many, remove: [] } })).toBe('too_many');
+      // What moves nothing is nothing to tell.
+      const before = await lastEntries(port(), sensorId);
+      expect(await move({ moveTags: { add: ['t1'], remove: ['old'] } })).toBe('ok');
+      expect(await lastEntries(port(), sensorId)).toEqual(before);
+      expect(await store().labelsOf([sensorId])).toEqual([labels]);
+    });
+
     it('should be told for many sensors in their order', async () => {
       const [one, two] = [await addSensor(port()), await addSensor(port())];
       const [team, group] = [await made(store().teams), await made(store().groups)];

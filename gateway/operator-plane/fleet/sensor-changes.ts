@@ -2,7 +2,7 @@
 // on. Who acts only on owned sensors changes those. decision: D43; invariant: I18
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { changeOf, type SetChange, tagsOf } from '../../../machines/console/fleet/labels.rules.ts';
+import { tagsOf } from '../../../machines/console/fleet/labels.rules.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
 import {
   GROUPS_PER_SENSOR_MAX,
@@ -11,7 +11,7 @@ import {
   USER_SENSORS_MAX,
 } from '../../../machines/limits.ts';
 import { Text, Uuid } from '../../../machines/wire/scalars.ts';
-import type { SensorLabels, SensorPatch } from '../../../storage/ports/fleet/teams.ts';
+import type { SensorPatch, SensorPatchAsked } from '../../../storage/ports/fleet/teams.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, SensorPath, Strict } from '../plumbing/shapes.ts';
@@ -96,12 +96,10 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
         const { sensor_ids: sensorIds, add_tags: addTags = [] } = request.body;
         const judged = patchOf({ tags: addTags });
         if ('code' in judged) return sendRefusal(reply, judged);
+        const patch = movesOf(request.body);
         const operator = operatorOf(request);
         const doing = { actor: operator.actor, from: request.ip, nowMs: deps.now() };
         return actOnEach(teams, operator, sensorIds, async (sensorId) => {
-          const [labels] = await teams.labelsOf([sensorId]);
-          const patch = labels === undefined ? {} : bulkPatchOf(labels, request.body);
-          if ('code' in patch) return patch;
           const answer = await teams.changeSensor({ ...doing, sensorId, patch });
           if (answer === 'ok') return null;
           if (answer === 'not_found') return NO_SENSOR;
@@ -154,23 +152,17 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
 
 type BulkChange = Type.Static<typeof BulkChange>;
 
-function bulkPatchOf(labels: SensorLabels, asked: BulkChange): SensorPatch | Refusal {
-  const { add_tags: addTags = [], remove_tags: removeTags = [] } = asked;
-  const { add_group_ids: addGroups = [], remove_group_ids: removeGroups = [] } = asked;
-  const tags = changeOf(labels.tags, { add: addTags, remove: removeTags });
-  const groups = changeOf(labels.groupIds, { add: addGroups, remove: removeGroups });
-  return patchOf({
-    ...(isChange(tags) ? { tags: applied(labels.tags, tags) } : {}),
-    ...(isChange(groups) ? { group_ids: applied(labels.groupIds, groups) } : {}),
-  });
-}
-
-function isChange({ added, removed }: SetChange): boolean {
-  return added.length + removed.length > 0;
-}
-
-function applied(before: readonly string[], { added, removed }: SetChange): string[] {
-  return [...before.filter((one) => !removed.includes(one)), ...added];
+// Only what joins and what leaves: the store judges it on the row, so that changes at the same time all hold.
+function movesOf({
+  add_tags: addTags = [],
+  remove_tags: removeTags = [],
+  add_group_ids: addGroups = [],
+  remove_group_ids: removeGroups = [],
+}: BulkChange): SensorPatchAsked {
+  return {
+    moveTags: { add: addTags, remove: removeTags },
+    moveGroups: { add: addGroups, remove: removeGroups },
+  };
 }
 
 function patchOf({

@@ -32,7 +32,7 @@ export function ownershipCalls(state: LabelsState, about: Labelled): Calls<Owner
     const sensor = about.sensors.get(sensorId);
     if (sensor === undefined) return 'not_found';
     const had = { ...labelsOf(sensorId), declaredRole: sensor.declaredRole };
-    const patch = storedPatch(input.patch);
+    const patch = storedPatch(had, input.patch);
     if ((patch.tags?.length ?? 0) > TAGS_PER_SENSOR_MAX) return 'too_many';
     if ((patch.groupIds?.length ?? 0) > GROUPS_PER_SENSOR_MAX) return 'too_many';
     const { added, removed } = replacementOf(had.groupIds, patch.groupIds ?? had.groupIds);

@@ -1,10 +1,10 @@
 // What the stores write into the audit log about teams, groups, sensors' labels and people's own lists; PostgreSQL and
 // the reference fake say the same, because both say it here. invariant: I11
-import type { SetChange } from '../../../machines/console/fleet/labels.rules.ts';
+import { changeOf, type SetChange } from '../../../machines/console/fleet/labels.rules.ts';
 import type { AuditEntry } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
 import { storableText } from '../plumbing/stored-text.ts';
-import type { LabelRow, SensorPatch } from './teams.ts';
+import type { LabelRow, SensorPatch, SensorPatchAsked } from './teams.ts';
 
 export type LabelKind = 'team' | 'group';
 
@@ -103,16 +103,31 @@ export function auditOfUserSensors(
   });
 }
 
-/** The patch with each label once and in order, its texts storable and its fields in one order. */
-export function storedPatch({ tags, groupIds, declaredRole }: SensorPatch): SensorPatch {
-  const setOf = (texts: readonly string[]) => [...new Set(texts.map(storableText))].sort();
+/** A patch as it is stored over what the sensor has: storable texts, sets in order, moves as the sets they lead to. */
+export function storedPatch(had: Required<SensorPatch>, asked: SensorPatchAsked): SensorPatch {
+  const { declaredRole } = asked;
+  const tags = storedSet(had.tags, asked.tags, asked.moveTags);
+  const groupIds = storedSet(had.groupIds, asked.groupIds, asked.moveGroups);
   return {
-    ...(tags === undefined ? {} : { tags: setOf(tags) }),
-    ...(groupIds === undefined ? {} : { groupIds: setOf(groupIds) }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(groupIds === undefined ? {} : { groupIds }),
     ...(declaredRole === undefined
       ? {}
       : { declaredRole: declaredRole === null ? null : storableText(declaredRole) }),
   };
+}
+
+function storedSet(
+  had: readonly string[],
+  replaced: readonly string[] | undefined,
+  moves: SensorPatchAsked['moveTags'],
+): readonly string[] | undefined {
+  if (replaced !== undefined) return [...new Set(replaced.map(storableText))].sort();
+  if (moves === undefined) return undefined;
+  const [add, remove] = [moves.add.map(storableText), moves.remove.map(storableText)];
+  const { added, removed } = changeOf(had, { add, remove });
+  if (added.length + removed.length === 0) return undefined;
+  return [...had.filter((one) => !removed.includes(one)), ...added].sort();
 }
 
 /** Of what a sensor had, the fields that a patch names. */

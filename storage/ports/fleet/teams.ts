@@ -53,6 +53,13 @@ export type SensorPatch = {
   readonly groupIds?: readonly string[];
   readonly declaredRole?: string | null;
 };
+/** What joins a set and what leaves it; whoever is in both is in it afterwards. */
+type Moves = { readonly add: readonly string[]; readonly remove: readonly string[] };
+/** The same, or what joins and leaves the sets as they are stored then: one change never undoes another. */
+export type SensorPatchAsked = SensorPatch & {
+  readonly moveTags?: Moves;
+  readonly moveGroups?: Moves;
+};
 
 /** One kind of label: teams or groups. */
 export type LabelStore = {
@@ -70,7 +77,7 @@ export type LabelStore = {
 export type OwnershipStore = {
   /** Changes a sensor's tags, groups and declared role, together. */
   changeSensor(
-    input: AuditContext & { readonly sensorId: string; readonly patch: SensorPatch },
+    input: AuditContext & { readonly sensorId: string; readonly patch: SensorPatchAsked },
   ): Promise<'ok' | 'not_found' | 'too_many' | Unknown>;
   /** Tags, groups and teams of each of the sensors, in their order. */
   labelsOf(sensorIds: readonly string[]): Promise<readonly SensorLabels[]>;

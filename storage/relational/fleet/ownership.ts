@@ -58,7 +58,7 @@ async function changeSensor(
   const [labels] = await labelsOf(trx, [sensorId]);
   if (labels === undefined) throw new Error('a sensor without an answer about its labels');
   const had = { ...labels, declaredRole: sensor.declared_role };
-  const patch = storedPatch(input.patch);
+  const patch = storedPatch(had, input.patch);
   if ((patch.tags?.length ?? 0) > TAGS_PER_SENSOR_MAX) return 'too_many';
   if ((patch.groupIds?.length ?? 0) > GROUPS_PER_SENSOR_MAX) return 'too_many';
   if (patch.groupIds !== undefined) {
