@@ -128,27 +128,40 @@ type Placed = { readonly auditId: number; readonly hash: string };
 /** A row that was found changed, with the hash of the row before it. */
 type Changed<R> = { readonly row: R & Sealed; readonly before: string | undefined };
 
-// `shift` is how far the numbers of the rows are off since a row was inserted or taken out and the rest renumbered.
-function walkOf<R extends Row>(hashOf: Hash<R>, asked: ReadonlySet<number>) {
+/** What is held of a chain while it is read, each part bounded. */
+function findings<R extends Row>(asked: ReadonlySet<number>) {
   const faults: ChainFault[] = [];
   const changed = new Map<number, Changed<R>>();
   const placed = new Map<number, Placed>();
+  return {
+    ...{ faults, changed, placed },
+    tell(fault: ChainFault): void {
+      if (faults.length < FAULTS_KEPT_MAX) faults.push(fault);
+    },
+    /** A row that stands at a place that a checkpoint speaks of. */
+    place(sequence: number, { auditId, hash }: Sealed): void {
+      if (asked.has(sequence)) placed.set(sequence, { auditId, hash });
+    },
+    /** A changed row; `last` is the one that was read before it. */
+    keep(row: R & Sealed, last: Place): void {
+      if (changed.size >= AUDIT_FAULTS_TOLD_MAX) return;
+      const before = last.sequence === row.sequence - 1 ? last.hash : undefined;
+      changed.set(row.sequence, { row, before });
+    },
+  };
+}
+
+// `shift` is how far the numbers of the rows are off since a row was inserted or taken out and the rest renumbered.
+function walkOf<R extends Row>(hashOf: Hash<R>, asked: ReadonlySet<number>) {
+  const found = findings<R>(asked);
+  const { tell } = found;
   const waiting: (R & Sealed)[] = [];
   let head: Place = { sequence: 0, hash: GENESIS_HASH };
   let last: Place = head;
   let shift = 0;
-
-  const tell = (fault: ChainFault) => {
-    if (faults.length < FAULTS_KEPT_MAX) faults.push(fault);
-  };
   const put = (sequence: number, row: R & Sealed) => {
     head = { sequence, hash: row.hash };
-    if (asked.has(sequence)) placed.set(sequence, { auditId: row.auditId, hash: row.hash });
-  };
-  const keep = (row: R & Sealed) => {
-    if (changed.size >= AUDIT_FAULTS_TOLD_MAX) return;
-    const before = last.sequence === row.sequence - 1 ? last.hash : undefined;
-    changed.set(row.sequence, { row, before });
+    found.place(sequence, row);
   };
 
   /** Judges a row by the one behind it; returns how many of the two are done. */
@@ -180,7 +193,7 @@ function walkOf<R extends Row>(hashOf: Hash<R>, asked: ReadonlySet<number>) {
     } else {
       const isGapClosed =
         next !== undefined && hashOf(next, { sequence: wanted + 2, hash: row.hash }) === next.hash;
-      if (!isGapClosed) keep(row);
+      if (!isGapClosed) found.keep(row, last);
       tell({ kind: isGapClosed ? 'removed' : 'changed', ...fault });
       if (isGapClosed) shift += 1;
       put(isGapClosed ? wanted + 1 : wanted, row);
@@ -203,7 +216,7 @@ function walkOf<R extends Row>(hashOf: Hash<R>, asked: ReadonlySet<number>) {
     },
     end() {
       run(0);
-      return { faults, changed, head, placed };
+      return { ...found, head };
     },
   };
 }

@@ -63,7 +63,7 @@ describe('the trail of the Console', { timeout: TIMEOUT_MS }, () => {
     const { page, complaints, hosts } = window;
     await page.goto('/audit');
     await verifyLive();
-    await verdict('The chain holds: 2,345 sealed entries, 1 checkpoints.');
+    await verdict('The chain holds. Sealed entries: 2,345, checkpoints: 1.');
     await panel().getByText(fingerprintOfKey(publicKeyPem)).waitFor();
     expect(await axeOn(page)).toEqual([]);
     await liveView(page, '1280-audit-holds');
@@ -79,7 +79,7 @@ describe('the trail of the Console', { timeout: TIMEOUT_MS }, () => {
     await page.emulateMedia({ colorScheme: 'light' });
     rows[TAMPERED - 1] = before;
     await verifyLive();
-    await verdict('The chain holds: 2,345 sealed entries');
+    await verdict('The chain holds. Sealed entries: 2,345');
     expect(complaints).toEqual([]);
     expect([...hosts]).toEqual([new URL(memory.url).host]);
   });
@@ -98,7 +98,7 @@ describe('an export that somebody kept', { timeout: TIMEOUT_MS }, () => {
       lines.map((line, index) => (index === at ? line.replace(from, to) : line));
     await page.goto('/audit');
     await verifyFile(lines);
-    await verdict('The chain holds: 2,345 sealed entries');
+    await verdict('The chain holds. Sealed entries: 2,345');
     await panel().getByText('kept.ndjson').waitFor();
     await verifyFile(changed(TAMPERED, `user-${TAMPERED - 1}"`, 'nobody"'));
     await verdict('row 1234 (audit id 1234) was changed');
@@ -113,7 +113,7 @@ describe('an export that somebody kept', { timeout: TIMEOUT_MS }, () => {
     await verifyFile(lines.toSpliced(3, 0, '{"no":"row"}', '1e999'));
     await verdict('line 4 is neither an entry nor a checkpoint');
     await verifyFile([]);
-    await verdict('The chain holds: 0 sealed entries');
+    await verdict('The chain holds. Sealed entries: 0,');
     expect(complaints).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ export const AUDIT_TEXTS = {
   verifying: (rows: string) => `Verifying, ${rows} entries so far`,
   stop: 'Stop',
   good: (rows: string, checkpoints: string) =>
-    `The chain holds: ${rows} sealed entries, ${checkpoints} checkpoints.`,
+    `The chain holds. Sealed entries: ${rows}, checkpoints: ${checkpoints}.`,
   bad: (reason: string) => `The chain is broken: ${reason}.`,
   noTrail: 'this is no trail',
   cut: (rows: string) =>
