@@ -1,6 +1,7 @@
 // What a Sensor can do, one line each, in the order in which they are opened, tell and begin to collect; they are closed
 // in reverse. decision: D59
 import { collection } from './capabilities/collection/collection.ts';
+import { containers } from './capabilities/containers/containers.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { engine } from './capabilities/engine/engine.ts';
 import { inventory } from './capabilities/inventory/inventory.ts';
@@ -17,6 +18,7 @@ export const CAPABILITIES: readonly SensorCapability[] = [
   policy,
   engine,
   collection,
+  containers,
   trust,
   losses,
   inventory,

@@ -14,6 +14,7 @@ import { diskExport } from './engine/export-files.ts';
 import { createTetragon } from './engine/tetragon/tetragon.ts';
 import { diskFiles } from './state-directory/file-port.ts';
 import { rsaKeyWork } from './state-directory/key-work.ts';
+import type { KubernetesAccess } from './telemetry/kubernetes-lists.ts';
 import { readBootId, readSystemFacts } from './telemetry/system.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createNodeContext } from './telemetry/workloads.ts';
@@ -33,9 +34,18 @@ export function joinPorts(
     engine: createEngineLauncher(stateDir, engine, more),
     exportFiles: diskExport,
     telemetry: createTelemetry(stateDir),
-    context: createNodeContext(null),
+    ...contextPorts(null),
     packetFilter: nftables,
   };
+}
+
+/** One reader of the cluster serves the events and the inventory. */
+function contextPorts(
+  access: KubernetesAccess | null,
+  tell?: (reason: string | null) => void,
+): Pick<NodePorts, 'context' | 'cluster'> {
+  const context = createNodeContext(access, tell === undefined ? {} : { tell });
+  return { context, cluster: context };
 }
 
 /** Runs until SIGTERM or SIGINT, or until it cannot go on; answers the exit code. */
@@ -66,11 +76,13 @@ export async function runSensor(
         }),
         ebpf: config.ebpf,
       }),
-      context: createNodeContext(config.kubernetes, {
-        tell: (reason) => {
-          if (reason === null) logger.info('the cluster tells the workloads again');
-          else logger.warn({ reason }, 'the cluster does not tell the workloads');
-        },
+      telemetry: createTelemetry(config.stateDir, config.images, (runtime, reason) => {
+        if (reason === null) logger.info({ runtime }, 'the container runtime answers again');
+        else logger.warn({ runtime, reason }, 'a container runtime does not tell its images');
+      }),
+      ...contextPorts(config.kubernetes, (reason) => {
+        if (reason === null) logger.info('the cluster tells the workloads again');
+        else logger.warn({ reason }, 'the cluster does not tell the workloads');
       }),
     },
     capabilities: CAPABILITIES,

@@ -152,6 +152,7 @@ function drawHabits(random: Random, hoursMax: number): Partial<Intervals> {
     BASELINE_SAVE_INTERVAL_MS: 20_000,
     BASELINE_TELL_INTERVAL_MS: tellMs,
     INVENTORY_INTERVAL_MS: inventoryMs,
+    INVENTORY_REPEAT_MS: 2 * inventoryMs,
   };
 }
 

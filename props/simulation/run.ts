@@ -204,6 +204,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
     node.engine.heal();
     node.engine.setQuiet(true);
     node.sockets.settle();
+    node.containers.settle();
     node.clock.jump(-node.clock.errorMs());
     node.start();
   }

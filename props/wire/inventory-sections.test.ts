@@ -86,6 +86,7 @@ function joined() {
     },
     config: { intervals: DEFAULT_INTERVALS },
     logger: silentLogger,
+    monotonicNow: () => node.nowMs,
     clock: {
       setTimeout(run: () => void) {
         turn = run;

@@ -7,6 +7,7 @@ import type { NodeContext } from '../pipeline/node-context.ts';
 import type { Files } from '../state-directory/file-port.ts';
 import type { KeyWork } from '../state-directory/key-work.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Cluster } from '../telemetry/workloads.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export type NodePorts = {
@@ -17,5 +18,6 @@ export type NodePorts = {
   readonly exportFiles: ExportFiles;
   readonly telemetry: Telemetry;
   readonly context: NodeContext;
+  readonly cluster: Cluster;
   readonly packetFilter: PacketFilter;
 };

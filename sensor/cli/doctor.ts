@@ -198,7 +198,9 @@ async function checkEngine(
 async function checkCluster(access: KubernetesAccess): Promise<Check> {
   const name = 'cluster';
   return await readWorkloads(access).then(
-    ({ size }) => ({ name, isGood: true, text: `tells ${size} containers of ${access.nodeName}` }),
+    ({ containers: { size } }) => {
+      return { name, isGood: true, text: `tells ${size} containers of ${access.nodeName}` };
+    },
     (error: Error) => ({ name, isGood: false, text: error.message }),
   );
 }

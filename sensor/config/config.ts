@@ -9,6 +9,7 @@ import type { Intervals } from '../../machines/limits.ts';
 import { EnrollRequest } from '../../machines/wire/enrollment.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
 import { NODE_NAME_PATTERN } from '../../machines/wire/scalars.ts';
+import type { ImageSources } from '../telemetry/images/images.ts';
 import type { KubernetesAccess } from '../telemetry/kubernetes-lists.ts';
 import { type EbpfConfig, ebpfConfigOf } from './ebpf-config.ts';
 
@@ -25,6 +26,8 @@ export type SensorConfig = {
   readonly ebpf: EbpfConfig;
   /** How a Sensor inside a cluster asks which workload a container belongs to; null outside of one. */
   readonly kubernetes: KubernetesAccess | null;
+  /** Where container runtimes are asked for their images; null: not asked. */
+  readonly images: ImageSources;
   readonly logLevel: string;
   readonly proxyUrl: URL | null;
   readonly caFingerprint: string | null;
@@ -62,6 +65,9 @@ const KEYS = [
   'kubernetes_token_file',
   'kubernetes_ca_file',
   'kubernetes_kubelet_ca_file',
+  'docker_socket',
+  'containerd_socket',
+  'containers_storage',
 ];
 const ENGINES = ['auto', 'tetragon', 'ebpf', 'procfs'] as const;
 const checkRole = parserOfValue(EnrollRequest.properties.declared_role);
@@ -175,6 +181,7 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     tetragon: tetragonOf(values, mistakes),
     ebpf: ebpfConfigOf(values['ebpf'], mistakes),
     kubernetes: kubernetesOf(values, nodeName, mistakes),
+    images: imagesOf(values, mistakes),
     logLevel: choice('log_level', LEVELS, 'info'),
     proxyUrl: urlOf('proxy_url', text('proxy_url'), ['http:'], mistakes),
     caFingerprint: text('ca_fingerprint'),
@@ -215,6 +222,22 @@ function kubernetesOf(
     caFile,
     kubeletCaFile: text('kubernetes_kubelet_ca_file', caFile),
     nodeName: text('kubernetes_node_name', nodeName),
+  };
+}
+
+/** `off` keeps a runtime from being asked. */
+function imagesOf(values: Values, mistakes: string[]): ImageSources {
+  const place = (key: string, fallback: string): string | null => {
+    const value = values[key] ?? fallback;
+    if (value === 'off' || value === false) return null;
+    if (typeof value === 'string' && value.startsWith('/')) return value;
+    mistakes.push(`${key}: must be an absolute path, or off`);
+    return null;
+  };
+  return {
+    docker: place('docker_socket', '/run/docker.sock'),
+    containerd: place('containerd_socket', '/run/containerd/containerd.sock'),
+    storage: place('containers_storage', '/var/lib/containers/storage'),
   };
 }
 

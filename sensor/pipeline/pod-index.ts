@@ -67,7 +67,7 @@ export function indexPods(pods: readonly unknown[], above: ReadonlyMap<string, O
 }
 
 /** A pod nobody owns is its own workload. */
-function workloadOf(
+export function workloadOf(
   metadata: JsonObject,
   namespace: string,
   above: ReadonlyMap<string, Owner>,

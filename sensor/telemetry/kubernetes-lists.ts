@@ -2,6 +2,7 @@
 // their name does not tell the lists of their namespaces as bare metadata. Each answer is bounded in bytes and in time.
 import { readFile } from 'node:fs/promises';
 import { KUBERNETES_PAGE_ITEMS, KUBERNETES_PAGES_MAX } from '../../machines/pipeline-limits.ts';
+import type { InventoryItem } from '../../machines/wire/inventory.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { isObject, listAt, objectAt, textAt } from '../pipeline/json-value.ts';
 import {
@@ -11,8 +12,10 @@ import {
   ownersOf,
   type PodIndex,
 } from '../pipeline/pod-index.ts';
+import { podItems } from '../pipeline/pod-items.ts';
 import { errorCode } from '../state-directory/file-port.ts';
 import { getText, type KubernetesPeer } from './kubernetes-get.ts';
+import type { Listed } from './shortened.ts';
 
 export type KubernetesAccess = {
   readonly apiUrl: URL;
@@ -25,12 +28,17 @@ export type KubernetesAccess = {
   readonly kubeletCaFile: string;
   readonly nodeName: string;
 };
+/** What the cluster says of this node, of one moment. */
+export type Workloads = {
+  readonly containers: PodIndex;
+  readonly pods: Listed<InventoryItem>;
+};
 type Anchor = { readonly ca: string; readonly caFile: string };
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /** Reads the workloads of this node. Rejects when nobody tells the pods; owners that may not be listed are left out. */
-export async function readWorkloads(access: KubernetesAccess): Promise<PodIndex> {
+export async function readWorkloads(access: KubernetesAccess): Promise<Workloads> {
   const [token, anchor] = await Promise.all([
     readFile(access.tokenFile, 'utf8').then((text) => text.trim()),
     anchorOf(access.caFile),
@@ -45,7 +53,7 @@ export async function readWorkloads(access: KubernetesAccess): Promise<PodIndex>
     openOwnerLists(pods).map((path) => listApi(path, METADATA_ONLY).catch((): unknown[] => [])),
   );
   const above = new Map<string, Owner>(owners.flatMap((items) => [...ownersOf(items)]));
-  return indexPods(pods, above);
+  return { containers: indexPods(pods, above), pods: podItems(pods, above) };
 }
 
 /** When both are silent, both are told of. */

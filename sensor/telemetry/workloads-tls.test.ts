@@ -111,7 +111,7 @@ afterEach(async () => {
 });
 
 const namesOf = async (from: KubernetesAccess) =>
-  [...(await readWorkloads(from)).values()].map((one) => one.pod_name);
+  [...(await readWorkloads(from)).containers.values()].map((one) => one.pod_name);
 const refusalOf = (from: KubernetesAccess) =>
   readWorkloads(from).then(
     () => 'told',

@@ -88,7 +88,7 @@ function answerLists(request: IncomingMessage, response: ServerResponse): void {
 
 describe('workloads', () => {
   it('should name pod and workload of every container of this node', async () => {
-    const index = await readWorkloads(access);
+    const { containers: index } = await readWorkloads(access);
     const told = [...index.values()].map((one) => [one.workload_type, one.workload_name]);
     expect(told).toEqual([
       ['Deployment', 'basket'],
@@ -116,7 +116,8 @@ describe('workloads', () => {
         response.end(JSON.stringify({ items: PODS.slice(0, 1) }));
       } else response.writeHead(500).end();
     };
-    const index = await readWorkloads({ ...access, kubeletUrl: access.apiUrl });
+    const from = { ...access, kubeletUrl: access.apiUrl };
+    const { containers: index } = await readWorkloads(from);
     expect([...index.values()].map((one) => one.workload_name)).toEqual(['basket']);
   });
 

@@ -4,25 +4,32 @@ import {
   KUBERNETES_REFRESH_MIN_MS,
   KUBERNETES_REFRESH_MS,
 } from '../../machines/pipeline-limits.ts';
+import type { InventoryItem } from '../../machines/wire/inventory.ts';
 import { containerKey } from '../pipeline/container-id.ts';
 import type { NodeContext, Workload } from '../pipeline/node-context.ts';
-import type { PodIndex } from '../pipeline/pod-index.ts';
-import { type KubernetesAccess, readWorkloads } from './kubernetes-lists.ts';
+import { type KubernetesAccess, readWorkloads, type Workloads } from './kubernetes-lists.ts';
 import { lookAtProcess } from './process-look.ts';
+import type { Listed } from './shortened.ts';
+
+/** What the cluster says beside events. */
+export type Cluster = {
+  /** The pods of this node as they were told last; null outside of a cluster and before it has told any. */
+  pods(): Listed<InventoryItem> | null;
+};
 
 /** What the running node and, inside a cluster, its Kubernetes API tell. */
 export function createNodeContext(
   access: KubernetesAccess | null,
   options: {
-    readonly read?: (access: KubernetesAccess) => Promise<PodIndex>;
+    readonly read?: (access: KubernetesAccess) => Promise<Workloads>;
     readonly monotonicNow?: () => number;
     /** Hears why the workloads are not told, once a reason; null when they are again. */
     readonly tell?: (reason: string | null) => void;
   } = {},
-): NodeContext {
+): NodeContext & Cluster {
   const { read = readWorkloads, monotonicNow = () => performance.now(), tell } = options;
   let told: string | null = null;
-  let index: PodIndex = new Map();
+  let known: Workloads | null = null;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
 
@@ -32,7 +39,7 @@ export function createNodeContext(
     void read(from)
       .then(
         (found) => {
-          index = found;
+          known = found;
           tellOnce(null);
         },
         (error: unknown) => tellOnce(error instanceof Error ? error.message : String(error)),
@@ -48,6 +55,10 @@ export function createNodeContext(
     tell?.(reason);
   }
 
+  function askAfter(waitMs: number): void {
+    if (access !== null && !isAsking && monotonicNow() - askedAtMs >= waitMs) ask(access);
+  }
+
   // The first containers are there before their events are.
   if (access !== null) ask(access);
   return {
@@ -55,10 +66,13 @@ export function createNodeContext(
     workloadOf(containerId): Workload | undefined {
       const key = containerKey(containerId);
       if (access === null || key === undefined) return undefined;
-      const found = index.get(key);
-      const waitMs = found === undefined ? KUBERNETES_REFRESH_MIN_MS : KUBERNETES_REFRESH_MS;
-      if (!isAsking && monotonicNow() - askedAtMs >= waitMs) ask(access);
+      const found = known?.containers.get(key);
+      askAfter(found === undefined ? KUBERNETES_REFRESH_MIN_MS : KUBERNETES_REFRESH_MS);
       return found;
+    },
+    pods() {
+      askAfter(KUBERNETES_REFRESH_MS);
+      return known?.pods ?? null;
     },
   };
 }

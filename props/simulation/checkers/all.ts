@@ -20,6 +20,7 @@ import { keptSettings } from './kept-settings.ts';
 import { lossLedger } from './loss-ledger.ts';
 import { monotone } from './monotone.ts';
 import { noRawEvents } from './no-raw-events.ts';
+import { nodeContainers } from './node-containers.ts';
 import { nodeKeys } from './node-keys.ts';
 import { nodeSockets } from './node-sockets.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
@@ -48,6 +49,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   flows,
   habits,
   nodeSockets,
+  nodeContainers,
   healthRule,
   staleness,
   noRawEvents,

@@ -21,6 +21,7 @@ function quickHabits(): Intervals {
     BASELINE_SAVE_INTERVAL_MS: 20_000,
     BASELINE_TELL_INTERVAL_MS: 20_000,
     INVENTORY_INTERVAL_MS: 20_000,
+    INVENTORY_REPEAT_MS: 40_000,
   });
 }
 

@@ -134,4 +134,25 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
       };
     },
   },
+  {
+    name: 'images-that-went-stay',
+    mistake: 'An image that a node does not have any more stays among those that are stored.',
+    foundBy: 'node-containers',
+    options: HABITUAL,
+    pinnedSeed: '1',
+    console: () => ({
+      relational: (ports) => ({
+        ...ports,
+        inventory: {
+          ...ports.inventory,
+          async put(input) {
+            const { sensorId, section, items } = input;
+            const before = await ports.inventory.get(sensorId, section);
+            const isKept = section === 'container_images' && before !== null;
+            await ports.inventory.put(isKept ? { ...input, items: [...before.items, ...items] } : input);
+          },
+        },
+      }),
+    }),
+  },
 ];

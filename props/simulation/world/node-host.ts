@@ -7,6 +7,7 @@ import { CAPABILITIES } from '../../../sensor/capabilities.ts';
 import type { SensorConfig } from '../../../sensor/config/config.ts';
 import { NO_EBPF_CONFIG } from '../../../sensor/config/ebpf-config.ts';
 import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
+import { NO_IMAGE_SOURCES } from '../../../sensor/telemetry/images/images.ts';
 import { worldKeyWork } from './certificates.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
 import { CONSOLE_HOST_NAME } from './console-name.ts';
@@ -16,6 +17,7 @@ import { createSimulatedEngine, type SimulatedEngine } from './engine.ts';
 import { beginLife, type Life } from './life.ts';
 import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
+import { createNodeContainers, type NodeContainers } from './node-containers.ts';
 import { createNodeSockets, type NodeSockets } from './node-sockets.ts';
 import { createSimulatedFilter } from './packet-filter.ts';
 import { worldTransport } from './transport.ts';
@@ -43,6 +45,7 @@ export type NodeHost = {
   readonly disk: SimulatedDisk;
   readonly engine: SimulatedEngine;
   readonly sockets: NodeSockets;
+  readonly containers: NodeContainers;
   isUp(): boolean;
   incarnation(): number;
   start(): void;
@@ -72,7 +75,7 @@ export type NodeHostOptions = {
   readonly offsetMs: number;
   /** Mean time between events when nothing special happens. */
   readonly quietMs: number;
-  /** Programs with habits; with any there are sockets, too. */
+  /** Programs with habits; with any there are sockets and containers, too. */
   readonly programs: number;
   /** Programs whose habits are known at once. */
   readonly binariesMax: number;
@@ -95,6 +98,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     programs: options.programs,
   });
   const sockets = createNodeSockets(random.fork('sockets'), options.programs > 0);
+  const containers = createNodeContainers(random.fork('containers'), options.programs > 0);
   let incarnation = 0;
   let life: Life | null = null;
   let run: NodeRun | null = null;
@@ -115,6 +119,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       ebpf: NO_EBPF_CONFIG,
       tetragon: NO_TETRAGON,
       kubernetes: null,
+      images: NO_IMAGE_SOURCES,
       logLevel: 'silent',
       proxyUrl: null,
       caFingerprint: 'a'.repeat(64),
@@ -150,7 +155,9 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         sockets: async () => sockets.look(),
         resources: async () => ({ cpu_percent: 1, memory_bytes: 1, load_1m: 0, uptime_seconds: 1 }),
         processes: async () => ({ items: [{ pid: 1, command: 'init' }] }),
+        images: async () => containers.images(),
       },
+      cluster: { pods: () => containers.pods() },
       context: { look: async () => null, workloadOf: () => undefined },
       packetFilter: filter.filterFor(own),
     };
@@ -214,6 +221,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     disk,
     engine,
     sockets,
+    containers,
     isUp: () => life?.isAlive() === true,
     incarnation: () => incarnation,
     start,

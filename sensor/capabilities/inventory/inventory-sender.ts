@@ -1,5 +1,6 @@
 // The inventory: sections go out only when the hash of their stable fields changed, as a delta when the Console knows the
-// base, whole when it asks. One at a time; a failed one is sent again at the next turn.
+// base, whole when it asks. One at a time; a failed one is sent again at the next turn. What did not change for long is told
+// once more as a change of nothing: a request that came late may have put an earlier list in its place.
 import { INVENTORY_BODY_MAX_BYTES, REQUEST_TIMEOUT_MS } from '../../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import { InventoryResponse, type InventorySectionName } from '../../../machines/wire/inventory.ts';
@@ -11,11 +12,12 @@ const readAnswer = parserOfValue(InventoryResponse);
 type Sections = ReadonlyMap<InventorySectionName, HeldSection>;
 
 export type Inventory = { send(isFull: boolean): void; stop(): void };
-type SenderParts = Pick<Parts, 'client' | 'clock' | 'config' | 'logger'>;
+type SenderParts = Pick<Parts, 'client' | 'clock' | 'config' | 'logger' | 'monotonicNow'>;
 
 /** Starts the sender; every interval and on demand. */
 export function startInventory(parts: SenderParts, groups: readonly InventoryGroup[]): Inventory {
   const known = new Map<InventorySectionName, HeldSection>();
+  const knownSinceMs = new Map<InventorySectionName, number>();
   /** Lists that are told shortened now. */
   const shortened = new Set<InventorySectionName>();
   let isRunning = false;
@@ -44,7 +46,8 @@ export function startInventory(parts: SenderParts, groups: readonly InventoryGro
   // time, and in it forwarding may have been stopped: a Sensor that was revoked sends nothing more.
   async function exchange(now: Sections, isSnapshot: boolean): Promise<boolean> {
     const changed = [...now].filter(
-      ([name, held]) => held.isDue === true || known.get(name)?.hash !== held.hash,
+      ([name, held]) =>
+        held.isDue === true || known.get(name)?.hash !== held.hash || isLongKnown(name),
     );
     if (changed.length === 0 || isStopped) return false;
     for (const [name, held] of changed) tellShortened(name, held);
@@ -70,8 +73,14 @@ export function startInventory(parts: SenderParts, groups: readonly InventoryGro
     for (const [name, held] of changed) {
       if (needed.has(name)) known.delete(name);
       else known.set(name, held);
+      knownSinceMs.set(name, parts.monotonicNow());
     }
     return needed.size > 0;
+  }
+
+  function isLongKnown(name: InventorySectionName): boolean {
+    const sinceMs = knownSinceMs.get(name) ?? Number.NEGATIVE_INFINITY;
+    return parts.monotonicNow() - sinceMs >= parts.config.intervals.INVENTORY_REPEAT_MS;
   }
 
   /** Once, until the list was whole again. */

@@ -2,6 +2,7 @@
 // fits. Both ways shorten it alike, so that what one of them has told is known when the other comes. decision: D49
 import { hash } from 'node:crypto';
 import { HEARTBEAT_BODY_MAX_BYTES, INVENTORY_BODY_MAX_BYTES } from '../../../machines/limits.ts';
+import { WORKLOADS_SECTION_MAX_BYTES } from '../../../machines/pipeline-limits.ts';
 import type { InventoryItem } from '../../../machines/wire/inventory.ts';
 import { distinctItems, sectionText } from '../../../machines/wire/inventory-text.ts';
 import { byTurns, fittingCount, type Listed } from '../../telemetry/shortened.ts';
@@ -43,6 +44,12 @@ export function socketSections(
 export function processSection(processes: Listed<InventoryItem>): Section {
   const ownerOf = (item: InventoryItem): string => String(item['command']).split(' ', 1)[0] ?? '';
   return sectionOf(processes, { bytesMax: PROCESSES_MAX_BYTES, ownerOf });
+}
+
+/** A section of what containers a node has and runs, by turns of their namespaces. */
+export function containersSection(listed: Listed<InventoryItem>): Section {
+  const ownerOf = (item: InventoryItem): string => `${item['runtime']} ${item['namespace']}`;
+  return sectionOf(listed, { bytesMax: WORKLOADS_SECTION_MAX_BYTES, ownerOf });
 }
 
 /** A section of items that fit. */
