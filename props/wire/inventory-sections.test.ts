@@ -8,14 +8,20 @@ import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { INVENTORY_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
-import { InventoryRequest } from '../../machines/wire/inventory.ts';
+import {
+  type InventoryItem,
+  InventoryRequest,
+  type InventorySectionName,
+} from '../../machines/wire/inventory.ts';
 import { stableTextOf } from '../../machines/wire/inventory-text.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import type { Parts } from '../../sensor/actors/parts.ts';
 import { habitsGroup } from '../../sensor/capabilities/collection/collection.ts';
+import { containerGroups } from '../../sensor/capabilities/containers/containers.ts';
 import { startInventory } from '../../sensor/capabilities/inventory/inventory-sender.ts';
 import { createSocketReport } from '../../sensor/capabilities/telemetry/socket-report.ts';
 import { readSections } from '../../sensor/capabilities/telemetry/telemetry.ts';
+import type { Listed } from '../../sensor/telemetry/shortened.ts';
 import { portOf } from '../../storage/memory/plumbing/unsafe-port-of.ts';
 import { inventoryCalls } from '../../storage/memory/telemetry/inventory-store.ts';
 import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
@@ -50,6 +56,9 @@ function joined() {
     connections: [] as Connection[],
     processes: { items: [] as { pid: number; command: string }[] },
     habits: [] as Baseline[],
+    images: null as Listed<InventoryItem> | null,
+    pods: null as Listed<InventoryItem> | null,
+    nowMs: 0,
   };
   const store = portOf<InventoryStore>('inventory', inventoryCalls(), async (_, effect) =>
     effect(),
@@ -102,6 +111,7 @@ function joined() {
   startInventory(parts as unknown as Parts, [
     { isSnapshot: true, read: () => readSections(telemetry) },
     habitsGroup({ items: () => node.habits }),
+    ...containerGroups({ images: async () => node.images, pods: () => node.pods }),
   ]);
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
@@ -111,7 +121,7 @@ function joined() {
     writes,
     asks,
     rows,
-    section: (name: 'connections' | 'processes') => store.get(SENSOR, name),
+    section: (name: InventorySectionName) => store.get(SENSOR, name),
     stored: async () => (await store.get(SENSOR, 'connections'))?.items ?? [],
     async heartbeat() {
       // In the order in which the kernel happens to list them.
@@ -268,5 +278,63 @@ describe('habits', () => {
     own.node.habits = [...own.node.habits];
     await own.inventory();
     expect(own.writes.length).toBe(writes);
+  });
+});
+
+describe('images and pods', () => {
+  const image = (n: number) => ({ runtime: 'docker', id: `sha256:${n}`, names: [`r.test/a:${n}`] });
+
+  it('should be told when they changed, as what came and what went', async () => {
+    const own = joined();
+    await own.inventory();
+    // Nobody knows yet whether there are any.
+    expect(await own.section('container_images')).toBe(null);
+    own.node.images = { items: [image(1), image(2)] };
+    own.node.pods = { items: [] };
+    await own.inventory();
+    expect(await own.section('kubernetes')).toMatchObject({ items: [] });
+    const told = own.asks.length;
+    await own.inventory();
+    expect(own.asks.length).toBe(told);
+    own.node.images = { items: [image(3), image(2)] };
+    await own.inventory();
+    expect(own.texts.at(-1)).toContain('"base_hash"');
+    expect(own.texts.at(-1)).not.toContain('sha256:2');
+    const stored = await own.section('container_images');
+    expect(sorted(stored?.items ?? [])).toEqual(sorted([image(2), image(3)]));
+  });
+
+  it('should be right again within an hour when a request of earlier ones came once more', async () => {
+    const own = joined();
+    own.node.images = { items: [image(1)] };
+    await own.inventory();
+    const earlier = read(own.texts.find((text) => text.includes('sha256:1')) ?? '');
+    own.node.images = { items: [image(2)] };
+    await own.inventory();
+    if (!earlier.ok) throw new Error('nothing was told');
+    await own.inventoryOf.receive(SENSOR, earlier.value, 1);
+    await own.inventory();
+    expect((await own.section('container_images'))?.items).toEqual([image(1)]);
+    own.node.nowMs += DEFAULT_INTERVALS.INVENTORY_REPEAT_MS;
+    await own.inventory();
+    expect((await own.section('container_images'))?.items).toEqual([image(2)]);
+    const writes = own.writes.length;
+    own.node.nowMs += DEFAULT_INTERVALS.INVENTORY_REPEAT_MS;
+    await own.inventory();
+    expect(own.writes.length).toBe(writes);
+  });
+
+  it('should be told shortened by turns of their namespaces, and never be too long', async () => {
+    const own = joined();
+    const names = ['x'.repeat(512)];
+    const items = Array.from({ length: 4_096 }, (_, n) => ({
+      ...{ runtime: 'containerd', namespace: n === 4_095 ? 'small' : 'big', id: `${n}`, names },
+    }));
+    own.node.images = { items, total: 6_000 };
+    await own.inventory();
+    const stored = await own.section('container_images');
+    expect(stored?.nodeTotal).toBe(6_000);
+    expect(stored?.items.length).toBeGreaterThan(1_000);
+    expect(stored?.items.some(({ namespace }) => namespace === 'small')).toBe(true);
   });
 });

@@ -110,6 +110,38 @@ describe('workloads', () => {
     expect(asked.slice(2)).toEqual(['/apis/apps/v1/namespaces/shop/replicasets?limit=500']);
   });
 
+  it('should list the pods of this node with what they run', async () => {
+    const container = { image: 'r.test/basket:1', securityContext: { privileged: true } };
+    const spec = {
+      ...{ serviceAccountName: 'shop', hostNetwork: true, containers: [container, container, 7] },
+      initContainers: [{ image: 'r.test/a:1' }],
+    };
+    answer = (_, response) => {
+      const [first] = PODS;
+      const items = [{ ...first, spec, status: { phase: 'Running' } }, { metadata: {} }, 'torn'];
+      response.end(JSON.stringify({ items }));
+    };
+    const { pods } = await readWorkloads(access);
+    expect(pods).toEqual({
+      items: [
+        {
+          ...{ kind: 'Pod', namespace: 'shop', name: 'basket-6c9f-x', phase: 'Running' },
+          ...{ workload_type: 'Deployment', workload_name: 'basket', service_account: 'shop' },
+          ...{ images: ['r.test/a:1', 'r.test/basket:1'], host_network: true, privileged: true },
+        },
+      ],
+    });
+  });
+
+  it('should tell no pods before the cluster has, and those it told last while it is away', async () => {
+    const context = createNodeContext(access);
+    expect(context.pods()).toBe(null);
+    await vi.waitFor(() => expect(context.pods()?.items).toHaveLength(5));
+    answer = (_, response) => response.writeHead(500).end();
+    expect(context.pods()?.items).toHaveLength(5);
+    expect(createNodeContext(null).pods()).toBe(null);
+  });
+
   it('should ask the kubelet when the API server does not tell', async () => {
     answer = (request, response) => {
       if (request.url?.startsWith('/pods') === true) {

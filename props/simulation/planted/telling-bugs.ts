@@ -149,7 +149,9 @@ export const TELLING_BUGS: readonly PlantedBug[] = [
             const { sensorId, section, items } = input;
             const before = await ports.inventory.get(sensorId, section);
             const isKept = section === 'container_images' && before !== null;
-            await ports.inventory.put(isKept ? { ...input, items: [...before.items, ...items] } : input);
+            await ports.inventory.put(
+              isKept ? { ...input, items: [...before.items, ...items] } : input,
+            );
           },
         },
       }),

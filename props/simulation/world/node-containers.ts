@@ -18,14 +18,14 @@ export type NodeContainers = {
   settle(): void;
 };
 
-const CHANGE_CHANCE = 0.4;
+const CHANGE_CHANCE = 0.8;
 const SILENT_CHANCE = 0.1;
 const KINDS = 6;
 
 /** Makes what containers a node has; one that is not lively has neither a runtime nor a cluster. */
 export function createNodeContainers(random: Random, isLively: boolean): NodeContainers {
-  const pulled = new Set<number>([0]);
-  const running = new Set<number>();
+  const pulled = new Set<number>([0, 1, 2]);
+  const running = new Set<number>([3]);
   let changes = isLively;
   let images: Told = null;
   let pods: Told = null;

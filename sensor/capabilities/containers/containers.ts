@@ -3,6 +3,8 @@
 import type { InventoryItem, InventorySectionName } from '../../../machines/wire/inventory.ts';
 import type { SensorCapability } from '../../capability.ts';
 import type { Listed } from '../../telemetry/shortened.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Cluster } from '../../telemetry/workloads.ts';
 import type { InventoryGroup } from '../inventory/inventory-group.ts';
 import { containersSection } from '../telemetry/section.ts';
 
@@ -10,12 +12,22 @@ export const containers: SensorCapability<null> = {
   name: 'containers',
   open: ({ ports }) => ({
     service: null,
-    inventory: [
-      groupOf('container_images', () => ports.telemetry.images()),
-      groupOf('kubernetes', async () => ports.cluster.pods()),
-    ],
+    inventory: containerGroups({
+      images: () => ports.telemetry.images(),
+      pods: () => ports.cluster.pods(),
+    }),
   }),
 };
+
+/** Each travels alone, so that neither is too long for the other's sake. */
+export function containerGroups(
+  node: Pick<Telemetry, 'images'> & Cluster,
+): readonly InventoryGroup[] {
+  return [
+    groupOf('container_images', () => node.images()),
+    groupOf('kubernetes', async () => node.pods()),
+  ];
+}
 
 function groupOf(
   name: InventorySectionName,

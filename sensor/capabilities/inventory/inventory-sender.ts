@@ -16,8 +16,7 @@ type SenderParts = Pick<Parts, 'client' | 'clock' | 'config' | 'logger' | 'monot
 
 /** Starts the sender; every interval and on demand. */
 export function startInventory(parts: SenderParts, groups: readonly InventoryGroup[]): Inventory {
-  const known = new Map<InventorySectionName, HeldSection>();
-  const knownSinceMs = new Map<InventorySectionName, number>();
+  const known = createKnown(parts);
   /** Lists that are told shortened now. */
   const shortened = new Set<InventorySectionName>();
   let isRunning = false;
@@ -45,10 +44,7 @@ export function startInventory(parts: SenderParts, groups: readonly InventoryGro
   // True when the Console asked for whole sections, so that a second exchange is worth it. Reading the sections takes its
   // time, and in it forwarding may have been stopped: a Sensor that was revoked sends nothing more.
   async function exchange(now: Sections, isSnapshot: boolean): Promise<boolean> {
-    const changed = [...now].filter(
-      ([name, held]) =>
-        held.isDue === true || known.get(name)?.hash !== held.hash || isLongKnown(name),
-    );
+    const changed = [...now].filter(known.isToTell);
     if (changed.length === 0 || isStopped) return false;
     for (const [name, held] of changed) tellShortened(name, held);
     const isFull = isSnapshot && changed.length === now.size && changed.every(isUnknown);
@@ -73,14 +69,8 @@ export function startInventory(parts: SenderParts, groups: readonly InventoryGro
     for (const [name, held] of changed) {
       if (needed.has(name)) known.delete(name);
       else known.set(name, held);
-      knownSinceMs.set(name, parts.monotonicNow());
     }
     return needed.size > 0;
-  }
-
-  function isLongKnown(name: InventorySectionName): boolean {
-    const sinceMs = knownSinceMs.get(name) ?? Number.NEGATIVE_INFINITY;
-    return parts.monotonicNow() - sinceMs >= parts.config.intervals.INVENTORY_REPEAT_MS;
   }
 
   /** Once, until the list was whole again. */
@@ -112,6 +102,26 @@ export function startInventory(parts: SenderParts, groups: readonly InventoryGro
     stop() {
       isStopped = true;
       parts.clock.clearTimeout(timer);
+    },
+  };
+}
+
+/** What the Console has, by its own word, and since when. */
+function createKnown({ config, monotonicNow }: Pick<SenderParts, 'config' | 'monotonicNow'>) {
+  const sections = new Map<InventorySectionName, HeldSection>();
+  const sinceMs = new Map<InventorySectionName, number>();
+  return {
+    get: (name: InventorySectionName) => sections.get(name),
+    has: (name: InventorySectionName) => sections.has(name),
+    set(name: InventorySectionName, held: HeldSection) {
+      sections.set(name, held);
+      sinceMs.set(name, monotonicNow());
+    },
+    delete: (name: InventorySectionName) => sections.delete(name),
+    clear: () => sections.clear(),
+    isToTell([name, held]: readonly [InventorySectionName, HeldSection]): boolean {
+      if (held.isDue === true || sections.get(name)?.hash !== held.hash) return true;
+      return monotonicNow() - (sinceMs.get(name) ?? 0) >= config.intervals.INVENTORY_REPEAT_MS;
     },
   };
 }

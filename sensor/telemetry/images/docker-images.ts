@@ -41,7 +41,9 @@ function getList(socketPath: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(CONTAINER_RUNTIME_TIMEOUT_MS);
     const headers = { host: 'docker' };
-    const asked = request({ socketPath, path: '/images/json', headers, signal }, (answer) => {
+    // Asked seldom: a connection that is kept would only be in the way of a Docker that ends.
+    const options = { socketPath, path: '/images/json', headers, signal, agent: false };
+    const asked = request(options, (answer) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       answer.on('data', (chunk: Buffer) => {

@@ -67,6 +67,6 @@ export function createImageReader(
   return async () => {
     await Promise.all([...places].map(([runtime, place]) => ask(runtime, place)));
     if (held.size === 0 && places.size > 0) return null;
-    return imageItems([...held.values()].flat());
+    return imageItems([...places.keys()].flatMap((runtime) => held.get(runtime) ?? []));
   };
 }
