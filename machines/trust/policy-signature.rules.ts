@@ -15,14 +15,16 @@ export function policyMessage(name: string, yaml: Uint8Array): Uint8Array {
   return message;
 }
 
-export type SidecarCase = 'verify' | 'take_and_warn' | 'take' | 'refuse';
+export type SidecarCase = 'verify' | 'take_and_warn' | 'take' | 'refuse' | 'refuse_unsigned';
 
 /** A sidecar is always verified, so without a key it is refused; a policy without one is taken, with a word where the
- * node has a key to verify with. */
+ * node has a key to verify with. Where the node is `strict`, it is not taken. */
 export function sidecarCase(has: {
   readonly sidecar: boolean;
   readonly key: boolean;
+  readonly strict?: boolean;
 }): SidecarCase {
   if (has.sidecar) return has.key ? 'verify' : 'refuse';
+  if (has.strict === true) return 'refuse_unsigned';
   return has.key ? 'take_and_warn' : 'take';
 }

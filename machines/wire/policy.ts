@@ -147,6 +147,10 @@ export const PolicyReport = Type.Object({
   code: Type.Optional(Text(64)),
   reason: Type.Optional(Text(512)),
   manifest_sha256: Type.Optional(Sha256),
+  /** The version that is in force, also while another one is not taken. */
+  in_force: Type.Optional(
+    Type.Object({ pack_id: Uuid, version: PackVersion, manifest_sha256: Sha256 }),
+  ),
   highest_version: Type.Optional(PackVersion),
   mode: Type.Optional(PolicyMode),
   namespace_scope: Type.Optional(NamespaceScope),

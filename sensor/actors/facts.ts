@@ -12,6 +12,12 @@ export type PolicyFact = {
   readonly reason: string;
   /** What the engine counted; nothing before it spoke. */
   readonly counts: Readonly<Record<string, number>>;
+  /** SHA-256 of its text, where it is known. */
+  readonly sha256?: string;
+  /** Where it came from, when not by hand. */
+  readonly from?: 'pack' | 'custom';
+  /** Such as `engine_cannot`. */
+  readonly code?: string;
 };
 /** Losses that no line of an export tells of, on their way into the ledger. */
 export type UntoldLosses = {

@@ -24,6 +24,8 @@ export type SensorConfig = {
   /** The bundle of a Tetragon and what it must be; nulls = there is none. */
   readonly tetragon: TetragonConfig;
   readonly ebpf: EbpfConfig;
+  /** Policies that somebody laid by hand need a signature, too. */
+  readonly strictPolicies: boolean;
   /** How a Sensor inside a cluster asks which workload a container belongs to; null outside of one. */
   readonly kubernetes: KubernetesAccess | null;
   /** Where container runtimes are asked for their images; null: not asked. */
@@ -54,6 +56,7 @@ const KEYS = [
   'engine',
   'tetragon',
   'ebpf',
+  'policies',
   'log_level',
   'proxy_url',
   'ca_fingerprint',
@@ -180,6 +183,7 @@ function resolve(stateDir: string, values: Values, mistakes: string[]): SensorCo
     engine: choice('engine', ENGINES, 'auto'),
     tetragon: tetragonOf(values, mistakes),
     ebpf: ebpfConfigOf(values['ebpf'], mistakes),
+    strictPolicies: isStrict(values['policies'], mistakes),
     kubernetes: kubernetesOf(values, nodeName, mistakes),
     images: imagesOf(values, mistakes),
     logLevel: choice('log_level', LEVELS, 'info'),
@@ -281,6 +285,16 @@ function tetragonOf(values: Values, mistakes: string[]): TetragonConfig {
       'a loopback address with a port',
     ),
   };
+}
+
+/** The `policies:` mapping of the file. */
+function isStrict(value: unknown, mistakes: string[]): boolean {
+  const mapping: Values = typeof value === 'object' && value !== null ? (value as Values) : {};
+  const { strict = false, ...others } = mapping;
+  const isFit = value === undefined || (mapping === value && !Array.isArray(value));
+  if (!isFit || Object.keys(others).length > 0) mistakes.push('policies: has `strict` only');
+  if (typeof strict !== 'boolean') mistakes.push('policies.strict: must be true or false');
+  return strict === true;
 }
 
 function labelsOf(value: unknown, mistakes: string[]): Readonly<Record<string, string>> {

@@ -18,6 +18,7 @@ export const STATE_FILES = {
   baselines: 'baselines.json',
   engineTrials: 'engine-trials.json',
   containment: 'containment.json',
+  assignedPack: 'assigned-pack.json',
 } as const;
 
 export const SensorStateSchema = Type.Object({

@@ -117,6 +117,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       labels: {},
       engine: 'auto',
       ebpf: NO_EBPF_CONFIG,
+      strictPolicies: false,
       tetragon: NO_TETRAGON,
       kubernetes: null,
       images: NO_IMAGE_SOURCES,

@@ -17,7 +17,7 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { ExportCursor } from '../../spool/spool-port.ts';
 import type { FlowTable } from '../../telemetry/flows.ts';
 import { handUntold, recallUntold } from '../engine/engine-losses.ts';
-import { monitorsOf } from '../policy/policies.ts';
+import { monitorsOf } from '../policy/policy-facts.ts';
 
 export type Collector = { stop(): Promise<void> };
 export type CollectorParts = Pick<Parts, 'spool' | 'logger' | 'clock' | 'now'> & {

@@ -23,15 +23,15 @@ describe('policies, as the doctor sees them', () => {
   it('should be judged by the language of the engine that is chosen', async () => {
     put('call', CALL);
     put('uprobe', UPROBE);
-    expect(await checkPolicies(stateDir, 'ebpf')).toEqual([
+    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'ebpf')).toEqual([
       { isGood: true, text: 'call is taken' },
       { isGood: false, text: expect.stringMatching(/^uprobe: spec\.uprobes/) },
     ]);
-    expect(await checkPolicies(stateDir, 'tetragon')).toEqual([
+    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'tetragon')).toEqual([
       { isGood: true, text: 'call is taken, what it says is for Tetragon to judge' },
       { isGood: true, text: 'uprobe is taken, what it says is for Tetragon to judge' },
     ]);
-    expect(await checkPolicies(stateDir, 'procfs')).toEqual([
+    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'procfs')).toEqual([
       { isGood: false, text: 'call: the engine procfs carries out no policies' },
       { isGood: false, text: 'uprobe: the engine procfs carries out no policies' },
     ]);
@@ -46,13 +46,18 @@ describe('policies, as the doctor sees them', () => {
       put('plain', CALL);
       const sidecar = join(stateDir, 'compiled-policies', 'bad.yaml.sig');
       writeFileSync(sidecar, Buffer.alloc(64).toString('base64'), { mode: 0o600 });
-      const [bad, plain] = await checkPolicies(stateDir, engine);
+      const [bad, plain] = await checkPolicies(
+        { stateDir, strictPolicies: false },
+        engine,
+      );
       expect(bad?.isGood).toBe(false);
       expect(plain?.text).toContain('plain is taken, not signed although this node has a key');
     },
   );
 
   it('should have nothing to say of an empty folder', async () => {
-    expect(await checkPolicies(stateDir, 'tetragon')).toEqual([]);
+    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'tetragon')).toEqual(
+      [],
+    );
   });
 });

@@ -1,23 +1,27 @@
-// The policies of this node: what lies in `compiled-policies/` is verified, read, compiled and given to the engine, again
-// whenever the folder is another. A version that is refused never takes the place of one that is in force. decision: D45
+// The policies of this node: what lies in `compiled-policies/` by hand and what the Console wants are verified, read,
+// compiled and given to the engine as one set, again whenever that is another. A version that is refused never takes the
+// place of one that is in force. decision: D45, D78
 import { dirname, join } from 'node:path';
+import { POLICY_CONFIRM_TIMEOUT_MS } from '../../../machines/sensor/policy-limits.ts';
 import type { EngineReport } from '../../../machines/wire/heartbeat.ts';
-import type { PolicyFact } from '../../actors/facts.ts';
 import type { Parts } from '../../actors/parts.ts';
 import type { EngineRun } from '../../engine/engine-launcher.ts';
 import { compileFile } from '../../engine/policy/compile-policy.ts';
 import { type JudgedPolicy, judgePolicy } from '../../engine/policy/judge-policies.ts';
-import { readPolicyFiles } from '../../engine/policy/policy-files.ts';
+import {
+  EBPF_BOUNDS,
+  type FoundPolicy,
+  joinedPolicies,
+  readPolicyFiles,
+} from '../../engine/policy/policy-files.ts';
 import { makeDirectoryDurably, writeAtomic } from '../../state-directory/atomic-file.ts';
 import { errorCode } from '../../state-directory/file-port.ts';
-import { isObject } from '../../transport/answer.ts';
 import type { EngineMessage } from '../engine/engine-messages.ts';
+import { createEngineListener, type Way } from './engine-words.ts';
 import { createPolicyCounts } from './policy-counts.ts';
+import { loadedPolicies, policyFacts, type Taken } from './policy-facts.ts';
 
-type Taken = JudgedPolicy & { readonly ok: true };
 type Run = Pick<EngineRun, 'readPolicies' | 'gone'>;
-/** How the engine takes policies: from the file, by a way of its own that it tells of, not at all, or not known yet. */
-type Way = 'file' | 'own' | 'none' | 'unknown';
 export type PolicyKeeper = {
   /** Where the engine finds what is compiled. */
   readonly file: string;
@@ -27,112 +31,74 @@ export type PolicyKeeper = {
   hear(word: EngineMessage): void;
   /** Each policy and its state, as the wire has it. */
   loaded(): EngineReport['loaded_policies'];
+  way(): Way;
+  /**
+   * Has what the Console wants in force in the place of what it wanted before, as one set; answers why the engine does
+   * not, and then the set before is in force. Rejects when that cannot be told now; it is then, too.
+   */
+  replace(
+    wanted: readonly FoundPolicy[],
+    more?: { readonly mayLack?: boolean },
+  ): Promise<string | null>;
   /** Resolves when nothing is written any more. What is in force stays so as long as the engine runs. */
   stop(): Promise<void>;
 };
-type KeeperParts = Pick<Parts, 'config' | 'logger' | 'clock' | 'facts'> & {
+type KeeperParts = Pick<Parts, 'logger' | 'clock' | 'facts'> & {
+  readonly config: Pick<Parts['config'], 'stateDir' | 'intervals'> &
+    Partial<Pick<Parts['config'], 'strictPolicies'>>;
   readonly ports: Pick<Parts['ports'], 'files'>;
 };
 
 const FILE = join('run', 'policies');
-const COUNTS = [
-  'matched',
-  'signals',
-  'signals_failed',
-  'refusals',
-  'monitored_signals',
-  'monitored_refusals',
-];
-const DEEDS = ['signals', 'refusals'];
-const OWN_MAX = 1_024;
-const NO_ENGINE = 'the engine that runs carries out no policies';
 
-/** Reads the folder once, then every few seconds; `onChange` hears that a policy's state is another. Never rejects. */
+/** Reads the folder once, then every few seconds; `onChange` hears that a policy's state is another, or that there is
+ * another engine. `held` is what the Console wanted last. Never rejects. */
 export async function startPolicies(
   parts: KeeperParts,
   onChange: () => void,
+  held: readonly FoundPolicy[] = [],
 ): Promise<PolicyKeeper> {
   const { config, logger, clock, facts } = parts;
-  const { files } = parts.ports;
-  const file = join(config.stateDir, FILE);
-  let judged: readonly JudgedPolicy[] = [];
-  const taken = new Map<string, Taken>();
-  let engine: Run | null = null;
-  let way: Way = 'unknown';
-  let own: readonly EngineMessage[] = [];
+  const set = createGivenSet(parts, held);
+  const listener = createEngineListener();
   const sums = createPolicyCounts();
-  let heard = new Map<string, EngineMessage>();
-  let hearing = new Map<string, EngineMessage>();
-  let setReason = '';
-  let revision = 0;
-  let written: string | null = null;
+  const waiting = new Set<() => void>();
+  let engine: Run | null = null;
   let told = '';
   let isStopped = false;
   let timer = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const own = last.then(run, run);
+    last = own.catch(() => undefined);
+    return own;
+  }
 
   async function scan(): Promise<void> {
-    const found = await readPolicyFiles(files, config.stateDir);
-    judged = await Promise.all(found.map(judgePolicy));
-    const names = new Set(judged.map(({ name }) => name));
-    for (const name of taken.keys()) if (!names.has(name)) taken.delete(name);
-    sums.keep(names);
-    for (const one of judged) if (one.ok) taken.set(one.name, one);
-    await give();
+    if (isStopped) return;
+    sums.keep(await set.read());
+    if (await set.give()) engine?.readPolicies?.();
     tell();
   }
 
-  // An engine that was given nothing and has nothing to forget is left alone.
-  async function give(): Promise<void> {
-    const lines = [...taken.values()].map(({ compiled }) => compiled);
-    const content = lines.join('');
-    if (content === written) return;
-    if (written === null && content === '' && (await files.stat(file)) === null) return;
-    const text = compileFile(revision + 1, lines);
-    await makeDirectoryDurably(files, dirname(file), 0o700);
-    await writeAtomic(files, dirname(file), 'policies', { text, mode: 0o600 });
-    revision += 1;
-    written = content;
-    engine?.readPolicies?.();
-  }
-
   async function tick(): Promise<void> {
-    try {
-      await scan();
-    } catch (error) {
-      logger.warn({ code: errorCode(error) }, 'the policies cannot be given to the engine now');
-    }
-    arm();
-  }
-
-  let running: Promise<void> = Promise.resolve();
-  function arm(): void {
+    await inTurn(scan).catch((error: unknown) =>
+      logger.warn({ code: errorCode(error) }, 'the policies cannot be given to the engine now'),
+    );
     if (isStopped) return;
-    timer = clock.setTimeout(() => {
-      running = tick();
-    }, config.intervals.POLICY_SCAN_INTERVAL_MS);
+    timer = clock.setTimeout(() => void tick(), config.intervals.POLICY_SCAN_INTERVAL_MS);
   }
 
   function tell(): void {
-    const next = way === 'own' ? own.map(ownFact) : judged.map(factOf);
+    const next = policyFacts(set.judged(), set.taken(), listener.words(), sums);
     const states = JSON.stringify(next.map(({ counts: _, ...rest }) => rest));
     facts.policies = next;
-    facts.engine = { ...facts.engine, loaded_policies: loaded() };
+    facts.engine = { ...facts.engine, loaded_policies: loadedPolicies(next) };
+    for (const wake of waiting) wake();
     if (states === told) return;
     told = states;
     for (const { name, state, reason } of next) logState(name, state, reason);
     onChange();
-  }
-
-  function loaded(): EngineReport['loaded_policies'] {
-    return facts.policies.slice(0, OWN_MAX).map(reportOf);
-  }
-
-  function forget(): void {
-    heard = new Map();
-    hearing = new Map();
-    setReason = '';
-    own = [];
-    sums.beginAgain();
   }
 
   function logState(policy: string, state: string, reason: string): void {
@@ -140,106 +106,156 @@ export async function startPolicies(
     else logger.warn({ policy, state, reason }, 'a policy');
   }
 
-  function factOf(one: JudgedPolicy): PolicyFact {
-    const mine = taken.get(one.name);
-    if (mine === undefined) return { ...base(one), state: 'rejected', reason: reasonOf(one) };
-    const word = heard.get(one.name);
-    const engineReason = String(word?.['reason'] ?? '').slice(0, 512);
-    const isCurrent = word?.['digest'] === mine.digest || engineReason !== '';
-    const reason = [
-      one.ok ? '' : `${reasonOf(one)}; the version before stays in force`,
-      engineReason,
-      setReason,
-      mine.isUnsigned ? 'it is not signed, although this node has a key' : '',
-    ].filter((text) => text !== '');
-    if (way === 'none') {
-      return { ...base(one), state: 'failed', reason: [NO_ENGINE, ...reason].join('; ') };
+  /** Until the engine has said what became of what it was given; false when it did not. */
+  function confirmed(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isIt: boolean): void => {
+        waiting.delete(look);
+        clock.clearTimeout(deadline);
+        resolve(isIt);
+      };
+      const look = (): void => {
+        const { way, revision } = listener.words();
+        if (engine === null || isStopped) end(false);
+        else if (way === 'own' || way === 'none') end(true);
+        else if (revision >= set.revision()) end(true);
+      };
+      const deadline = clock.setTimeout(() => end(false), POLICY_CONFIRM_TIMEOUT_MS);
+      waiting.add(look);
+      look();
+    });
+  }
+
+  async function replace(wanted: readonly FoundPolicy[], mayLack: boolean): Promise<string | null> {
+    if (engine === null) throw new Error('no engine runs now');
+    const before = set.wanted();
+    const back = async (): Promise<void> => {
+      set.want(before);
+      await scan();
+    };
+    try {
+      set.want(wanted);
+      await scan();
+      if (!(await confirmed())) throw new Error('the engine does not say what became of it');
+    } catch (error) {
+      await back();
+      throw error;
     }
-    const state = isCurrent ? String(word?.['state']).slice(0, 32) : 'applying';
-    const counts = sums.put(one.name, countsOf(word));
-    return { ...base(one), state, reason: reason.join('; '), counts };
+    const bad = mayLack ? undefined : facts.policies.find(isUnfit);
+    if (bad === undefined) return null;
+    await back();
+    return `${bad.name}: ${bad.reason}`;
   }
-
-  function ownFact(one: EngineMessage): PolicyFact {
-    const [name, state] = [String(one['name']).slice(0, 128), String(one['state']).slice(0, 32)];
-    const counts = isObject(one['counts']) ? countsOf(one['counts']) : {};
-    return { name, state, reason: '', counts: sums.put(name, counts) };
-  }
-
-  const base = ({ name }: JudgedPolicy) => ({ name, counts: sums.of(name) });
 
   await tick();
   return {
-    file,
-    loaded,
+    file: set.file,
+    loaded: () => loadedPolicies(facts.policies),
+    way: () => listener.words().way,
+    replace: (wanted, { mayLack = false } = {}) => inTurn(() => replace(wanted, mayLack)),
     useEngine(run) {
       engine = run;
-      way = run.readPolicies === undefined ? 'unknown' : 'file';
-      forget();
+      listener.begin(run.readPolicies === undefined ? 'unknown' : 'file');
+      sums.beginAgain();
       tell();
       // What is said of a policy ends with the engine that carried it out.
       void run.gone.then(() => {
         if (engine !== run) return;
         engine = null;
-        forget();
+        listener.begin('unknown');
+        sums.beginAgain();
         tell();
       });
     },
     hear(word) {
-      if (word['engine'] === 'procfs') {
-        way = 'none';
-        tell();
-      } else if (Array.isArray(word['policies'])) {
-        way = 'own';
-        own = word['policies'].filter(isObject).slice(0, OWN_MAX);
-        tell();
-      } else if (typeof word['policy'] === 'string') {
-        hearing.set(word['policy'], word);
-      } else if (typeof word['policies'] === 'number') {
-        heard = hearing;
-        hearing = new Map();
-        setReason = String(word['reason'] ?? '').slice(0, 512);
-        tell();
-      }
+      const before = listener.words().way;
+      if (!listener.hear(word)) return;
+      tell();
+      if (listener.words().way !== before) onChange();
     },
     async stop() {
       isStopped = true;
       clock.clearTimeout(timer);
-      await running;
+      for (const wake of waiting) wake();
+      await last;
     },
   };
 }
 
-function reasonOf(one: JudgedPolicy): string {
-  return one.ok ? '' : one.reason;
+/** Of what the Console wants: the engine does not carry out this version. */
+function isUnfit({
+  from,
+  state,
+  reason,
+}: {
+  from?: string;
+  state: string;
+  reason: string;
+}): boolean {
+  return from !== undefined && (state === 'failed' || state === 'rejected' || reason !== '');
 }
 
-/** Whether a policy only tells, as its engine said last. */
-export function monitorsOf(policies: readonly PolicyFact[]): (policy: string) => boolean {
-  const names = new Set(
-    policies.filter(({ state }) => state.startsWith('monitoring')).map(({ name }) => name),
-  );
-  // A version that takes the place of another bears a second name while both are loaded.
-  return (policy) => names.has(policy) || names.has(policy.replace(/-next$/, ''));
-}
+type GivenSet = {
+  readonly file: string;
+  judged(): readonly JudgedPolicy[];
+  taken(): ReadonlyMap<string, Taken>;
+  wanted(): readonly FoundPolicy[];
+  want(policies: readonly FoundPolicy[]): void;
+  /** Of the file that was written last. */
+  revision(): number;
+  /** Judges what is there now; answers the names. */
+  read(): Promise<ReadonlySet<string>>;
+  /** Writes what the engine is to have; false when that is what it has. */
+  give(): Promise<boolean>;
+};
 
-/** As the heartbeat tells it. */
-function reportOf({ name, state, reason, counts }: PolicyFact) {
-  const sumOf = (names: readonly string[]): number | undefined =>
-    names.some((one) => counts[one] !== undefined)
-      ? names.reduce((sum, one) => sum + (counts[one] ?? 0), 0)
-      : undefined;
-  const [acted, wouldHave] = [sumOf(DEEDS), sumOf(DEEDS.map((one) => `monitored_${one}`))];
+/** What the engine is given, and what was found for it. */
+function createGivenSet(
+  { config, ports: { files } }: KeeperParts,
+  held: readonly FoundPolicy[],
+): GivenSet {
+  const file = join(config.stateDir, FILE);
+  const taken = new Map<string, Taken>();
+  const bounds = { ...EBPF_BOUNDS, isStrict: config.strictPolicies === true };
+  let wanted = held;
+  let judged: readonly JudgedPolicy[] = [];
+  let revision = 0;
+  let written: string | null = null;
   return {
-    name: name.slice(0, 128),
-    state,
-    ...(reason === '' ? {} : { reason: reason.slice(0, 512) }),
-    ...(acted === undefined ? {} : { acted }),
-    ...(wouldHave === undefined ? {} : { would_have_acted: wouldHave }),
+    file,
+    judged: () => judged,
+    taken: () => taken,
+    wanted: () => wanted,
+    want(policies) {
+      wanted = policies;
+    },
+    revision: () => revision,
+    async read() {
+      const own = await readPolicyFiles(files, config.stateDir, bounds);
+      judged = await Promise.all(joinedPolicies(own, wanted).map(judgePolicy));
+      const names = new Set(judged.map(({ name }) => name));
+      for (const [name, { from }] of taken) {
+        // What the Console wants is one set: nothing of the one before stays in its place.
+        if (!names.has(name) || from !== undefined) taken.delete(name);
+      }
+      for (const one of judged) {
+        if (one.ok) taken.set(one.name, one);
+        else if (one.from !== undefined) taken.delete(one.name);
+      }
+      return names;
+    },
+    async give() {
+      const lines = [...taken.values()].map(({ compiled }) => compiled);
+      const content = lines.join('');
+      if (content === written) return false;
+      // An engine that was given nothing and has nothing to forget is left alone.
+      if (written === null && content === '' && (await files.stat(file)) === null) return false;
+      const text = compileFile(revision + 1, lines);
+      await makeDirectoryDurably(files, dirname(file), 0o700);
+      await writeAtomic(files, dirname(file), 'policies', { text, mode: 0o600 });
+      revision += 1;
+      written = content;
+      return true;
+    },
   };
-}
-
-function countsOf(word: EngineMessage | undefined): Readonly<Record<string, number>> {
-  const pairs = COUNTS.map((name): [string, number] => [name, Number(word?.[name])]);
-  return Object.fromEntries(pairs.filter(([, count]) => Number.isSafeInteger(count)));
 }

@@ -19,3 +19,15 @@ export function policyLines(live: Live | null): readonly string[] {
     return [`${one['name']} ${one['state']}`, ...more].join(', ');
   });
 }
+
+/** The pack that is in force, and what stands against the one that is wanted. */
+export function packLines(live: Live | null): readonly string[] {
+  const pack = live?.['pack'];
+  if (!isObject(pack)) return [];
+  const held = pack['in_force'];
+  const inForce = isObject(held) ? [`${held['pack_id']} version ${held['version']} in force`] : [];
+  if (pack['pack_id'] === undefined) return inForce;
+  const why = [pack['code'], pack['reason']].filter((one) => one !== undefined).map(String);
+  const wanted = `${pack['pack_id']} version ${pack['version']} ${pack['state']}`;
+  return [[wanted, ...why].join(': '), ...inForce];
+}

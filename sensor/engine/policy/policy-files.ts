@@ -9,6 +9,7 @@ import {
   POLICY_SIDECAR_MAX_BYTES,
   SIGNING_KEYS_MAX_BYTES,
 } from '../../../machines/policy/limits.ts';
+import { placeOfFile } from '../../../machines/policy/names.rules.ts';
 import { POLICY_NAME, sidecarCase } from '../../../machines/trust/policy-signature.rules.ts';
 import { errorCode, type Files } from '../../state-directory/file-port.ts';
 import { STATE_FILES } from '../../state-directory/identity.ts';
@@ -28,6 +29,10 @@ export type FoundPolicy =
       readonly digest: string;
       /** Taken without a signature although this node has a key. */
       readonly isUnsigned: boolean;
+      /** Where it came from, when not by hand. */
+      readonly from?: 'pack' | 'custom';
+      /** It only tells, whatever it says itself. */
+      readonly monitors?: boolean;
     }
   | { readonly ok: false; readonly name: string; readonly reason: string };
 
@@ -36,8 +41,10 @@ export type PolicyBounds = {
   readonly policiesMax: number;
   readonly bytesMax: number;
   readonly whyNotGenuine: typeof whyNotGenuine;
+  /** Nothing is taken without a signature. */
+  readonly isStrict?: boolean;
 };
-const EBPF_BOUNDS: PolicyBounds = {
+export const EBPF_BOUNDS: PolicyBounds = {
   policiesMax: POLICIES_MAX,
   bytesMax: POLICY_FILE_MAX_BYTES,
   whyNotGenuine,
@@ -45,7 +52,8 @@ const EBPF_BOUNDS: PolicyBounds = {
 
 class Unfit extends Error {}
 
-/** Every policy of the folder by its name, in their order; an absent folder has none. Never rejects. */
+/** Every policy that somebody laid into the folder by hand, by its name, in their order; an absent folder has none. Copies
+ * of what the Console wants are not looked at: those are read where they are kept whole. Never rejects. */
 export async function readPolicyFiles(
   files: Files,
   stateDir: string,
@@ -55,6 +63,7 @@ export async function readPolicyFiles(
   const entries = await files.list(folder).catch(() => []);
   const names = entries
     .filter((one) => !one.startsWith('.') && (one.endsWith(ENDING) || OTHER_ENDINGS.test(one)))
+    .filter((one) => !isCopy(one))
     .sort();
   if (names.length === 0) return [];
   const refused = await whyNotFolder(files, folder);
@@ -73,6 +82,31 @@ export async function readPolicyFiles(
     }
   }
   return found;
+}
+
+/** Whether a file is a copy of what the Console wants, by its name: nobody else may use such names. */
+export function isCopy(entry: string): boolean {
+  const kind = placeOfFile(entry.replace(/(\.yaml)?(\.sig)?$/, ''))?.kind;
+  return kind === 'pack' || kind === 'custom';
+}
+
+/** Policies laid by hand beside those of the Console. A name of the Console's is not taken by anybody else. */
+export function joinedPolicies(
+  own: readonly FoundPolicy[],
+  wanted: readonly FoundPolicy[],
+): readonly FoundPolicy[] {
+  const names = new Set(wanted.map(({ name }) => name));
+  const beside = own.map(
+    (one): FoundPolicy =>
+      names.has(one.name)
+        ? {
+            ok: false,
+            name: `${one.name}${ENDING}`,
+            reason: 'the Console has one of this name here',
+          }
+        : one,
+  );
+  return [...beside, ...wanted];
 }
 
 function refuse(entry: string, reason: string): FoundPolicy {
@@ -103,7 +137,10 @@ async function readOne(reading: Reading, entry: string): Promise<FoundPolicy> {
   try {
     const content = await readSmall(files, join(folder, entry), bounds.bytesMax);
     const sidecar = await readSidecar(files, folder, name);
-    const what = sidecarCase({ sidecar: sidecar !== null, key: keyPem !== null });
+    const has = { sidecar: sidecar !== null, key: keyPem !== null };
+    const what = sidecarCase({ ...has, strict: bounds.isStrict === true });
+    if (what === 'refuse_unsigned')
+      return refuse(entry, 'it is not signed, and this node is strict');
     if (what === 'refuse') return refuse(entry, 'it has a sidecar, and there is no key to verify');
     if (sidecar !== null && keyPem !== null) {
       const reason = await bounds.whyNotGenuine({ name, yaml: content, sidecar, keyPem });
