@@ -1,7 +1,7 @@
 // Starts the engine as a process of its own, and a newer build of it beside the one that runs. What its lines mean, when
 // it is started again and which build is refused is not decided here.
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type EngineBuild,
@@ -17,6 +17,7 @@ import { refusalOf } from '../../machines/sensor/engine-trials.rules.ts';
 import { type EbpfConfig, NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
 import { betterThan, type EngineKind, type EngineWish, passedOverBy } from './choice.ts';
+import { dryLoad } from './dry-load.ts';
 import { type EbpfFlags, ebpfFlagsOf, unhonoured } from './ebpf-settings.ts';
 import type { EngineLaunch, EngineRun, LastTold } from './engine-run.ts';
 import {
@@ -229,6 +230,8 @@ const OUTLIVE = [
   String(ENGINE_OUTLIVE_MAX_BYTES),
 ];
 
+const DRY_LOAD = '../dry-load';
+
 function kindOf({ kind }: EngineBuild): EngineKind {
   return kind === 'tetragon' || kind === 'ebpf' ? kind : 'procfs';
 }
@@ -276,7 +279,10 @@ function launchProcess(
       child.kill('SIGKILL');
     },
     ...(carriesPolicies
-      ? { readPolicies: () => tell('policies') }
+      ? {
+          readPolicies: () => tell('policies'),
+          tryPolicies: (text: string) => dryLoad(entry, join(dirname(exportFile), DRY_LOAD), text),
+        }
       : { takeOver: (told: LastTold) => tell(handoverMessage(told)) }),
   };
 }

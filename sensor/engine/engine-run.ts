@@ -11,6 +11,9 @@ export type EngineRun = {
   kill(): void;
   /** Has it read its policy file again. Absent where the engine takes none. */
   readonly readPolicies?: () => void;
+  /** Whether it takes compiled policies, which only monitor, without having them in force: what it says of them, line by
+   * line. Rejects when that cannot be found out now. */
+  readonly tryPolicies?: (policies: string) => Promise<readonly string[]>;
   /** The one before has ended, and this is what it told last. Absent where an engine learns it by itself. */
   readonly takeOver?: (told: LastTold) => void;
 };
@@ -24,6 +27,8 @@ export type EngineLaunch = {
   readonly nodeName: string;
   /** Where the compiled policies are, for an engine that takes them so. */
   readonly policyFile?: string;
+  /** Policies laid by hand need a signature, too; for an engine that reads them by itself. */
+  readonly isStrict?: boolean;
   /** Each line of its standard output. */
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;

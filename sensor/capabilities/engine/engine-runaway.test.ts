@@ -68,7 +68,7 @@ it('should end an engine that takes too much memory, and start it again', async 
       }),
     },
   };
-  const policies = { file: 'f', useEngine() {}, hear() {}, loaded: () => [] };
+  const policies = { given: {}, useEngine() {}, hear() {}, loaded: () => [] };
   const actor = startEngine(parts as never, 'events.log', policies as never, () => undefined);
   end = async () => {
     actor.send({ type: 'stop.requested' });

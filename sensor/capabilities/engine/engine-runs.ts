@@ -71,7 +71,7 @@ export function createEngineRuns(
     const own = launch({
       exportFile,
       nodeName: config.nodeName,
-      policyFile: policies.file,
+      ...policies.given,
       onLine: (line) => {
         const message = engineMessageOf(line);
         if (message === null) return;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { POLICY_CONFIRM_TIMEOUT_MS } from '../../../machines/sensor/policy-limits.ts';
 import type { EngineReport } from '../../../machines/wire/heartbeat.ts';
 import type { Parts } from '../../actors/parts.ts';
-import type { EngineRun } from '../../engine/engine-launcher.ts';
+import type { EngineLaunch, EngineRun } from '../../engine/engine-launcher.ts';
 import { compileFile } from '../../engine/policy/compile-policy.ts';
 import { type JudgedPolicy, judgePolicy } from '../../engine/policy/judge-policies.ts';
 import {
@@ -16,15 +16,17 @@ import {
 } from '../../engine/policy/policy-files.ts';
 import { makeDirectoryDurably, writeAtomic } from '../../state-directory/atomic-file.ts';
 import { errorCode } from '../../state-directory/file-port.ts';
-import type { EngineMessage } from '../engine/engine-messages.ts';
+import { type EngineMessage, engineMessageOf } from '../engine/engine-messages.ts';
 import { createEngineListener, type Way } from './engine-words.ts';
 import { createPolicyCounts } from './policy-counts.ts';
 import { loadedPolicies, policyFacts, type Taken } from './policy-facts.ts';
 
-type Run = Pick<EngineRun, 'readPolicies' | 'gone'>;
+type Run = Pick<EngineRun, 'readPolicies' | 'tryPolicies' | 'gone'>;
 export type PolicyKeeper = {
   /** Where the engine finds what is compiled. */
   readonly file: string;
+  /** What an engine is told of policies when it starts. */
+  readonly given: Pick<EngineLaunch, 'policyFile' | 'isStrict'>;
   /** This engine runs from now on. */
   useEngine(run: Run): void;
   /** A word of the engine, of whatever it speaks. */
@@ -128,6 +130,8 @@ export async function startPolicies(
 
   async function replace(wanted: readonly FoundPolicy[], mayLack: boolean): Promise<string | null> {
     if (engine === null) throw new Error('no engine runs now');
+    const unfit = mayLack ? null : await whyNotTaken(engine, await set.trial(wanted), wanted);
+    if (unfit !== null) return unfit;
     const before = set.wanted();
     const back = async (): Promise<void> => {
       set.want(before);
@@ -150,6 +154,7 @@ export async function startPolicies(
   await tick();
   return {
     file: set.file,
+    given: { policyFile: set.file, isStrict: config.strictPolicies === true },
     loaded: () => loadedPolicies(facts.policies),
     way: () => listener.words().way,
     replace: (wanted, { mayLack = false } = {}) => inTurn(() => replace(wanted, mayLack)),
@@ -182,6 +187,30 @@ export async function startPolicies(
   };
 }
 
+/** Asks an engine that can try policies what it would say of these. */
+async function whyNotTaken(
+  engine: Run,
+  text: string,
+  wanted: readonly FoundPolicy[],
+): Promise<string | null> {
+  if (wanted.length === 0) return null;
+  const lines = await engine.tryPolicies?.(text);
+  if (lines === undefined) return null;
+  const listener = createEngineListener();
+  for (const line of lines) {
+    const word = engineMessageOf(line);
+    if (word !== null) listener.hear(word);
+  }
+  const { policies, reason } = listener.words();
+  if (reason !== '') return reason;
+  for (const { name } of wanted) {
+    const word = policies.get(name);
+    const why = String(word?.['reason'] ?? 'the engine says nothing of it');
+    if (why !== '' || word?.['state'] === 'failed') return `${name}: ${why}`;
+  }
+  return null;
+}
+
 /** Of what the Console wants: the engine does not carry out this version. */
 function isUnfit({
   from,
@@ -205,6 +234,8 @@ type GivenSet = {
   revision(): number;
   /** Judges what is there now; answers the names. */
   read(): Promise<ReadonlySet<string>>;
+  /** What the engine would be given with these, compiled so that nothing of it acts. */
+  trial(policies: readonly FoundPolicy[]): Promise<string>;
   /** Writes what the engine is to have; false when that is what it has. */
   give(): Promise<boolean>;
 };
@@ -243,6 +274,14 @@ function createGivenSet(
         else if (one.from !== undefined) taken.delete(one.name);
       }
       return names;
+    },
+    async trial(policies) {
+      const own = await readPolicyFiles(files, config.stateDir, bounds);
+      const quiet = joinedPolicies(own, policies).map((one) =>
+        judgePolicy(one.ok ? { ...one, monitors: true } : one),
+      );
+      const lines = (await Promise.all(quiet)).flatMap((one) => (one.ok ? [one.compiled] : []));
+      return compileFile(1, lines);
     },
     async give() {
       const lines = [...taken.values()].map(({ compiled }) => compiled);

@@ -4,17 +4,25 @@ import {
   TETRAGON_POLICIES_MAX,
   TETRAGON_POLICY_MAX_BYTES,
 } from '../../../machines/sensor/policy-limits.ts';
+import { readText } from '../../state-directory/atomic-file.ts';
 import { diskFiles, type Files } from '../../state-directory/file-port.ts';
-import { type FoundPolicy, type PolicyBounds, readPolicyFiles } from '../policy/policy-files.ts';
+import { STATE_FILES } from '../../state-directory/identity.ts';
+import { readHeldNow } from '../policy/held-policies.ts';
+import { type FoundPolicy, joinedPolicies, type PolicyBounds, readPolicyFiles } from '../policy/policy-files.ts';
 import { rememberVerdicts } from '../policy/signature.ts';
+import { policiesInForce } from '../policy/verified-set.ts';
 import type { WantedPolicy } from './policy-keeper.ts';
-import { overridesOf, readPolicy } from './policy-text.ts';
+import { monitored, overridesOf, readPolicy } from './policy-text.ts';
 
 export type JudgedPolicy = { readonly wanted: WantedPolicy; readonly isUnsigned: boolean };
 type How = {
   readonly files?: Files;
   /** Whether the kernel is one whose verifier refuses what Override in a kprobe needs. */
   readonly isPreemptRt?: boolean;
+  /** What is laid by hand needs a signature, too. */
+  readonly isStrict?: boolean;
+  /** What the Console wants here; absent: nothing. */
+  readonly held?: () => Promise<readonly FoundPolicy[]>;
 };
 
 // Tetragon may carry it out through BPF_MODIFY_RETURN; which way it took shows only in what the verifier says.
@@ -27,13 +35,36 @@ export async function readWanted(
   how: How = {},
   bounds: PolicyBounds = boundsOf(),
 ): Promise<readonly JudgedPolicy[]> {
-  const { files = diskFiles, isPreemptRt = false } = how;
-  const found = await readPolicyFiles(files, stateDir, bounds);
+  const { files = diskFiles, isPreemptRt = false, held = NONE_HELD } = how;
+  const own = await readPolicyFiles(files, stateDir, { ...bounds, isStrict: how.isStrict === true });
+  const found = joinedPolicies(own, await held());
   return found.map((one) => ({
     wanted: wantedOf(one, isPreemptRt),
     isUnsigned: one.ok && one.isUnsigned,
   }));
 }
+
+/** What the Console wants here, from the disk, verified anew where it is another; what cannot be read now is as it was. */
+export function heldPolicies(
+  stateDir: string,
+  files: Files = diskFiles,
+): () => Promise<readonly FoundPolicy[]> {
+  let known = '';
+  let last: readonly FoundPolicy[] = [];
+  return async () => {
+    const names = [STATE_FILES.assignedPack, STATE_FILES.policyKey];
+    const texts = await Promise.all(names.map((one) => readText(files, stateDir, one))).catch(() => null);
+    const text = JSON.stringify(texts);
+    if (texts === null || text === known) return last;
+    const found = await readHeldNow(files, stateDir);
+    if (found?.ok !== true) return last;
+    known = text;
+    last = policiesInForce(found.held, found.sets);
+    return last;
+  };
+}
+
+const NONE_HELD = async (): Promise<readonly FoundPolicy[]> => [];
 
 /** Reads the policies anew at every call; `tell` hears once of each that is unsigned beside a key. Never rejects. */
 export function createPolicySource(
@@ -71,7 +102,7 @@ function nameOf(wanted: WantedPolicy): string {
 function wantedOf(found: FoundPolicy, isPreemptRt: boolean): WantedPolicy {
   if (!found.ok) return found;
   const { name } = found;
-  const reading = readPolicy(found.yaml);
+  const reading = readPolicy(found.monitors === true ? monitored(found.yaml) : found.yaml);
   if (!reading.ok) return { ok: false, name, reason: reading.reason };
   // The name that is signed is the file's; the one that Tetragon goes by is the policy's own.
   if (reading.policy.name !== name) {

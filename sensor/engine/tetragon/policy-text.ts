@@ -53,6 +53,19 @@ export function readPolicy(yaml: string): PolicyReading {
   };
 }
 
+/** The same policy, which only tells. A text that is none stays as it is. */
+export function monitored(yaml: string): string {
+  const document = parseDocument(yaml, { logLevel: 'error' });
+  const spec = at(tree(document), 'spec');
+  if (document.errors.length > 0 || typeof spec !== 'object' || spec === null) return yaml;
+  const listed = at(spec, 'options');
+  const others = (Array.isArray(listed) ? listed : []).filter(
+    (one: unknown) => at(one, 'name') !== MODE_OPTION,
+  );
+  document.setIn(['spec', 'options'], [...others, { name: MODE_OPTION, value: 'monitor' }]);
+  return document.toString();
+}
+
 /** Where a policy's kprobes answer in the place of the kernel, as paths of fields; none in a text that is no policy. */
 export function overridesOf(yaml: string): readonly string[] {
   const value = tree(parseDocument(yaml, { logLevel: 'error' }));
