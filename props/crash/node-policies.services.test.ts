@@ -1,0 +1,3 @@
+import { describeDyingNodes } from './node-policies-suite.ts';
+
+describeDyingNodes(1);
