@@ -46,7 +46,9 @@ describe('a pack with another byte', () => {
         const bytes = Uint8Array.from(text);
         bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
         const verdict = await judged(read(bytes));
-        expect(verdict.ok, `byte ${at}: ${Buffer.from(bytes.subarray(at - 20, at + 20))}`).toBe(false);
+        expect(verdict.ok, `byte ${at}: ${Buffer.from(bytes.subarray(at - 20, at + 20))}`).toBe(
+          false,
+        );
         refused += 1;
       }
       expect(refused).toBe(text.length);
@@ -96,7 +98,10 @@ describe('a node that has a pack in force', () => {
     'the policies in another order': { ...pack, policies: [two, one] },
     'names changed with each other': {
       ...pack,
-      policies: [{ ...one, name: 'two' }, { ...two, name: 'one' }],
+      policies: [
+        { ...one, name: 'two' },
+        { ...two, name: 'one' },
+      ],
     },
     'a good policy of another pack': { ...pack, policies: [one, other.policies[1]] },
     'the manifest of another': { ...pack, manifest_signature: other.manifest_signature },
@@ -110,21 +115,27 @@ describe('a node that has a pack in force', () => {
     'no pack': 'no pack',
     nothing: null,
   };
-  it.each(Object.entries(foreign))('should refuse %s, say so, and keep what is in force', async (_, body) => {
-    bodies.set(assigned.path, body);
-    const standing = await node.tell({ pack_assignment: assigned });
-    if (body === null) expect(standing.state).toMatch(/rejected|pending/);
-    else expect(standing.state).toBe('rejected');
-    expect([node.inForce(), node.report().in_force?.version]).toEqual([['one enforce'], 1]);
-    await node.stop();
-    node = await startTestNode({ stateDir, files: diskFiles, bodies });
-    expect(node.inForce()).toEqual(['one enforce']);
-  });
+  it.each(Object.entries(foreign))(
+    'should refuse %s, say so, and keep what is in force',
+    async (_, body) => {
+      bodies.set(assigned.path, body);
+      const standing = await node.tell({ pack_assignment: assigned });
+      if (body === null) expect(standing.state).toMatch(/rejected|pending/);
+      else expect(standing.state).toBe('rejected');
+      expect([node.inForce(), node.report().in_force?.version]).toEqual([['one enforce'], 1]);
+      await node.stop();
+      node = await startTestNode({ stateDir, files: diskFiles, bodies });
+      expect(node.inForce()).toEqual(['one enforce']);
+    },
+  );
 
   it('should go on with it whatever becomes of the copies, and put them back with the next start', async () => {
     const copy = join(stateDir, 'compiled-policies', `${before.pack_id}--one.yaml`);
     writeFileSync(copy, yamlOf('one', '/elsewhere'));
-    writeFileSync(join(stateDir, 'compiled-policies', `${before.pack_id}--more.yaml`), yamlOf('more'));
+    writeFileSync(
+      join(stateDir, 'compiled-policies', `${before.pack_id}--more.yaml`),
+      yamlOf('more'),
+    );
     await node.stop();
     node = await startTestNode({ stateDir, files: diskFiles, bodies });
     expect(node.inForce()).toEqual(['one enforce']);
@@ -157,7 +168,9 @@ describe('a node that has a pack in force', () => {
     bodies.set(assignmentOf(last).path, last);
     await node.tell({ pack_assignment: assignmentOf(last) });
     await node.tell({ pack_assignment: { assignment_id, removed: true } });
-    expect(await node.tell({ pack_assignment: assigned })).toMatchObject({ code: 'rollback_refused' });
+    expect(await node.tell({ pack_assignment: assigned })).toMatchObject({
+      code: 'rollback_refused',
+    });
     const again: SignedPack = packOf(signer, 3, { one: '/other' });
     bodies.set(assignmentOf(again).path, again);
     expect(await node.tell({ pack_assignment: assignmentOf(again) })).toMatchObject({

@@ -32,7 +32,10 @@ const wanted: PolicyAnswer = {
 };
 
 /** The disk until its n-th change, which is not made, or made by half; nothing is reached after that. */
-function dyingFiles(at: number, isTorn: boolean): { readonly files: Files; calls(): number; died: Promise<void> } {
+function dyingFiles(
+  at: number,
+  isTorn: boolean,
+): { readonly files: Files; calls(): number; died: Promise<void> } {
   let calls = 0;
   const { promise: died, resolve } = Promise.withResolvers<void>();
   const opened = new Set<OpenFile>();
@@ -89,54 +92,59 @@ const WHOLE = [
 
 /** Declares the suite; `every` 1 dies at each call, 5 at one in five. */
 export function describeDyingNodes(every: number): void {
-describe('a node that dies while it takes policies', () => {
-  let root = '';
-  beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'dying-node-'));
-    const stateDir = join(root, 'begun');
-    await diskFiles.makeDirectory(stateDir, 0o700);
-    writeFileSync(join(stateDir, 'policy-signing.pub'), first.pem);
-    const node = await startTestNode({ stateDir, files: diskFiles, bodies });
-    await node.tell({ pack_assignment: assignmentOf(older) });
-    expect(node.inForce()).toEqual(OLD);
-    await node.stop();
-  }, TIMEOUT_MS);
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  describe('a node that dies while it takes policies', () => {
+    let root = '';
+    beforeAll(async () => {
+      root = mkdtempSync(join(tmpdir(), 'dying-node-'));
+      const stateDir = join(root, 'begun');
+      await diskFiles.makeDirectory(stateDir, 0o700);
+      writeFileSync(join(stateDir, 'policy-signing.pub'), first.pem);
+      const node = await startTestNode({ stateDir, files: diskFiles, bodies });
+      await node.tell({ pack_assignment: assignmentOf(older) });
+      expect(node.inForce()).toEqual(OLD);
+      await node.stop();
+    }, TIMEOUT_MS);
+    afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  /** One life that dies, and what the next one finds; null when it did not come to die. */
-  async function die(at: number, isTorn: boolean): Promise<boolean> {
-    const stateDir = join(root, `${at}-${isTorn}`);
-    cpSync(join(root, 'begun'), stateDir, { recursive: true });
-    const dying = dyingFiles(at, isTorn);
-    const life = startTestNode({ stateDir, files: dying.files, bodies });
-    const whole = life.then((node) => node.tell(wanted).then(() => node));
-    const ended = await Promise.race([dying.died.then(() => null), whole]);
-    if (ended !== null) {
-      expect(ended.inForce().join()).toBe(WHOLE[2]);
-      await ended.stop();
-      return false;
+    /** One life that dies, and what the next one finds; null when it did not come to die. */
+    async function die(at: number, isTorn: boolean): Promise<boolean> {
+      const stateDir = join(root, `${at}-${isTorn}`);
+      cpSync(join(root, 'begun'), stateDir, { recursive: true });
+      const dying = dyingFiles(at, isTorn);
+      const life = startTestNode({ stateDir, files: dying.files, bodies });
+      const whole = life.then((node) => node.tell(wanted).then(() => node));
+      const ended = await Promise.race([dying.died.then(() => null), whole]);
+      if (ended !== null) {
+        expect(ended.inForce().join()).toBe(WHOLE[2]);
+        await ended.stop();
+        return false;
+      }
+      const next = await startTestNode({ stateDir, files: diskFiles, bodies });
+      expect(next.found.ok, `at call ${at}`).toBe(true);
+      expect(WHOLE, `at call ${at}`).toContain(next.inForce().join());
+      await next.tell(wanted);
+      expect(next.inForce().join()).toBe(WHOLE[2]);
+      expect(
+        next.keys
+          .keys()
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual([first.id, second.id].sort());
+      expect(readdirSync(stateDir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+      expect(readdirSync(join(stateDir, 'policy-packs'))).toHaveLength(2);
+      await next.stop();
+      rmSync(stateDir, { recursive: true });
+      return true;
     }
-    const next = await startTestNode({ stateDir, files: diskFiles, bodies });
-    expect(next.found.ok, `at call ${at}`).toBe(true);
-    expect(WHOLE, `at call ${at}`).toContain(next.inForce().join());
-    await next.tell(wanted);
-    expect(next.inForce().join()).toBe(WHOLE[2]);
-    expect(next.keys.keys().map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
-    expect(readdirSync(stateDir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-    expect(readdirSync(join(stateDir, 'policy-packs'))).toHaveLength(2);
-    await next.stop();
-    rmSync(stateDir, { recursive: true });
-    return true;
-  }
 
-  it.each([false, true])(
-    'should have the old set or the new one after every file call (torn: %s)',
-    async (isTorn) => {
-      let at = isTorn ? Math.floor(every / 2) : 0;
-      while (await die(at, isTorn)) at += every;
-      expect(at).toBeGreaterThan(30);
-    },
-    TIMEOUT_MS,
-  );
-});
+    it.each([false, true])(
+      'should have the old set or the new one after every file call (torn: %s)',
+      async (isTorn) => {
+        let at = isTorn ? Math.floor(every / 2) : 0;
+        while (await die(at, isTorn)) at += every;
+        expect(at).toBeGreaterThan(30);
+      },
+      TIMEOUT_MS,
+    );
+  });
 }

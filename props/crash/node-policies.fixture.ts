@@ -1,6 +1,6 @@
 // One node's policies with the real keeper, actor and disk, a Console that is a table of answers, and an engine that reads
 // the file it is given and says so. What is in force is what that engine read last.
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from 'xstate';
@@ -11,9 +11,14 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { manifestBytes, manifestOf } from '../../machines/policy/manifest.rules.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
-import type { AssignedPack } from '../../machines/sensor/policy.rules.ts';
 import { packStandingOf } from '../../machines/sensor/policy.machine.ts';
-import type { KeyRotation, PackHead, PolicyAnswer, SignedPack } from '../../machines/wire/policy.ts';
+import type { AssignedPack } from '../../machines/sensor/policy.rules.ts';
+import type {
+  KeyRotation,
+  PackHead,
+  PolicyAnswer,
+  SignedPack,
+} from '../../machines/wire/policy.ts';
 import { emptyFacts } from '../../sensor/actors/facts.ts';
 import { openNodeKeys } from '../../sensor/capabilities/policy/node-keys.ts';
 import { startPolicies } from '../../sensor/capabilities/policy/policies.ts';
@@ -22,7 +27,6 @@ import { policyReportOf } from '../../sensor/capabilities/policy/policy-report.t
 import { layOutHeld, readHeld } from '../../sensor/engine/policy/held-policies.ts';
 import { policiesInForce } from '../../sensor/engine/policy/verified-set.ts';
 import type { Files } from '../../sensor/state-directory/file-port.ts';
-import { createHash } from 'node:crypto';
 
 export const PACK_ID = '11111111-0000-4000-8000-000000000000';
 const ASSIGNMENT = 'aaaaaaaa-0000-4000-8000-000000000000';
@@ -62,7 +66,10 @@ export function packOf(
     ...{ modes_allowed: ['enforce', 'monitor'], namespace_scope: null, rollback_to: [] },
     ...more,
   };
-  const texts = Object.entries(policies).map(([name, path]) => ({ name, yaml: yamlOf(name, path) }));
+  const texts = Object.entries(policies).map(([name, path]) => ({
+    name,
+    yaml: yamlOf(name, path),
+  }));
   return signPack(head, texts, (message) => sign(null, message, signer.privateKey));
 }
 
@@ -73,7 +80,9 @@ export function assignmentOf(pack: SignedPack, more: Partial<AssignedPack> = {})
     assignment_id: ASSIGNMENT,
     pack_id: pack.pack_id,
     version: pack.version,
-    manifest_sha256: createHash('sha256').update(manifestBytes(manifestOf(pack, digests))).digest('hex'),
+    manifest_sha256: createHash('sha256')
+      .update(manifestBytes(manifestOf(pack, digests)))
+      .digest('hex'),
     mode: pack.mode,
     namespace_scope: null,
     path: `/sensors/policies/${pack.pack_id}/${pack.version}`,
@@ -82,9 +91,15 @@ export function assignmentOf(pack: SignedPack, more: Partial<AssignedPack> = {})
 }
 
 /** A sensor's own policies, and what a Console says of them. */
-export function customOf(signer: Signer, revision: number, policies: Readonly<Record<string, string>>) {
+export function customOf(
+  signer: Signer,
+  revision: number,
+  policies: Readonly<Record<string, string>>,
+) {
   const signed = Object.entries(policies).map(([name, path]) =>
-    signPolicy({ name, yaml: yamlOf(name, path) }, (message) => sign(null, message, signer.privateKey)),
+    signPolicy({ name, yaml: yamlOf(name, path) }, (message) =>
+      sign(null, message, signer.privateKey),
+    ),
   );
   const named = signed.map(({ name, yaml }) => ({
     name,
@@ -133,7 +148,14 @@ export async function startTestNode(options: {
       async get(path: string) {
         const json = bodies.get(path);
         if (json !== undefined) return { ok: true, status: 200, json };
-        return { ok: false, kind: 'refused', status: 404, code: 'not_found', detail: '', retryAfterMs: null };
+        return {
+          ok: false,
+          kind: 'refused',
+          status: 404,
+          code: 'not_found',
+          detail: '',
+          retryAfterMs: null,
+        };
       },
     },
     ports: { files },
@@ -179,14 +201,17 @@ export async function startTestNode(options: {
     ...(isEbpf && options.tries === true
       ? {
           tryPolicies: async (text: string) =>
-            wordsOf([...text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)], 1).map((one) => JSON.stringify(one)),
+            wordsOf([...text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)], 1).map((one) =>
+              JSON.stringify(one),
+            ),
         }
       : {}),
   });
   if (!isEbpf) keeper.hear({ engine: 'procfs' });
   else if (await files.stat(join(stateDir, 'run', 'policies'))) read();
   const { actor, stage } = startPolicyActor(parts as never, found, keys, () => keeper);
-  const isSettled = () => waitFor(actor, (snapshot) => snapshot.hasTag('settled'), { timeout: 60_000 });
+  const isSettled = () =>
+    waitFor(actor, (snapshot) => snapshot.hasTag('settled'), { timeout: 60_000 });
   await isSettled();
   return {
     ...{ actor, keeper, facts, keys, history, stage, found },

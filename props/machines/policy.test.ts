@@ -41,9 +41,12 @@ const pack = fc.record({
   namespace_scope: fc.constant(null),
   path: fc.constant('/'),
 });
-const policies = fc.array(fc.record({ name: fc.constantFrom('a', 'b'), sha256: fc.constant(SHA('3')) }), {
-  maxLength: 2,
-});
+const policies = fc.array(
+  fc.record({ name: fc.constantFrom('a', 'b'), sha256: fc.constant(SHA('3')) }),
+  {
+    maxLength: 2,
+  },
+);
 const rotation = fc.record({
   sequence: fc.integer({ min: 1, max: 3 }),
   new_key_pem: fc.constant('x'),
@@ -61,7 +64,11 @@ const answer: fc.Arbitrary<PolicyAnswer> = fc.record(
       revision: fc.integer({ min: 0, max: 3 }),
       mode: fc.constantFrom('enforce' as const, 'monitor' as const, 'off' as const),
     }),
-    custom_policies: fc.record({ revision: fc.integer({ min: 0, max: 3 }), path: fc.constant('/'), policies }),
+    custom_policies: fc.record({
+      revision: fc.integer({ min: 0, max: 3 }),
+      path: fc.constant('/'),
+      policies,
+    }),
     signing_key_rotations: fc.array(rotation, { maxLength: 2 }),
   },
   { requiredKeys: [] },
@@ -76,7 +83,10 @@ const result = <T>(value: fc.Arbitrary<T>) =>
     fc.record({ ok: fc.constant(true as const), value }),
     fc.record({ ok: fc.constant(false as const), refusal }),
   );
-const fetched = fc.record({ policies, rollbackTo: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 2 }) });
+const fetched = fc.record({
+  policies,
+  rollbackTo: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 2 }),
+});
 const events = fc.oneof(
   fc.record({ type: fc.constant('wish.received' as const), answer }),
   fc.record({ type: fc.constant('engine.changed' as const) }),
@@ -103,7 +113,10 @@ describeMachineLaws({
 type Event = { readonly type: string; readonly [key: string]: unknown };
 const step = (snapshot: PolicySnapshot, event: Event) =>
   transition(policyMachine, snapshot, event as never)[0];
-const done = (src: string, output: unknown): Event => ({ type: `xstate.done.actor.${src}`, output });
+const done = (src: string, output: unknown): Event => ({
+  type: `xstate.done.actor.${src}`,
+  output,
+});
 const error = (src: string, reason: string): Event => ({
   type: `xstate.error.actor.${src}`,
   error: new Error(reason),
@@ -167,23 +180,30 @@ describe('the policies of a node', () => {
   it('should keep what is held through every refusal, say why, and not try it again for being told again', () => {
     const before = heldAfter(NOTHING_HELD, { kind: 'pack', pack: packOf(1) }, GOOD.value);
     fc.assert(
-      fc.property(fc.array(events, { maxLength: 20 }), fc.array(refusal, { minLength: 40 }), (sent, why) => {
-        let snapshot = begin(before);
-        for (const event of sent) {
-          snapshot = step(snapshot, event as Event);
-          for (let steps = 0; !snapshot.hasTag('settled') && steps < 10; steps += 1) {
-            const output = { ok: false, refusal: why[steps] };
-            const src = { keys: 'takeKeys', fetching: 'fetchSet', applying: 'applySet' }[
-              String(snapshot.value) as 'keys'
-            ];
-            const given = src === 'takeKeys' ? { isChanged: false, refusal: why[steps] } : output;
-            snapshot = step(snapshot, done(src, given));
+      fc.property(
+        fc.array(events, { maxLength: 20 }),
+        fc.array(refusal, { minLength: 40 }),
+        (sent, why) => {
+          let snapshot = begin(before);
+          for (const event of sent) {
+            snapshot = step(snapshot, event as Event);
+            for (let steps = 0; !snapshot.hasTag('settled') && steps < 10; steps += 1) {
+              const output = { ok: false, refusal: why[steps] };
+              const src = { keys: 'takeKeys', fetching: 'fetchSet', applying: 'applySet' }[
+                String(snapshot.value) as 'keys'
+              ];
+              const given = src === 'takeKeys' ? { isChanged: false, refusal: why[steps] } : output;
+              snapshot = step(snapshot, done(src, given));
+            }
+            expect(snapshot.context.held).toEqual(before);
           }
-          expect(snapshot.context.held).toEqual(before);
-        }
-      }),
+        },
+      ),
     );
-    const refused = step(told(begin(before), { pack_assignment: packOf(2) }), done('fetchSet', bad('x')));
+    const refused = step(
+      told(begin(before), { pack_assignment: packOf(2) }),
+      done('fetchSet', bad('x')),
+    );
     expect(packStandingOf(refused)).toMatchObject({
       state: 'rejected',
       code: 'x',
@@ -268,6 +288,9 @@ describe('what a node holds', () => {
     const known = { held, refused: none };
     expect(wishAfter(none, [{ kind: 'pack', pack: packOf(1) }], known)).toEqual(none);
     const other = packOf(1, { mode: 'monitor' });
-    expect(wishAfter(none, [{ kind: 'pack', pack: other }], known).pack).toEqual({ kind: 'pack', pack: other });
+    expect(wishAfter(none, [{ kind: 'pack', pack: other }], known).pack).toEqual({
+      kind: 'pack',
+      pack: other,
+    });
   });
 });

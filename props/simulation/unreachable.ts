@@ -16,6 +16,7 @@ import { engineMachine } from '../../machines/sensor/engine.machine.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { heartbeatMachine } from '../../machines/sensor/heartbeat.machine.ts';
 import { nodeMachine } from '../../machines/sensor/node.machine.ts';
+import { policyMachine } from '../../machines/sensor/policy.machine.ts';
 import { renewalMachine } from '../../machines/sensor/renewal.machine.ts';
 import { spoolMachine } from '../../machines/sensor/spool.machine.ts';
 import { streamMachine } from '../../machines/sensor/stream.machine.ts';
@@ -39,6 +40,7 @@ export const MACHINES: readonly AnyStateMachine[] = [
   engineMachine,
   renewalMachine,
   containmentMachine,
+  policyMachine,
 ];
 
 export type Unreachable = {
@@ -90,6 +92,10 @@ export const UNREACHABLE: readonly Unreachable[] = [
     reason: NO_PACKS,
   })),
   { place: 'sensor.policy policy.assigned 0', reason: NO_PACKS },
+  ...['keys', 'fetching', 'applying', 'waiting'].map((state) => ({
+    place: `policy.${state}/*`,
+    reason: NO_PACKS,
+  })),
   ...[0, 1, 2, 3, 4].map((at) => ({
     place: `sensor.policy policy.reported ${at}`,
     reason: NO_PACKS,

@@ -10,14 +10,24 @@ import { POLICY_CONFIRM_TIMEOUT_MS } from '../../machines/sensor/policy-limits.t
 const END_TIMEOUT_MS = 5_000;
 
 /** The lines it said until it had said all of its policies. Rejects when it does not come to that. */
-export async function dryLoad(program: string, folder: string, policies: string): Promise<readonly string[]> {
+export async function dryLoad(
+  program: string,
+  folder: string,
+  policies: string,
+): Promise<readonly string[]> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const policyFile = join(folder, 'policies');
   await writeFile(policyFile, policies, { mode: 0o600 });
   const flags = ['--export-filename', join(folder, 'events.log'), '--policy-file', policyFile];
   try {
-    return await linesOf(program, [...flags, '--ring-kib', '64', '--ignore-pid', String(process.pid)]);
+    return await linesOf(program, [
+      ...flags,
+      '--ring-kib',
+      '64',
+      '--ignore-pid',
+      String(process.pid),
+    ]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

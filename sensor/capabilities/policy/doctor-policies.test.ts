@@ -46,18 +46,13 @@ describe('policies, as the doctor sees them', () => {
       put('plain', CALL);
       const sidecar = join(stateDir, 'compiled-policies', 'bad.yaml.sig');
       writeFileSync(sidecar, Buffer.alloc(64).toString('base64'), { mode: 0o600 });
-      const [bad, plain] = await checkPolicies(
-        { stateDir, strictPolicies: false },
-        engine,
-      );
+      const [bad, plain] = await checkPolicies({ stateDir, strictPolicies: false }, engine);
       expect(bad?.isGood).toBe(false);
       expect(plain?.text).toContain('plain is taken, not signed although this node has a key');
     },
   );
 
   it('should have nothing to say of an empty folder', async () => {
-    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'tetragon')).toEqual(
-      [],
-    );
+    expect(await checkPolicies({ stateDir, strictPolicies: false }, 'tetragon')).toEqual([]);
   });
 });

@@ -40,6 +40,8 @@ export type NodeKeys = {
 };
 export type KeysTaken = { readonly taken: number; readonly refusal: RotationRefusal | null };
 
+type Loaded = { readonly text: string; readonly trusted: TrustedKeys };
+
 /** Finishes what a crash left, then reads the keys. Rejects when the disk refuses. */
 export async function openNodeKeys(
   files: Files,
@@ -47,6 +49,32 @@ export async function openNodeKeys(
   logger: Logger,
 ): Promise<NodeKeys> {
   const { keysDigestOf, verifyRotation } = await import('../../../actors/runtime/policy-keys.ts');
+  const disk = keyFiles(files, stateDir, logger);
+  let keys = await exactKeysOf((await disk.load()).text);
+
+  async function take(rotations: readonly KeyRotation[]): Promise<KeysTaken> {
+    // This node may have been enrolled again since.
+    const { text, trusted } = await disk.load();
+    let next = trusted;
+    let taken = 0;
+    let refusal: RotationRefusal | null = null;
+    for (const statement of [...rotations].sort((a, b) => a.sequence - b.sequence)) {
+      if (statement.sequence <= next.sequence) continue;
+      const result = verifyRotation(next, statement);
+      refusal = result.ok ? null : result.code;
+      if (!result.ok) continue;
+      next = result.keys;
+      taken += 1;
+    }
+    const after = taken > 0 ? await disk.keep(text, next) : text;
+    keys = await exactKeysOf(after);
+    return { taken, refusal };
+  }
+
+  return { keys: () => keys, sha256: () => keysDigestOf(keys.map(({ id }) => id)), take };
+}
+
+function keyFiles(files: Files, stateDir: string, logger: Logger) {
   const write = (name: string, text: string, mode: number) =>
     writeAtomic(files, stateDir, name, { text, mode });
 
@@ -58,68 +86,44 @@ export async function openNodeKeys(
   }
 
   async function readPub(): Promise<string> {
-    const path = join(stateDir, STATE_FILES.policyKey);
-    const facts = await files.stat(path);
+    const facts = await files.stat(join(stateDir, STATE_FILES.policyKey));
     if (facts === null || facts.bytes > SIGNING_KEYS_MAX_BYTES) return '';
     return (await readText(files, stateDir, STATE_FILES.policyKey)) ?? '';
   }
 
-  // An enrollment puts other keys there: statements are counted from the beginning then, but what was retired stays so.
-  async function load(): Promise<{ text: string; trusted: TrustedKeys }> {
-    let text = await readPub();
-    const record = await readRecord();
-    if (record !== null && digestOf(text) === record.before_sha256) {
-      text = record.after_pem;
-      await write(STATE_FILES.policyKey, text, OPEN_MODE);
-    }
-    const isOurs = record !== null && digestOf(text) === record.after_sha256;
-    const found = await exactKeysOf(text);
-    return {
-      text,
-      trusted: {
-        sequence: isOurs ? record.sequence : 0,
-        keys: found.map(({ id, pem }) => ({ id, pem })),
-        retired: record?.retired_key_ids ?? [],
-      },
-    };
-  }
-
-  let { text, trusted } = await load();
-  let keys = await exactKeysOf(text);
-
   return {
-    keys: () => keys,
-    sha256: () => keysDigestOf(keys.map(({ id }) => id)),
-    async take(rotations) {
-      // It may have been enrolled again since.
-      ({ text, trusted } = await load());
-      let taken = 0;
-      let refusal: RotationRefusal | null = null;
-      const inOrder = [...rotations].sort((a, b) => a.sequence - b.sequence);
-      let next = trusted;
-      for (const statement of inOrder) {
-        if (statement.sequence <= next.sequence) continue;
-        const result = verifyRotation(next, statement);
-        refusal = result.ok ? null : result.code;
-        if (!result.ok) continue;
-        next = result.keys;
-        taken += 1;
+    // An enrollment puts other keys there: statements are counted anew then, but what was retired stays so.
+    async load(): Promise<Loaded> {
+      let text = await readPub();
+      const record = await readRecord();
+      if (record !== null && digestOf(text) === record.before_sha256) {
+        text = record.after_pem;
+        await write(STATE_FILES.policyKey, text, OPEN_MODE);
       }
-      if (taken > 0) {
-        const after = next.keys.map(({ pem }) => pem).join('');
-        const record: KeyRecord = {
-          sequence: next.sequence,
-          retired_key_ids: [...next.retired].slice(-RETIRED_MAX),
-          before_sha256: digestOf(text),
-          after_sha256: digestOf(after),
-          after_pem: after,
-        };
-        await write(RECORD, `${JSON.stringify(record, null, 2)}\n`, MODE);
-        await write(STATE_FILES.policyKey, after, OPEN_MODE);
-        ({ text, trusted } = { text: after, trusted: next });
-      }
-      keys = await exactKeysOf(text);
-      return { taken, refusal };
+      const isOurs = record !== null && digestOf(text) === record.after_sha256;
+      const found = await exactKeysOf(text);
+      return {
+        text,
+        trusted: {
+          sequence: isOurs ? record.sequence : 0,
+          keys: found.map(({ id, pem }) => ({ id, pem })),
+          retired: record?.retired_key_ids ?? [],
+        },
+      };
+    },
+    /** What may not be forgotten first, then the keys; answers their text. */
+    async keep(before: string, next: TrustedKeys): Promise<string> {
+      const after = next.keys.map(({ pem }) => pem).join('');
+      const record: KeyRecord = {
+        sequence: next.sequence,
+        retired_key_ids: [...next.retired].slice(-RETIRED_MAX),
+        before_sha256: digestOf(before),
+        after_sha256: digestOf(after),
+        after_pem: after,
+      };
+      await write(RECORD, `${JSON.stringify(record, null, 2)}\n`, MODE);
+      await write(STATE_FILES.policyKey, after, OPEN_MODE);
+      return after;
     },
   };
 }

@@ -51,10 +51,16 @@ describe('a pack on its node', () => {
     const report = node.report();
     expect(report).toMatchObject({
       ...{ pack_id: PACK_ID, version: 1, highest_version: 1, state: 'enforcing', mode: 'enforce' },
-      policies: [{ name: 'one', state: 'enforcing' }, { name: 'two', state: 'enforcing' }],
+      policies: [
+        { name: 'one', state: 'enforcing' },
+        { name: 'two', state: 'enforcing' },
+      ],
     });
     expect(filesOf('compiled-policies')).toEqual(
-      ['one', 'two'].flatMap((name) => [`${PACK_ID}--${name}.yaml`, `${PACK_ID}--${name}.yaml.sig`]),
+      ['one', 'two'].flatMap((name) => [
+        `${PACK_ID}--${name}.yaml`,
+        `${PACK_ID}--${name}.yaml.sig`,
+      ]),
     );
     const kept: unknown = JSON.parse(readFileSync(join(stateDir, 'assigned-pack.json'), 'utf8'));
     expect(kept).toMatchObject({ pack_id: PACK_ID, version: 1, enforcement_state: 'enforcing' });
@@ -90,7 +96,9 @@ describe('a pack on its node', () => {
     expect(await assign(other)).toMatchObject({ state: null });
     await node.stop();
     await start();
-    expect(await assign(packOf(first, 1, { one: '/b' }))).toMatchObject({ code: 'rollback_refused' });
+    expect(await assign(packOf(first, 1, { one: '/b' }))).toMatchObject({
+      code: 'rollback_refused',
+    });
     expect(node.inForce()).toEqual(['other enforce']);
     expect(node.report()).toMatchObject({
       ...{ version: 1, highest_version: 2, state: 'rejected', code: 'rollback_refused' },
@@ -98,13 +106,22 @@ describe('a pack on its node', () => {
     });
     await assign(packOf(first, 3, { one: '/c' }, { rollback_to: [1] }));
     expect(await assign(packOf(first, 1, { one: '/b' }))).toMatchObject({ state: null });
-    expect(await assign(packOf(first, 2, { one: '/a' }))).toMatchObject({ code: 'rollback_refused' });
+    expect(await assign(packOf(first, 2, { one: '/a' }))).toMatchObject({
+      code: 'rollback_refused',
+    });
   });
 
   it('should be refused in a mode, scope or content that nobody signed', async () => {
     await start();
-    const monitorOnly = packOf(first, 1, { one: '/a' }, { mode: 'monitor', modes_allowed: ['monitor'] });
-    expect(await assign(monitorOnly, { mode: 'enforce' })).toMatchObject({ code: 'mode_not_signed' });
+    const monitorOnly = packOf(
+      first,
+      1,
+      { one: '/a' },
+      { mode: 'monitor', modes_allowed: ['monitor'] },
+    );
+    expect(await assign(monitorOnly, { mode: 'enforce' })).toMatchObject({
+      code: 'mode_not_signed',
+    });
     const scoped = packOf(first, 2, { one: '/a' }, { namespace_scope: ['shop'] });
     expect(await assign(scoped)).toMatchObject({ state: 'rejected', code: 'scope_not_signed' });
     expect(await assign(scoped, { namespace_scope: ['shop'] })).toMatchObject({
@@ -114,7 +131,9 @@ describe('a pack on its node', () => {
     expect(await assign(wrong, { manifest_sha256: '0'.repeat(64) })).toMatchObject({
       code: 'manifest_mismatch',
     });
-    expect(await assign(packOf(second, 4, { one: '/a' }))).toMatchObject({ code: 'signature_invalid' });
+    expect(await assign(packOf(second, 4, { one: '/a' }))).toMatchObject({
+      code: 'signature_invalid',
+    });
     expect(node.history.flat()).toEqual([]);
     expect(existsSync(join(stateDir, 'assigned-pack.json'))).toBe(false);
   });
@@ -144,9 +163,13 @@ describe('a pack on its node', () => {
     const folder = join(stateDir, 'compiled-policies');
     await diskFiles.makeDirectory(folder, 0o700);
     for (const name of ['one', 'mine']) {
-      writeFileSync(join(folder, `${name}.yaml`), packOf(first, 1, { [name]: '/h' }).policies[0]?.yaml ?? '', {
-        mode: 0o600,
-      });
+      writeFileSync(
+        join(folder, `${name}.yaml`),
+        packOf(first, 1, { [name]: '/h' }).policies[0]?.yaml ?? '',
+        {
+          mode: 0o600,
+        },
+      );
     }
     await start();
     await assign(packOf(first, 1, { one: '/a', two: '/b' }));
@@ -167,8 +190,14 @@ describe('a pack on its node', () => {
     await start();
     const assigned = assignmentOf(packOf(first, 1, { one: '/a' }));
     const standing = await node.tell({ pack_assignment: assigned });
-    expect(standing).toMatchObject({ state: 'pending', reason: expect.stringContaining('not_found') });
-    expect(node.report()).toMatchObject({ state: 'pending', assignment_id: assigned.assignment_id });
+    expect(standing).toMatchObject({
+      state: 'pending',
+      reason: expect.stringContaining('not_found'),
+    });
+    expect(node.report()).toMatchObject({
+      state: 'pending',
+      assignment_id: assigned.assignment_id,
+    });
   });
 });
 
@@ -201,7 +230,10 @@ describe('what an engine cannot do', () => {
     await start({ refuses, tries: true });
     await assign(packOf(first, 1, { one: '/a', bad: '/c' }), { when_unsupported: 'skip' });
     expect(node.report()).toMatchObject({
-      policies: [{ name: 'one', state: 'enforcing' }, { name: 'bad', state: 'failed' }],
+      policies: [
+        { name: 'one', state: 'enforcing' },
+        { name: 'bad', state: 'failed' },
+      ],
     });
   });
 
@@ -248,7 +280,9 @@ describe('the keys a node trusts', () => {
     await assign(packOf(first, 1, { one: '/a' }));
     await node.tell({ signing_key_rotations: [rotationOf(first, second, 1, [first.id])] });
     expect(node.inForce()).toEqual(['one enforce']);
-    expect(await assign(packOf(first, 2, { one: '/b' }))).toMatchObject({ code: 'signature_invalid' });
+    expect(await assign(packOf(first, 2, { one: '/b' }))).toMatchObject({
+      code: 'signature_invalid',
+    });
     expect(node.inForce()).toEqual(['one enforce']);
   });
 });

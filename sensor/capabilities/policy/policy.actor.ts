@@ -61,20 +61,47 @@ export function startPolicyActor(
   keys: NodeKeys,
   keeper: () => PolicyKeeper | null,
 ): PolicyEffects {
-  const { client, config, logger, now } = parts;
-  const { files } = parts.ports;
-  let stage = begun;
-  /** What was verified last, and what it is for. */
-  let fetched: { readonly job: PolicyJob; readonly set: VerifiedSet } | null = null;
+  const { logger } = parts;
+  const refuse: Refuse = (job, refusal) => {
+    const { code, reason } = refusal;
+    const said = { step: job.kind, code, reason };
+    logger.warn(said, 'policies of the Console are refused; what is in force stays');
+    return { ok: false, refusal: { ...refusal, reason: reason.slice(0, REASON_MAX_CHARS) } };
+  };
+  const fetching = createFetching(parts, keys, refuse);
+  const applying = createApplying(parts, begun, { keeper, setOf: fetching.setOf, refuse });
 
   async function takeKeys({ job }: Step): Promise<KeysResult> {
     const { taken, refusal } = await keys.take(job.kind === 'keys' ? job.rotations : []);
-    if (taken > 0)
+    if (taken > 0) {
       logger.info({ taken, keys: keys.sha256() }, 'other keys sign policies from now on');
+    }
     if (refusal === null) return { isChanged: taken > 0, refusal: null };
     logger.warn({ refusal }, 'a statement about keys is refused; what this node trusts stays');
     return { isChanged: taken > 0, refusal: rejected(refusal, 'a statement about keys') };
   }
+
+  const actor = startActor(
+    parts,
+    policyMachine.provide({
+      actors: {
+        readHeld: fromPromise<Held, undefined>(async () => begun.held),
+        takeKeys: fromPromise<KeysResult, Step>(({ input }) => takeKeys(input)),
+        fetchSet: fromPromise<StepResult<Fetched>, Step>(({ input }) => fetching.fetch(input)),
+        applySet: fromPromise<StepResult<null>, Application>(({ input }) => applying.apply(input)),
+      },
+    }),
+    { seed: parts.seed, minMs: POLICY_RETRY_MIN_MS, maxMs: POLICY_RETRY_MAX_MS },
+  );
+  return { actor, stage: applying.stage };
+}
+
+type Application = Step & { readonly next: Held };
+type Refuse = (job: PolicyJob, refusal: Refusal) => StepResult<never>;
+
+/** Downloads and verifies; what was verified last stays at hand until it is applied. */
+function createFetching({ client }: ActorParts, keys: NodeKeys, refuse: Refuse) {
+  let fetched: { readonly job: PolicyJob; readonly set: VerifiedSet } | null = null;
 
   async function download(path: string): Promise<unknown> {
     const answer = await client.get(path, DOWNLOAD_TIMEOUT_MS);
@@ -90,107 +117,96 @@ export function startPolicyActor(
     }
     if (job.kind !== 'pack') throw new Error('there is nothing to download');
     const { pack_id, version } = job.pack;
-    return verifyAssignedPack(
-      await download(`${PACK_PATH}${pack_id}/${version}`),
-      job.pack,
-      keys.keys(),
-    );
+    const body = await download(`${PACK_PATH}${pack_id}/${version}`);
+    return verifyAssignedPack(body, job.pack, keys.keys());
   }
 
-  async function fetchSet({ job, held }: Step): Promise<StepResult<Fetched>> {
-    const early = whyNot(job, held);
-    if (early !== null) return refuse(job, early);
-    const verdict = await verdictOf(job);
-    if (!verdict.ok) return refuse(job, verdict.refusal);
-    const { policies, rollbackTo } = verdict.set;
-    fetched = { job, set: verdict.set };
-    const named = policies.map(({ name, digest }) => ({ name, sha256: digest }));
-    return { ok: true, value: { policies: named, rollbackTo } };
-  }
+  return {
+    setOf: (job: PolicyJob) => (fetched?.job === job ? fetched.set : null),
+    async fetch({ job, held }: Step): Promise<StepResult<Fetched>> {
+      const early = whyNot(job, held);
+      if (early !== null) return refuse(job, early);
+      const verdict = await verdictOf(job);
+      if (!verdict.ok) return refuse(job, verdict.refusal);
+      const { policies, rollbackTo } = verdict.set;
+      fetched = { job, set: verdict.set };
+      const named = policies.map(({ name, digest }) => ({ name, sha256: digest }));
+      return { ok: true, value: { policies: named, rollbackTo } };
+    },
+  };
+}
+
+/** Has a verified set in force, then keeps it; whatever fails leaves the one before. */
+function createApplying(
+  { config, logger, now, ports: { files } }: ActorParts,
+  begun: PolicyStage,
+  more: {
+    readonly keeper: () => PolicyKeeper | null;
+    readonly setOf: (job: PolicyJob) => VerifiedSet | null;
+    readonly refuse: Refuse;
+  },
+) {
+  const { keeper, setOf, refuse } = more;
+  let stage = begun;
 
   function setsAfter(job: PolicyJob): HeldSets {
-    const set = fetched?.job === job ? fetched.set : null;
-    if (job.kind === 'pack') return { ...stage.sets, pack: set };
+    if (job.kind === 'pack') return { ...stage.sets, pack: setOf(job) };
     if (job.kind === 'removal') return { ...stage.sets, pack: null };
-    return job.kind === 'custom' ? { ...stage.sets, custom: set } : stage.sets;
+    return job.kind === 'custom' ? { ...stage.sets, custom: setOf(job) } : stage.sets;
   }
 
-  async function applySet({
-    job,
-    next,
-  }: Step & { readonly next: Held }): Promise<StepResult<null>> {
-    const own = keeper();
-    if (own === null) throw new Error('no events are collected now');
-    const after = { held: next, sets: setsAfter(job) };
-    const wanted = policiesInForce(after.held, after.sets);
-    const before = policiesInForce(stage.held, stage.sets);
-    const mayLack = canLack(job);
-    const unfit = mayLack ? null : await whyUnfit(wanted, own);
-    if (unfit !== null) return refuse(job, unfit);
-    const reason = await own.replace(wanted, { mayLack });
-    if (reason !== null) return refuse(job, failed('engine_cannot', reason));
-    try {
-      const mode = next.pack?.mode ?? 'enforce';
-      const state = mode === 'enforce' ? 'enforcing' : 'monitoring';
-      await commitHeld(files, config.stateDir, after, { state, nowMs: now() });
-    } catch (error) {
-      await own.replace(before, { mayLack: true }).catch(() => null);
-      throw new Error(`it cannot be kept on the disk: ${errorCode(error)}`);
-    }
+  async function keep(after: PolicyStage): Promise<void> {
+    const isEnforced = (after.held.pack?.mode ?? 'enforce') === 'enforce';
+    const state = isEnforced ? 'enforcing' : 'monitoring';
+    await commitHeld(files, config.stateDir, after, { state, nowMs: now() });
     stage = after;
-    fetched = null;
-    logger.info(
-      { step: job.kind, pack: next.pack?.pack_id, version: next.pack?.version },
-      'policies',
-    );
     await layOutHeld(files, config.stateDir, after).catch((error: unknown) =>
       logger.warn({ code: errorCode(error) }, 'copies of the policies cannot be laid out'),
     );
-    return { ok: true, value: null };
   }
 
-  /** What this engine and its kernel cannot do is found before anything in force changes. */
-  async function whyUnfit(
-    wanted: readonly FoundPolicy[],
-    own: PolicyKeeper,
-  ): Promise<Refusal | null> {
-    if (wanted.length === 0) return null;
-    if (own.way() === 'none') return failed('engine_cannot', NO_POLICIES);
-    if (own.way() === 'own') return null;
-    for (const one of wanted) {
-      const judged = await judgePolicy(one);
-      if (judged.ok) continue;
-      const reason = `${judged.name}: ${judged.reason}`;
-      if (judged.code === 'engine_cannot') return failed('engine_cannot', reason);
-      return rejected('policy_invalid', reason);
-    }
-    return null;
-  }
+  return {
+    stage: () => stage,
+    async apply({ job, next }: Application): Promise<StepResult<null>> {
+      const own = keeper();
+      if (own === null) throw new Error('no events are collected now');
+      const after = { held: next, sets: setsAfter(job) };
+      const wanted = policiesInForce(after.held, after.sets);
+      const before = policiesInForce(stage.held, stage.sets);
+      const mayLack = canLack(job);
+      const unfit = mayLack ? null : await whyUnfit(wanted, own);
+      if (unfit !== null) return refuse(job, unfit);
+      const reason = await own.replace(wanted, { mayLack });
+      if (reason !== null) return refuse(job, failed('engine_cannot', reason));
+      try {
+        await keep(after);
+      } catch (error) {
+        await own.replace(before, { mayLack: true }).catch(() => null);
+        throw new Error(`it cannot be kept on the disk: ${errorCode(error)}`);
+      }
+      const { pack_id, version } = next.pack ?? {};
+      logger.info({ step: job.kind, pack: pack_id, version }, 'policies of the Console');
+      return { ok: true, value: null };
+    },
+  };
+}
 
-  function refuse(job: PolicyJob, refusal: Refusal): StepResult<never> {
-    const { code, reason } = refusal;
-    logger.warn(
-      { step: job.kind, code, reason },
-      'policies of the Console are refused; what is in force stays',
-    );
-    return { ok: false, refusal: { ...refusal, reason: reason.slice(0, REASON_MAX_CHARS) } };
+/** What this engine and its kernel cannot do is found before anything in force changes. */
+async function whyUnfit(
+  wanted: readonly FoundPolicy[],
+  keeper: PolicyKeeper,
+): Promise<Refusal | null> {
+  if (wanted.length === 0) return null;
+  if (keeper.way() === 'none') return failed('engine_cannot', NO_POLICIES);
+  if (keeper.way() === 'own') return null;
+  for (const one of wanted) {
+    const judged = await judgePolicy(one);
+    if (judged.ok) continue;
+    const reason = `${judged.name}: ${judged.reason}`;
+    if (judged.code === 'engine_cannot') return failed('engine_cannot', reason);
+    return rejected('policy_invalid', reason);
   }
-
-  const actor = startActor(
-    parts,
-    policyMachine.provide({
-      actors: {
-        readHeld: fromPromise<Held, undefined>(async () => stage.held),
-        takeKeys: fromPromise<KeysResult, Step>(({ input }) => takeKeys(input)),
-        fetchSet: fromPromise<StepResult<Fetched>, Step>(({ input }) => fetchSet(input)),
-        applySet: fromPromise<StepResult<null>, Step & { readonly next: Held }>(({ input }) =>
-          applySet(input),
-        ),
-      },
-    }),
-    { seed: parts.seed, minMs: POLICY_RETRY_MIN_MS, maxMs: POLICY_RETRY_MAX_MS },
-  );
-  return { actor, stage: () => stage };
+  return null;
 }
 
 const NO_POLICIES = 'the engine that runs carries out no policies';

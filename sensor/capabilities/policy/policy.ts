@@ -2,6 +2,7 @@
 // engine, and what became of it is told. decision: D45, D78
 import { waitFor } from 'xstate';
 import { packStandingOf } from '../../../machines/sensor/policy.machine.ts';
+import { jobsOf } from '../../../machines/sensor/policy.rules.ts';
 import { membersText } from '../../actors/heartbeat-body.ts';
 import type { SensorCapability, SensorContext } from '../../capability.ts';
 import { layOutHeld, readHeld } from '../../engine/policy/held-policies.ts';
@@ -70,7 +71,9 @@ export const policy: SensorCapability<Policies> = {
               text: due === null ? '' : membersText({ policy: due }),
               heard(answer) {
                 sender.heard(answer);
-                if (answer !== null) actor.send({ type: 'wish.received', answer });
+                if (answer !== null && jobsOf(answer).length > 0) {
+                  actor.send({ type: 'wish.received', answer });
+                }
               },
             };
           },

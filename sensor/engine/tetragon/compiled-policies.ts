@@ -8,7 +8,12 @@ import { readText } from '../../state-directory/atomic-file.ts';
 import { diskFiles, type Files } from '../../state-directory/file-port.ts';
 import { STATE_FILES } from '../../state-directory/identity.ts';
 import { readHeldNow } from '../policy/held-policies.ts';
-import { type FoundPolicy, joinedPolicies, type PolicyBounds, readPolicyFiles } from '../policy/policy-files.ts';
+import {
+  type FoundPolicy,
+  joinedPolicies,
+  type PolicyBounds,
+  readPolicyFiles,
+} from '../policy/policy-files.ts';
 import { rememberVerdicts } from '../policy/signature.ts';
 import { policiesInForce } from '../policy/verified-set.ts';
 import type { WantedPolicy } from './policy-keeper.ts';
@@ -20,7 +25,7 @@ type How = {
   /** Whether the kernel is one whose verifier refuses what Override in a kprobe needs. */
   readonly isPreemptRt?: boolean;
   /** What is laid by hand needs a signature, too. */
-  readonly isStrict?: boolean;
+  readonly isStrict?: boolean | undefined;
   /** What the Console wants here; absent: nothing. */
   readonly held?: () => Promise<readonly FoundPolicy[]>;
 };
@@ -36,7 +41,10 @@ export async function readWanted(
   bounds: PolicyBounds = boundsOf(),
 ): Promise<readonly JudgedPolicy[]> {
   const { files = diskFiles, isPreemptRt = false, held = NONE_HELD } = how;
-  const own = await readPolicyFiles(files, stateDir, { ...bounds, isStrict: how.isStrict === true });
+  const own = await readPolicyFiles(files, stateDir, {
+    ...bounds,
+    isStrict: how.isStrict === true,
+  });
   const found = joinedPolicies(own, await held());
   return found.map((one) => ({
     wanted: wantedOf(one, isPreemptRt),
@@ -45,7 +53,7 @@ export async function readWanted(
 }
 
 /** What the Console wants here, from the disk, verified anew where it is another; what cannot be read now is as it was. */
-export function heldPolicies(
+function heldPolicies(
   stateDir: string,
   files: Files = diskFiles,
 ): () => Promise<readonly FoundPolicy[]> {
@@ -53,7 +61,9 @@ export function heldPolicies(
   let last: readonly FoundPolicy[] = [];
   return async () => {
     const names = [STATE_FILES.assignedPack, STATE_FILES.policyKey];
-    const texts = await Promise.all(names.map((one) => readText(files, stateDir, one))).catch(() => null);
+    const texts = await Promise.all(names.map((one) => readText(files, stateDir, one))).catch(
+      () => null,
+    );
     const text = JSON.stringify(texts);
     if (texts === null || text === known) return last;
     const found = await readHeldNow(files, stateDir);
@@ -73,9 +83,10 @@ export function createPolicySource(
   how: How = {},
 ): () => Promise<readonly WantedPolicy[]> {
   const bounds = boundsOf();
+  const held = how.held ?? heldPolicies(stateDir, how.files);
   let told = new Set<string>();
   return async () => {
-    const judged = await readWanted(stateDir, how, bounds);
+    const judged = await readWanted(stateDir, { ...how, held }, bounds);
     const unsigned = judged
       .filter(({ isUnsigned }) => isUnsigned)
       .map(({ wanted }) => nameOf(wanted));

@@ -14,7 +14,7 @@ import type { EngineLaunch, EngineRun } from '../engine-run.ts';
 import { readKernel } from '../kernel.ts';
 import { residentBytes } from '../process-memory.ts';
 import type { PlacedBundle } from './bundle.ts';
-import { createPolicySource, heldPolicies } from './compiled-policies.ts';
+import { createPolicySource } from './compiled-policies.ts';
 import { tetragonFlags } from './flags.ts';
 import { gapSince, type LastWord, type LastWords, momentOf } from './last-word.ts';
 import { kernelLosses, LOSS_MAP, metricsLosses, type TetragonLosses } from './losses.ts';
@@ -144,11 +144,9 @@ function watchOver(
   async function live(): Promise<void> {
     const found = await begin();
     if (found === undefined) return;
-    const tell = (problem: string): void => options.onErrorLine(problem);
-    const { preemptRt } = await readKernel();
-    const held = heldPolicies(plan.stateDir);
-    const how = { isPreemptRt: preemptRt, isStrict: options.isStrict === true, held };
-    const source = createPolicySource(plan.stateDir, tell, how);
+    const { onErrorLine: tell, isStrict } = options;
+    const { preemptRt: isPreemptRt } = await readKernel();
+    const source = createPolicySource(plan.stateDir, tell, { isPreemptRt, isStrict });
     const keeper = await createPolicyKeeper({ service: found, startDir: plan.startDir, tell });
     const keep = async (): Promise<void> => {
       while (!ending.signal.aborted) {
