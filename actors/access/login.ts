@@ -21,7 +21,7 @@ import type { PasswordStore } from '../../storage/ports/access/user-passwords.ts
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
-import type { NeedOf } from './login-need.ts';
+import { judgedOf, type NeedOf } from './login-need.ts';
 import type { Passwords } from './passwords.ts';
 import type { IssuedSession, SessionService } from './sessions.ts';
 
@@ -104,7 +104,8 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
   const begun = await deps.sessions.begin({
     ...{ userId, address, userAgent, method: 'password' },
     stage: need === null ? 'full' : 'partial',
-    judged: { passwordHash: better ?? passwordHash },
+    // A second factor or a role that came meanwhile was not asked for here.
+    judged: { ...judgedOf(user), passwordHash: better ?? passwordHash },
   });
   if (begun === null) return refused();
   const { replaces = null } = input;

@@ -55,7 +55,7 @@ export type PasswordServiceDeps = {
   readonly passwordLinks: Pick<PasswordLinks, 'findLink' | 'useLink'>;
   readonly loginFailures: Pick<LoginFailureStore, 'forgetFailures'>;
   readonly apiKeys: Pick<ApiKeys, 'list'>;
-  readonly sessions: Pick<SessionService, 'nextOf'>;
+  readonly sessions: Pick<SessionService, 'nextOf' | 'find'>;
   readonly login: Pick<LoginService, 'confirm'>;
   readonly passwords: Pick<Passwords, 'accept'>;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
@@ -81,10 +81,14 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
       const doing = { actor: `user:${user.email}`, from, nowMs: deps.now() };
       // A session that comes here has shown its second factor, where there is one.
       const changed = { ...user, mustChangePassword: false };
-      const need = deps.needOf(changed, { method: 'password', stage: 'full' });
+      const method = (await deps.sessions.find(session.hash))?.method;
+      if (method === undefined) return sessionEnded();
+      const need = deps.needOf(changed, { method, stage: 'full' });
+      // Of two factors one was shown: what asks for a fresh login still does. decision: D63
       const { secret, turn } = deps.sessions.nextOf(
         session.hash,
         need === null ? 'full' : 'partial',
+        user.mfa.state === 'on' ? 'part' : 'credentials',
       );
       const turned = await userPasswords.setPassword({
         ...{ ...doing, userId, replaces: user.passwordHash, passwordHash: accepted.hash, turn },

@@ -18,6 +18,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
 import type { LoginService } from './login.ts';
 import type { LoginEvidence } from './login-evidence.ts';
+import type { NeedOf } from './login-need.ts';
 import type { IssuedSession, SessionService } from './sessions.ts';
 
 /** Who asks, with which session. */
@@ -88,7 +89,9 @@ export type SecondFactorDeps = {
   readonly secondFactors: SecondFactorStore;
   readonly recoveryCodes: RecoveryCodes;
   readonly loginFailures: Pick<LoginFailureStore, 'takeTry' | 'failuresOf' | 'forgetFailures'>;
-  readonly sessions: Pick<SessionService, 'turn' | 'end'>;
+  readonly sessions: Pick<SessionService, 'turn' | 'end' | 'find'>;
+  /** What a session still lacks. */
+  readonly needOf: NeedOf;
   readonly audit: Pick<AuditLog, 'append' | 'search'>;
   /** A password that is said again counts like a login. */
   readonly login: Pick<LoginService, 'confirm'>;

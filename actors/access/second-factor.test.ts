@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
+import { needOfLogin } from '../../machines/console/access/second-factor.rules.ts';
 import { refuse } from '../../machines/errors.ts';
 import { MFA_TRIES_MAX, MFA_TRIES_WINDOW_MS, TOTP_STEP_MS } from '../../machines/limits.ts';
 import { ROLE_SCOPES, type Role } from '../../machines/trust/roles.rules.ts';
@@ -51,6 +52,8 @@ async function open(role: Role = 'operator') {
       open: (text, context) => (state.isKeyLost ? null : sealer.open(text, context)),
     },
     requiredRoles: () => state.requiredRoles,
+    needOf: ({ role, mfa }, { method, stage }) =>
+      needOfLogin({ method, stage, state: mfa.state, role, requiredRoles: state.requiredRoles }),
     issuer: () => 'console.example',
     now: () => state.nowMs,
     logger: silentLogger,
@@ -60,6 +63,7 @@ async function open(role: Role = 'operator') {
     await people.sessions.create({
       ...{ hash, sessionId: randomUUID(), userId, stage, method: 'password' },
       ...{ address: '192.0.2.1', userAgent: '', createdAtMs: state.nowMs },
+      authenticatedAtMs: state.nowMs,
       expiresAtMs: state.nowMs + 3_600_000,
     });
     return { userId, session: { hash, stage }, actor: `user:${email}`, from: '192.0.2.1' };

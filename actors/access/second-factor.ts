@@ -14,7 +14,7 @@ import type {
   SecondFactorDeps,
   SecondFactorService,
 } from './second-factor-service.ts';
-import type { IssuedSession } from './sessions.ts';
+import type { IssuedSession, Shown } from './sessions.ts';
 import { newTotpSecret, qrSvgOf, totpAddress } from './totp-secret.ts';
 
 const NONE = 'This account has no second factor.';
@@ -94,7 +94,7 @@ async function confirm(
     return isOn ? true : null;
   });
   if (!tried.ok) return tried;
-  const turned = await turn(deps, asking, 'full');
+  const turned = await turn(deps, asking, { stage: 'full', shown: 'part' });
   if (!turned.ok) return turned;
   const { issued } = turned;
   const isLogin = asking.session.stage === 'partial';
@@ -112,7 +112,7 @@ async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string
     useCode(deps, user, { code, doing: doingOf(deps, asking) }),
   );
   if (!tried.ok) return tried;
-  const turned = await turn(deps, asking, 'full');
+  const turned = await turn(deps, asking, { stage: 'full', shown: 'credentials' });
   if (!turned.ok) return turned;
   const evidence = await evidenceOf(deps.audit, user);
   await noteLogin(deps, asking, { issued: turned.issued, by: tried.value });
@@ -146,7 +146,7 @@ async function renew(
   if (user === null) return ended();
   const hasFactor = user.mfa.state === 'on';
   if (user.passwordHash === null && !hasFactor) {
-    return refuse('fresh_login_required', 'Log in again through the provider.');
+    return refuse('fresh_login_required', 'Log in again through the provider, with fresh=true.');
   }
   if (user.passwordHash !== null) {
     const confirmed = await deps.login.confirm(user, { password, address: asking.from });
@@ -157,7 +157,7 @@ async function renew(
     const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
     if (!tried.ok) return tried;
   }
-  const turned = await turn(deps, asking, 'full');
+  const turned = await turn(deps, asking, { stage: 'full', shown: 'credentials' });
   if (!turned.ok) return turned;
   const { nowMs: atMs, ...who } = doingOf(deps, asking);
   const what = { action: 'user.reauthenticate' as const, target: user.userId, result: 'ok' };
@@ -191,8 +191,11 @@ async function disable(
   });
   if (!isRemoved) return conflict(NONE);
   // Whose role demands a second factor may now do one thing: set up another.
-  const isRequired = deps.requiredRoles().includes(user.role);
-  return turn(deps, asking, isRequired ? 'partial' : 'full');
+  const session = await deps.sessions.find(keepSession);
+  if (session === null) return ended();
+  const without = { ...user, mfa: { ...user.mfa, state: 'off' as const } };
+  const need = deps.needOf(without, { method: session.method, stage: 'full' });
+  return turn(deps, asking, { stage: need === null ? 'full' : 'partial', shown: 'part' });
 }
 
 async function reset(
@@ -221,9 +224,9 @@ function doingOf({ now }: SecondFactorDeps, { actor, from }: FactorAsking): Audi
 async function turn(
   { sessions }: SecondFactorDeps,
   { session: { hash } }: FactorAsking,
-  stage: SessionStage,
+  { stage, shown }: { readonly stage: SessionStage; readonly shown: Shown },
 ): Answer<{ readonly issued: IssuedSession }> {
-  const issued = await sessions.turn(hash, stage);
+  const issued = await sessions.turn(hash, stage, shown);
   return issued === null ? ended() : { ok: true, issued };
 }
 

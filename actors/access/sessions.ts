@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { sessionEndOf, sessionStateOf } from '../../machines/console/access/session.rules.ts';
 import { SESSION_RANDOM_BYTES } from '../../machines/limits.ts';
 import type {
+  JudgedLogin,
   SessionRow,
   SessionStage,
   SessionStore,
@@ -17,22 +18,25 @@ export type IssuedSession = { readonly secret: string; readonly session: Session
 
 /** Rejects with StoreUnavailable. */
 export type SessionService = {
-  /** Begins a session; null when the person is gone, disabled, or has another password than the one judged. */
+  /** Begins a session; null when the person is gone, disabled, or not what was judged any more. */
   begin(input: {
     readonly userId: string;
     readonly stage: SessionStage;
     readonly method: string;
     readonly address: string;
     readonly userAgent: string;
-    readonly judged?: { readonly passwordHash: string | null };
+    /** When credentials were shown where that was not just now; 0: nobody knows. */
+    readonly authenticatedAtMs?: number;
+    readonly judged?: JudgedLogin;
   }): Promise<IssuedSession | null>;
   /** What turns a session to a new secret, for a change that does it in its own transaction. */
   nextOf(
     from: Buffer,
     stage: SessionStage,
+    shown: Shown,
   ): { readonly secret: string; readonly turn: SessionTurn };
   /** Goes on under a new secret; null when the session has ended meanwhile. */
-  turn(from: Buffer, stage: SessionStage): Promise<IssuedSession | null>;
+  turn(from: Buffer, stage: SessionStage, shown: Shown): Promise<IssuedSession | null>;
   find(hash: Buffer): Promise<SessionRow | null>;
   /** The live ones of a person, newest first. */
   list(userId: string): Promise<readonly SessionRow[]>;
@@ -43,6 +47,8 @@ export type SessionService = {
   ): Promise<number>;
 };
 type Asked = Omit<AuditContext, 'nowMs'>;
+/** `credentials`: all the account asks for was shown just now. `part`: less; the session is as fresh as it was. */
+export type Shown = 'credentials' | 'part';
 
 export type SessionServiceDeps = {
   readonly sessions: SessionStore;
@@ -58,14 +64,16 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   const newSecret = () => chance.randomBytes(SESSION_RANDOM_BYTES).toString('base64url');
   const endOf = (stage: SessionStage) =>
     sessionEndOf(stage, { nowMs: now(), lifetimeMs: deps.lifetimeMs() });
-  const nextOf: SessionService['nextOf'] = (from, stage) => {
+  const nextOf: SessionService['nextOf'] = (from, stage, shown) => {
     const secret = newSecret();
-    const times = { expiresAtMs: endOf(stage), nowMs: now() };
+    const nowMs = now();
+    const authenticatedAtMs = shown === 'credentials' ? nowMs : null;
+    const times = { expiresAtMs: endOf(stage), authenticatedAtMs, nowMs };
     const turn = { from, to: hashOfSession(secret), sessionId: chance.newId(), stage, ...times };
     return { secret, turn };
   };
   return {
-    async begin({ judged, ...input }) {
+    async begin({ judged, authenticatedAtMs, ...input }) {
       const secret = newSecret();
       const createdAtMs = now();
       const row = {
@@ -73,6 +81,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         hash: hashOfSession(secret),
         sessionId: chance.newId(),
         createdAtMs,
+        authenticatedAtMs: authenticatedAtMs ?? createdAtMs,
         expiresAtMs: endOf(input.stage),
       };
       const isBegun = await sessions.create(row, judged);
@@ -80,8 +89,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       return isBegun ? { secret, session } : null;
     },
     nextOf,
-    async turn(from, stage) {
-      const { secret, turn } = nextOf(from, stage);
+    async turn(from, stage, shown) {
+      const { secret, turn } = nextOf(from, stage, shown);
       const session = await sessions.rotate(turn);
       return session === null ? null : { secret, session };
     },

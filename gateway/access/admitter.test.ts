@@ -70,7 +70,8 @@ function setUp(role: Role = 'operator', limits = { large: 10, small: 5, address:
     sessions.set(hash.toString('hex'), {
       ...{ hash, sessionId: `s${sessions.size}`, userId: 'u', stage: 'full', method: 'password' },
       ...{ address: '', userAgent: '', createdAtMs: state.nowMs, lastSeenAtMs: state.nowMs },
-      ...{ expiresAtMs: state.nowMs + 12 * SESSION_IDLE_MS, endedAtMs: null, ...more },
+      ...{ expiresAtMs: state.nowMs + 12 * SESSION_IDLE_MS, endedAtMs: null },
+      ...{ authenticatedAtMs: state.nowMs, ...more },
     });
     const cookie = `a=b; ${SESSION_COOKIE}=${secret}`;
     return { authorization: undefined, cookie, address: ADDRESS };

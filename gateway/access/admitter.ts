@@ -129,12 +129,12 @@ export function createAdmitter(deps: AdmitterDeps): Admitter {
 async function findKey(deps: AdmitterDeps, hash: Buffer): Promise<Operator | null> {
   const row = await deps.apiKeys.findByHash(hash);
   if (row === null || !isUsable(row, deps.now())) return null;
-  const { keyId: id, userId } = row;
+  const { keyId: id, userId, expiresAtMs: endsAtMs } = row;
   const role = userId === null ? 'admin' : (await activeUser(deps, userId))?.role;
   if (role === undefined) return null;
   const [actor, scopes] = [`api-key:${row.name}`, scopesOf(role, row.scopes)];
   const session = { stage: 'full', need: null, authenticatedAtMs: null } as const;
-  return { kind: 'api_key', id, userId, actor, role, scopes, hash, ...session };
+  return { kind: 'api_key', id, userId, actor, role, scopes, hash, endsAtMs, ...session };
 }
 
 async function findSession(deps: AdmitterDeps, hash: Buffer): Promise<Operator | null> {
@@ -147,7 +147,7 @@ async function findSession(deps: AdmitterDeps, hash: Buffer): Promise<Operator |
   const { role, email } = user;
   return {
     ...{ kind: 'session', id: row.sessionId, userId: row.userId, actor: `user:${email}` },
-    ...{ need, authenticatedAtMs: row.createdAtMs },
+    ...{ need, authenticatedAtMs: row.authenticatedAtMs, endsAtMs: null },
     ...{ role, stage, hash, scopes: stage === 'full' ? scopesOf(role, null) : [] },
   };
 }

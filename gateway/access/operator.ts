@@ -22,6 +22,8 @@ export type Operator = {
   readonly need: LoginNeed | null;
   /** When its person last showed credentials in this session; null of a key. */
   readonly authenticatedAtMs: number | null;
+  /** When a key ends; null when it never does, and of a session. */
+  readonly endsAtMs: number | null;
   /** SHA-256 of the secret: finds the credential again. */
   readonly hash: Buffer;
 };

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT, textOf } from '../tidy/files.ts';
+import { filesLike, ROOT, textOf } from '../tidy/files.ts';
 
 const table = textOf('props/attacks/asvs.md');
 /** How many requirements each chapter has: level 1 and 2, and level 3 in chapters 6, 7, 8 and 11. */
@@ -62,5 +62,50 @@ describe('the table of ASVS 5', () => {
     const count = (wanted: string) => rows.filter(({ stands }) => stands === wanted).length;
     const said = `Met: ${count('met')}. Does not apply: ${count('does not apply')}. Open: ${count('open')}.`;
     expect(table).toContain(said);
+  });
+});
+
+const papers = textOf('props/attacks/asvs-papers.md');
+const CLASSES = ['secret', 'verifier', 'personal', 'evidence', 'observed', 'operation'];
+/** The cells of the rows of a table that begin with one of these. */
+const rowsOf = (names: readonly string[]) =>
+  papers
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter(([, name = '']) => names.includes(name));
+
+describe('what ASVS 5 asks to be written down', () => {
+  it('should put every table of both databases into one class', () => {
+    const made = filesLike(/^storage\/(relational|analytics)\/migrations\/.*\.sql$/).flatMap(
+      (path) =>
+        [...textOf(path).matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(
+          ([, name]) => name,
+        ),
+    );
+    const classed = [...papers.matchAll(/^- (\w+): ((?:`\w+`,?\s*)+)/gm)].flatMap(
+      ([, name = '', list = '']) => {
+        expect(CLASSES).toContain(name);
+        return [...list.matchAll(/`(\w+)`/g)].map(([, table]) => table);
+      },
+    );
+    expect(classed.length).toBe(new Set(classed).size);
+    expect([...new Set(made)].sort()).toEqual([...classed].sort());
+  });
+
+  it('should say of each class how it is kept, sent, read and ended', () => {
+    const told = rowsOf(CLASSES);
+    expect(told.map(([, name]) => name)).toEqual(CLASSES);
+    for (const cells of told) {
+      expect(cells.length).toBe(8);
+      for (const cell of cells.slice(1, 7)) expect(cell.length).toBeGreaterThan(4);
+    }
+  });
+
+  it('should promise a time for each severity', () => {
+    const told = rowsOf(['critical, or in use', 'high', 'medium', 'low']);
+    expect(told.length).toBe(4);
+    for (const [, , reached = '', other = ''] of told) {
+      for (const time of [reached, other]) expect(time).toMatch(/^(\d+ days|next release)$/);
+    }
   });
 });

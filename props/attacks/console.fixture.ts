@@ -183,6 +183,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
       await sessions.create({
         ...{ hash: hashOfSecret(secret), sessionId: newId(), userId, stage: 'full' },
         ...{ method: 'password', address: '127.0.0.1', userAgent: 'test' },
+        authenticatedAtMs: time.now(),
         ...{ createdAtMs: time.now(), expiresAtMs: time.now() + intervals.SESSION_ABSOLUTE_MS },
       });
       return { cookie: `${SESSION_COOKIE}=${secret}` };

@@ -32,6 +32,7 @@ export function newSession(userId: string, more: { readonly createdAtMs?: number
     address: '192.0.2.9',
     userAgent: 'a browser',
     createdAtMs,
+    authenticatedAtMs: createdAtMs,
     expiresAtMs: createdAtMs + 60_000,
   };
 }
@@ -69,7 +70,7 @@ export async function setPassword(
 export function turnOf(from: Buffer) {
   return {
     ...{ from, to: hashOf(hex(16)), sessionId: randomUUID(), stage: 'full' as const },
-    ...{ expiresAtMs: NOW_MS + 90_000, nowMs: NOW_MS + 10 },
+    ...{ expiresAtMs: NOW_MS + 90_000, nowMs: NOW_MS + 10, authenticatedAtMs: NOW_MS + 10 },
   };
 }
 

@@ -63,7 +63,9 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
         await sessions().create(old);
         const own = newSession(userId);
         await sessions().create(own);
-        const judged = { passwordHash: '$argon2id$first' };
+        const judged = {
+          ...{ passwordHash: '$argon2id$first', role: 'viewer' as const, hasFactor: false },
+        };
         const [, , kept] = await Promise.all([
           sessions().rotate(turn(old.hash)),
           sessions().create(newSession(userId), judged),

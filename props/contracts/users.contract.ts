@@ -201,9 +201,9 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
     });
 
     it('should begin no session for a login that judged an older one', async () => {
-      const { userId } = await addUser(users());
+      const { userId, role } = await addUser(users());
       const create = (passwordHash: string) =>
-        sessions().create(newSession(userId), { passwordHash });
+        sessions().create(newSession(userId), { passwordHash, role, hasFactor: false });
       expect(await create('$argon2id$first')).toBe(true);
       const change = { userId, replaces: '$argon2id$first', to: 'second' };
       const kept = await setPassword(harness.port(), change);

@@ -40,7 +40,11 @@ export type ProviderClient = {
   /** Where the browser is sent. */
   authorizationUrl(
     provider: SsoProviderRow,
-    flow: Pick<SsoFlowRow, 'nonce' | 'codeVerifier'> & { readonly state: string },
+    flow: Pick<SsoFlowRow, 'nonce' | 'codeVerifier'> & {
+      readonly state: string;
+      /** Credentials are to be shown now. */
+      readonly isFresh?: boolean;
+    },
     redirectUri: string,
   ): Promise<{ readonly ok: true; readonly url: string } | ProviderFailure>;
   /** Exchanges what the browser brought back for the claims of a genuine answer. */
@@ -104,6 +108,7 @@ export function createProviderClient(deps: ProviderClientDeps): ProviderClient {
           code_challenge: await calculatePKCECodeChallenge(flow.codeVerifier),
           code_challenge_method: 'S256',
           ...askedEvidence(provider),
+          ...(flow.isFresh === true ? { prompt: 'login', max_age: '0' } : {}),
         });
         if (url.protocol !== 'https:')
           throw new Error('the login page of the provider is not https');

@@ -15,7 +15,7 @@ import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow, UserStore } from '../../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
-import type { NeedOf } from '../login-need.ts';
+import { judgedOf, type NeedOf } from '../login-need.ts';
 import type { SessionService } from '../sessions.ts';
 
 export type AccountDeps = {
@@ -50,6 +50,8 @@ export async function admitPerson(
     readonly providerId: string;
     /** How the session will tell what the provider proved. */
     readonly method: string;
+    /** When the provider says that credentials were shown; 0: it does not. */
+    readonly authenticatedAtMs: number;
     readonly person: SsoPerson;
     readonly verdict: SsoAdmissible;
     readonly userAgent: string;
@@ -71,8 +73,12 @@ export async function admitPerson(
   const address = doing.from ?? '';
   const need = deps.needOf(user, { method, stage: 'partial' });
   const stage = need === null ? 'full' : 'partial';
-  const begun = await deps.sessions.begin({ userId, stage, method, address, userAgent });
-  // Disabled or removed since it was looked up.
+  const { authenticatedAtMs } = input;
+  const begun = await deps.sessions.begin({
+    ...{ userId, stage, method, address, userAgent, authenticatedAtMs },
+    judged: judgedOf(user),
+  });
+  // Disabled, removed, of another role or with another factor since it was looked up.
   if (begun === null) return { ok: 'changed' };
   input.onBegun(begun.secret);
   const { nowMs, ...own } = { ...doing, actor: `user:${user.email}` };

@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SsoExchanged } from '../../../machines/console/access/sso-login.machine.ts';
 import {
+  authenticatedAtIn,
   type Claims,
   evidenceIn,
   localPathOf,
@@ -53,6 +54,8 @@ export type SsoService = {
   start(input: {
     readonly providerId: string;
     readonly returnTo: string | undefined;
+    /** The provider is to ask for credentials, also of whom it knows, and to say when it did. */
+    readonly isFresh?: boolean;
     readonly browser: string | null;
   }): Promise<{ readonly ok: true; readonly location: string; readonly browser: string } | Refusal>;
   /** Ends a login. Rejects with StoreUnavailable. */
@@ -111,7 +114,7 @@ async function start(
   const flow = { state, nonce, codeVerifier };
   const sent = await deps.client.authorizationUrl(
     provider,
-    flow,
+    { ...flow, isFresh: input.isFresh === true },
     deps.callbackUrl(provider.providerId),
   );
   if (!sent.ok) {
@@ -142,7 +145,7 @@ async function finish(deps: SsoServiceDeps, input: SsoReturn): ReturnType<SsoSer
   if (flow === null || provider === null || !isItsWay || !provider.enabled) {
     return refuse('sso_login_refused', 'No such login is under way.');
   }
-  const begun: Returned['begun'] = { secret: null, method: '' };
+  const begun: Returned['begun'] = { secret: null, method: '', authenticatedAtMs: 0 };
   const end = await runSsoLogin(
     deps,
     { policy: provider.options, expiresAtMs: flow.expiresAtMs },
@@ -167,7 +170,7 @@ type Returned = {
   readonly state: string;
   readonly input: SsoReturn;
   readonly nowMs: number;
-  readonly begun: { secret: string | null; method: string };
+  readonly begun: { secret: string | null; method: string; authenticatedAtMs: number };
 };
 
 function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof runSsoLogin>[3] {
@@ -193,6 +196,7 @@ function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof 
         return { ok: false, code: 'sso_answer_refused', reason };
       }
       begun.method = methodOfSso(providerId, evidence);
+      begun.authenticatedAtMs = authenticatedAtIn(exchanged.claims, nowMs);
       return personIn(provider, exchanged.claims);
     },
     find: (person) =>
@@ -210,6 +214,7 @@ function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof 
         return admitPerson(deps, {
           ...{ doing, providerId, person, verdict, userAgent, replaces, onBegun },
           method: begun.method,
+          authenticatedAtMs: begun.authenticatedAtMs,
         });
       }),
   };

@@ -27,13 +27,13 @@ export function openSecondFactor(
     readonly logger: Logger;
     readonly chance: Pick<Chance, 'randomBytes'>;
   },
-  { sessions, login }: Pick<People, 'sessions' | 'login'>,
+  { sessions, login, needOf }: Pick<People, 'sessions' | 'login' | 'needOf'>,
 ): SecondFactorService {
   const { config, settings, sealer, time, logger, chance } = input;
   const { users, secondFactors, recoveryCodes, loginFailures, audit } = input.stores;
   return createSecondFactorService({
     ...{ users, secondFactors, recoveryCodes, loginFailures, audit },
-    ...{ sessions, login, sealer, logger, now: time.now, chance },
+    ...{ sessions, login, needOf, sealer, logger, now: time.now, chance },
     requiredRoles: () => settings.get().mfaRequiredRoles,
     // What the app shows above the code: people know their Console by its name.
     issuer: () => new URL(config.baseUrl).hostname,

@@ -1,6 +1,10 @@
 // API keys by example: people make their own within their role, a key makes none, an end is an end at once.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { API_KEY_TTL_DEFAULT_MS, API_KEYS_PER_USER_MAX } from '../../../machines/limits.ts';
+import {
+  API_KEY_ENDS_SOON_MS,
+  API_KEY_TTL_DEFAULT_MS,
+  API_KEYS_PER_USER_MAX,
+} from '../../../machines/limits.ts';
 import type { Role } from '../../../machines/trust/roles.rules.ts';
 import { kindOfSecret } from '../../../machines/trust/secret.rules.ts';
 import { createFixture, type Fixture, NOW_MS } from '../plumbing/operator-plane.fixture.ts';
@@ -103,6 +107,20 @@ describe('making an API key', () => {
       expect((await ask(headers, 'POST', '/api-keys', asked)).status).toBe(201);
     }
     expect((await ask(headers, 'POST', '/api-keys', asked)).code).toBe('bound_reached');
+  });
+});
+
+describe('an API key near its end', () => {
+  it('should be told so beside every answer, in time to make another', async () => {
+    const endsAtMs = NOW_MS + API_KEY_ENDS_SOON_MS;
+    const told = async (expiresAtMs: number | null) => {
+      const headers = bearer(fixture.addKey(['admin'], expiresAtMs));
+      const answer = await fixture.app.inject({ url: '/api/v2/auth/whoami', headers });
+      return answer.headers['warning'];
+    };
+    expect(await told(endsAtMs)).toContain(new Date(endsAtMs).toISOString());
+    expect(await told(endsAtMs + 1)).toBeUndefined();
+    expect(await told(null)).toBeUndefined();
   });
 });
 

@@ -95,8 +95,8 @@ export function apiKeyRoutes(deps: {
       },
       handler: async (request, reply) => {
         const { userId, role, actor, hash: session } = personOf(request);
-        const isEndless = request.body.expires_at === null;
-        const stale = isEndless ? refusalOfStale(personOf(request), deps.now()) : null;
+        // A key shows no credentials later on, so its maker shows them now. decision: D63
+        const stale = refusalOfStale(personOf(request), deps.now());
         if (stale !== null) return sendRefusal(reply, stale);
         const { name, scopes, expires_at: expires } = request.body;
         const expiresAtMs = typeof expires === 'string' ? Date.parse(expires) : expires;

@@ -37,6 +37,11 @@ const StartQuery = Strict({
       description: 'A path of this Console; anything else leads to the start page',
     }),
   ),
+  fresh: Type.Optional(
+    Type.Enum(['true', 'false'], {
+      description: 'The provider asks for credentials, also of whom it knows',
+    }),
+  ),
 });
 // Providers add parameters of their own, so what is unknown is not refused here.
 const CallbackQuery = Type.Object({ state: Type.Optional(Type.String()) });
@@ -80,9 +85,10 @@ export function authSsoRoutes({
         // A page of somebody else may not put its visitors into a session here. Browsers say where a request begins.
         const { 'sec-fetch-site': site = 'none' } = request.headers;
         if (site !== 'none' && site !== 'same-origin') return sendRefusal(reply, begunElsewhere());
-        const { provider: providerId, return_to: returnTo } = request.query;
+        const { provider: providerId, return_to: returnTo, fresh } = request.query;
+        const isFresh = fresh === 'true';
         const browser = ssoCookieOf(request.headers.cookie);
-        const started = await service.start({ providerId, returnTo, browser });
+        const started = await service.start({ providerId, returnTo, isFresh, browser });
         if (!started.ok) return sendRefusal(reply, started);
         reply.header('set-cookie', ssoCookie(started.browser, SSO_FLOW_TTL_MS));
         return reply.code(303).header('location', started.location).send(null);

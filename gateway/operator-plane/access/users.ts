@@ -144,7 +144,9 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
           ...(status === undefined ? {} : { status }),
           ...(tags === undefined ? {} : { tags }),
         };
-        const stale = role === 'admin' ? refusalOfStale(operatorOf(request), now()) : null;
+        // Also who lets somebody in again that may have been an admin.
+        const givesPower = role === 'admin' || status === 'active';
+        const stale = givesPower ? refusalOfStale(operatorOf(request), now()) : null;
         if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
         const input = { userId: request.params.id, revision, patch };

@@ -5,8 +5,9 @@ import { fastifyCookie } from '@fastify/cookie';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
+import { API_KEY_ENDS_SOON_MS, OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
 import { isShallow } from '../../../machines/wire/json-depth.ts';
+import type { Operator } from '../../access/operator.ts';
 import { SECURITY_HEADERS } from '../../listener/respond.ts';
 import { auditRefusals } from '../audit/audit-refusals.ts';
 import type { OperatorPlaneDeps } from './deps.ts';
@@ -16,6 +17,7 @@ import { refusalOf, sendRefusal, setProblemHandlers } from './problem-reply.ts';
 import { parseQuery } from './query-string.ts';
 import { currentScope } from './request-scope.ts';
 import { createRouteTable } from './route-table.ts';
+import { timeText } from './time-range.ts';
 import { compileValidator } from './validator.ts';
 
 export const API_PREFIX = '/api/v2';
@@ -77,9 +79,15 @@ function warningOf(text: string): string {
   return `299 service-console "${text.replaceAll(/[^ !#-[\]-~]/g, '')}"`;
 }
 
+/** Who uses a key hears in time that it ends. */
+function noticesOfKey({ endsAtMs }: Pick<Operator, 'endsAtMs'>, nowMs: number): readonly string[] {
+  if (endsAtMs === null || endsAtMs - nowMs > API_KEY_ENDS_SOON_MS) return [];
+  return [`This API key ends at ${timeText(endsAtMs)}; make another before that.`];
+}
+
 function answerHeaders(
   app: FastifyInstance,
-  deps: Pick<OperatorPlaneDeps, 'metrics' | 'notices'>,
+  deps: Pick<OperatorPlaneDeps, 'metrics' | 'notices' | 'now'>,
 ): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', String(request.id));
@@ -88,7 +96,9 @@ function answerHeaders(
       if (reply.getHeader(name) === undefined) reply.header(name, value);
     }
     // Only who was let in is told how this Console stands.
-    const notices = request.operator === null ? [] : deps.notices();
+    const { operator } = request;
+    const notices =
+      operator === null ? [] : [...deps.notices(), ...noticesOfKey(operator, deps.now())];
     if (notices.length > 0) reply.header('warning', notices.map(warningOf).join(', '));
     if (reply.getHeader('cache-control') === undefined) reply.header('cache-control', 'no-store');
   });

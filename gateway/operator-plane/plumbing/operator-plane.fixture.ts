@@ -126,7 +126,7 @@ export async function createFixture(
     state.sessions.set(hash.toString('hex'), {
       ...{ hash, sessionId: sensorIdOf(0x2000 + state.sessions.size), userId, stage },
       ...{ method: 'password', address: '127.0.0.1', userAgent: '', endedAtMs: null },
-      ...{ createdAtMs: state.nowMs, lastSeenAtMs: state.nowMs },
+      ...{ createdAtMs: state.nowMs, authenticatedAtMs: state.nowMs, lastSeenAtMs: state.nowMs },
       expiresAtMs: state.nowMs + SESSION_ABSOLUTE_MS,
     });
     return { cookie: `${SESSION_COOKIE}=${secret}` };

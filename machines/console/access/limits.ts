@@ -4,6 +4,8 @@ import { DAY_MS, HOUR_MS, KIB, MINUTE_MS, SECOND_MS } from '../../units.ts';
 // API keys.
 export const API_KEY_TTL_DEFAULT_MS = 90 * DAY_MS;
 export const API_KEY_TTL_MAX_MS = 365 * DAY_MS;
+/** From when on whoever uses a key is told that it ends. */
+export const API_KEY_ENDS_SOON_MS = 14 * DAY_MS;
 export const API_KEYS_PER_USER_MAX = 20;
 export const API_KEYS_ENDED_KEPT_MAX = 100;
 

@@ -101,6 +101,13 @@ export function evidenceIn(
   return isAcr || isAmr ? 'mfa' : 'local';
 }
 
+/** When the credentials were shown at the provider, as its ID token says, never later than now; 0: it does not say. */
+export function authenticatedAtIn(claims: Claims, nowMs: number): number {
+  const atSeconds = claims['auth_time'];
+  if (typeof atSeconds !== 'number' || !Number.isSafeInteger(atSeconds)) return 0;
+  return Math.max(0, Math.min(nowMs, atSeconds * 1_000));
+}
+
 /** How a session tells through which provider it began, and what that proved. */
 export function methodOfSso(providerId: string, evidence: 'mfa' | 'local' | 'unasked'): string {
   return `sso:${providerId}${evidence === 'unasked' ? '' : `+${evidence}`}`;

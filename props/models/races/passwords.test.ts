@@ -1,11 +1,12 @@
 // A person's access while several people work on it: changes of the password, a reset by link, sessions ended from
-// outside, another role, a key that is made, in every order of their calls. What answered with a refusal changed nothing,
+// outside, another role, a second factor, a key that is made, in every order of their calls. What answered with a refusal changed nothing,
 // a reset is never undone, and nothing begun before an end outlives it. invariant: I11, I18; decision: D37
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createApiKeyService } from '../../../actors/access/api-key-service.ts';
 import { createLoginService } from '../../../actors/access/login.ts';
+import type { NeedOf } from '../../../actors/access/login-need.ts';
 import { createPasswordService } from '../../../actors/access/own-password.ts';
 import { createPasswords } from '../../../actors/access/passwords.ts';
 import { createSessionService, type IssuedSession } from '../../../actors/access/sessions.ts';
@@ -18,7 +19,11 @@ import { begun, type Race, raced, scheduledPort } from './scheduled-port.ts';
 
 const FIRST = 'the first of the long secrets';
 const RESET = 'the one that the reset has set';
-const STEPS = ['change', 'change', 'reset', 'revoke', 'role', 'disable', 'key', 'login'] as const;
+const STEPS = [
+  ...(['change', 'change', 'reset', 'revoke', 'role', 'disable', 'key', 'login'] as const),
+  'factor',
+] as const;
+const SEALED = 'the sealed secret of an app';
 type Step = (typeof STEPS)[number];
 
 async function start(race: Race) {
@@ -35,14 +40,16 @@ async function start(race: Race) {
   });
   const passwords = createPasswords({ hasher });
   const { audit } = direct;
+  const needOf: NeedOf = ({ mfa }, { stage }) =>
+    mfa.state === 'on' && stage !== 'full' ? 'totp' : null;
   const login = createLoginService({
     ...{ users, userPasswords, loginFailures, sessions, passwords, audit, now },
-    ...{ needOf: () => null, siteOf: (address) => address },
+    ...{ needOf, siteOf: (address) => address },
   });
   const keys = scheduledPort(race, direct.apiKeys);
   const service = createPasswordService({
     ...{ users, userPasswords, passwordLinks, loginFailures, sessions, login, passwords },
-    ...{ audit, now, apiKeys: keys, needOf: () => null },
+    ...{ audit, now, apiKeys: keys, needOf },
   });
   const apiKeys = createApiKeyService({ apiKeys: keys, now });
   const passwordHash = String(await hasher.hash(FIRST));
@@ -51,7 +58,22 @@ async function start(race: Race) {
   const hash = createHash('sha256').update(secret).digest();
   const { userId, email } = user;
   await direct.passwordLinks.createLink({ ...CONTEXT, userId, hash, expiresAtMs: NOW_MS + 60_000 });
-  return { direct, hasher, users, sessions, login, service, apiKeys, user, userId, email, secret };
+  await direct.secondFactors.beginTotp({ ...CONTEXT, userId, sealedSecret: SEALED });
+  const secondFactors = scheduledPort(race, direct.secondFactors);
+  return {
+    direct,
+    hasher,
+    users,
+    secondFactors,
+    sessions,
+    login,
+    service,
+    apiKeys,
+    user,
+    userId,
+    email,
+    secret,
+  };
 }
 type Own = Awaited<ReturnType<typeof start>>;
 
@@ -79,6 +101,12 @@ async function take(own: Own, step: Step, by: IssuedSession, at: number): Promis
   if (step === 'login') {
     const given = { email: own.email, password: FIRST, address: from, userAgent: '' };
     return (await own.login.login(given)).ok;
+  }
+  if (step === 'factor') {
+    return own.secondFactors.confirmTotp({
+      ...{ ...CONTEXT, userId, sealedSecret: SEALED, step: 1, recoveryHashes: [] },
+      keepSession: session.hash,
+    });
   }
   const patch = step === 'role' ? ({ role: 'viewer' } as const) : ({ status: 'disabled' } as const);
   const revision = (await direct.users.get(userId))?.revision ?? 0;
@@ -114,14 +142,19 @@ describe('the access of a person, in every order', () => {
         );
         const done = await scheduler.waitFor(Promise.all(doing));
         await scheduler.waitIdle();
-        await check(own, steps, done);
+        await check(own, steps, { done, givens });
       },
       300,
     );
   });
 });
 
-async function check(own: Own, steps: readonly Step[], done: readonly boolean[]): Promise<void> {
+type Done = {
+  readonly done: readonly boolean[];
+  readonly givens: readonly (IssuedSession | null)[];
+};
+
+async function check(own: Own, steps: readonly Step[], { done, givens }: Done): Promise<void> {
   const did = (step: Step) => steps.flatMap((one, at) => (one === step && done[at] ? [at] : []));
   const [changes, isReset] = [did('change'), did('reset').length > 0];
   // One password is changed once: whoever knew it before knows it no longer.
@@ -135,5 +168,10 @@ async function check(own: Own, steps: readonly Step[], done: readonly boolean[])
   const keys = await own.direct.apiKeys.list({ userId: own.userId, limit: 9, before: null });
   if (isReset) expect(keys.filter(({ revokedAtMs }) => revokedAtMs === null)).toEqual([]);
   if (isReset || user?.status === 'disabled') expect(live).toEqual([]);
-  if (changes.length > 0) expect(live.length).toBeLessThanOrEqual(1);
+  // Whoever logged in without the factor is not in any more.
+  const kept = did('factor').map((at) => givens[at]?.session.hash);
+  const whole = live.filter(({ stage }) => stage === 'full').map(({ hash }) => hash);
+  if (kept.length > 0) expect(kept).toEqual(expect.arrayContaining(whole));
+  const isOne = ({ stage }: { readonly stage: string }) => stage === 'full';
+  if (changes.length > 0) expect(live.filter(isOne).length).toBeLessThanOrEqual(1);
 }

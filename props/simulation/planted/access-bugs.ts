@@ -133,7 +133,7 @@ export const ACCESS_BUGS: readonly PlantedBug[] = [
             await ports.userPasswords.rehash({ userId, replaces, passwordHash });
             const { to: hash, sessionId, stage, expiresAtMs, nowMs: createdAtMs } = turn;
             const row = { ...old, hash, sessionId, stage, expiresAtMs, createdAtMs };
-            const isBegun = await ports.sessions.create(row, { passwordHash });
+            const isBegun = await ports.sessions.create(row);
             return isBegun ? { ...row, lastSeenAtMs: createdAtMs } : null;
           },
         },

@@ -67,13 +67,14 @@ export function isLiveSession(
 export function addTurned(
   { sessions }: PeopleState,
   old: SessionRow,
-  { to, sessionId, stage, expiresAtMs, nowMs }: SessionTurn,
+  { to, sessionId, stage, expiresAtMs, authenticatedAtMs, nowMs }: SessionTurn,
 ): SessionRow {
   const isTaken = [...sessions.values()].some((one) => one.sessionId === sessionId);
   const hash = to.toString('hex');
   if (isTaken || sessions.has(hash)) throw new Error('a session with this id or hash exists');
   const times = { createdAtMs: nowMs, lastSeenAtMs: nowMs, expiresAtMs, endedAtMs: null };
-  const row = { ...old, hash: to, sessionId, stage, ...times };
+  const shown = { authenticatedAtMs: authenticatedAtMs ?? old.authenticatedAtMs };
+  const row = { ...old, hash: to, sessionId, stage, ...times, ...shown };
   sessions.set(hash, row);
   return row;
 }

@@ -1,7 +1,8 @@
 // The reference store of sessions. invariant: I11, I18
 import { SESSIONS_PER_USER_MAX } from '../../../machines/console/access/limits.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
-import type { SessionRow, SessionStore } from '../../ports/access/sessions.ts';
+import type { JudgedLogin, SessionRow, SessionStore } from '../../ports/access/sessions.ts';
+import type { UserRow } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import { addTurned, endSessionsOf, type PeopleState, type RecordEntry } from './people-state.ts';
@@ -33,7 +34,7 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
     create(row, judged) {
       const user = users.get(row.userId);
       if (user?.status !== 'active') return false;
-      if (judged !== undefined && judged.passwordHash !== user.passwordHash) return false;
+      if (judged !== undefined && !isAsJudged(user, judged)) return false;
       add({
         ...row,
         method: storableText(row.method),
@@ -87,4 +88,9 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
       return old.length;
     },
   };
+}
+
+function isAsJudged(user: UserRow, { passwordHash, role, hasFactor }: JudgedLogin): boolean {
+  const isPassword = passwordHash === undefined || passwordHash === user.passwordHash;
+  return isPassword && role === user.role && hasFactor === (user.mfa.state === 'on');
 }

@@ -1,5 +1,6 @@
 // Sessions of people: found by the SHA-256 of the cookie's value. Every method rejects with StoreUnavailable.
 // invariant: I11, I18
+import type { Role } from '../../../machines/trust/roles.rules.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
 
 export type SessionStage = 'partial' | 'full';
@@ -15,6 +16,8 @@ export type SessionRow = {
   readonly address: string;
   readonly userAgent: string;
   readonly createdAtMs: number;
+  /** When its person last showed what the account asks for; 0: a provider did not say. decision: D63 */
+  readonly authenticatedAtMs: number;
   readonly lastSeenAtMs: number;
   readonly expiresAtMs: number;
   readonly endedAtMs: number | null;
@@ -27,17 +30,28 @@ export type SessionTurn = {
   readonly sessionId: string;
   readonly stage: SessionStage;
   readonly expiresAtMs: number;
+  /** Null: nothing was shown that is more than the session had. */
+  readonly authenticatedAtMs: number | null;
   readonly nowMs: number;
+};
+
+/** What a login was judged by; a session begins only while all of it is so. */
+export type JudgedLogin = {
+  /** Absent: no password was judged. */
+  readonly passwordHash?: string | null;
+  readonly role: Role;
+  readonly hasFactor: boolean;
 };
 
 export type SessionStore = {
   /**
-   * Begins a session; of more than SESSIONS_PER_USER_MAX live ones the oldest end. False when the person is gone or disabled, or the password that was judged is no longer the one in
-   * force, so that a login that was under way does not outlive a new password.
+   * Begins a session; of more than SESSIONS_PER_USER_MAX live ones the oldest end. False when the person is gone or
+   * disabled, or when password, role or second factor are not what was judged any more, so that a login that was under
+   * way does not outlive a change of them. invariant: I18
    */
   create(
     row: Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs'>,
-    judged?: { readonly passwordHash: string | null },
+    judged?: JudgedLogin,
   ): Promise<boolean>;
   findByHash(hash: Buffer): Promise<SessionRow | null>;
   /**

@@ -44,6 +44,7 @@ export type AccessTables = {
     address: string;
     user_agent: string;
     created_at_ms: number;
+    authenticated_at_ms: number;
     last_seen_at_ms: number;
     expires_at_ms: number;
     ended_at_ms: number | null;

@@ -2,8 +2,10 @@
 // that a new password or a new role, which hold it too, miss none. invariant: I11, I18
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { SESSIONS_PER_USER_MAX } from '../../../machines/console/access/limits.ts';
+import type { Role } from '../../../machines/trust/roles.rules.ts';
 import { auditOfSessionEnd, auditOfSessionsEnd } from '../../ports/access/session-audit.ts';
-import type { SessionStore } from '../../ports/access/sessions.ts';
+import type { JudgedLogin, SessionStore } from '../../ports/access/sessions.ts';
+import type { MfaState } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -90,7 +92,7 @@ async function create(
 ): Promise<boolean> {
   const user = await shareUser(trx, row.userId);
   if (user?.status !== 'active') return false;
-  if (judged !== undefined && judged.passwordHash !== user.password_hash) return false;
+  if (judged !== undefined && !isAsJudged(user, judged)) return false;
   await trx
     .insertInto('sessions')
     .values({
@@ -102,6 +104,7 @@ async function create(
       address: storableText(row.address),
       user_agent: storableText(row.userAgent),
       created_at_ms: row.createdAtMs,
+      authenticated_at_ms: row.authenticatedAtMs,
       last_seen_at_ms: row.createdAtMs,
       expires_at_ms: row.expiresAtMs,
       ended_at_ms: null,
@@ -143,10 +146,22 @@ async function rotate(
 async function shareUser(trx: Transaction<Database>, userId: string) {
   return trx
     .selectFrom('users')
-    .select(['user_id', 'status', 'password_hash'])
+    .select(['user_id', 'status', 'password_hash', 'role', 'mfa_state'])
     .where('user_id', '=', storableText(userId))
     .forShare()
     .executeTakeFirst();
+}
+
+function isAsJudged(
+  user: {
+    readonly password_hash: string | null;
+    readonly role: Role;
+    readonly mfa_state: MfaState;
+  },
+  { passwordHash, role, hasFactor }: JudgedLogin,
+): boolean {
+  const isPassword = passwordHash === undefined || passwordHash === user.password_hash;
+  return isPassword && role === user.role && hasFactor === (user.mfa_state === 'on');
 }
 
 type One = {
