@@ -78,6 +78,34 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
       }
     });
 
+    it('should begin only while role and second factor are what was judged', async () => {
+      const { users, secondFactors } = harness.port();
+      const { userId, role } = await addUser(users);
+      const judged = { role, hasFactor: false };
+      const begin = () => sessions().create(newSession(userId), judged);
+      expect(await begin()).toBe(true);
+      const totp = { ...CONTEXT, userId, sealedSecret: 'sealed' };
+      await secondFactors.beginTotp(totp);
+      expect(await begin()).toBe(true);
+      await secondFactors.confirmTotp({ ...totp, step: 1, recoveryHashes: [], keepSession: null });
+      expect(await begin()).toBe(false);
+      await secondFactors.removeTotp({ ...CONTEXT, userId, keepSession: null });
+      expect(await begin()).toBe(true);
+      const revision = (await users.get(userId))?.revision ?? 0;
+      await users.change({ ...CONTEXT, userId, revision, patch: { role: 'analyst' } });
+      expect(await begin()).toBe(false);
+    });
+
+    it('should keep when all credentials were shown, until they are shown again', async () => {
+      const old = { ...newSession(await user()), authenticatedAtMs: 7 };
+      await sessions().create(old);
+      const part = { ...turn(old.hash), authenticatedAtMs: null };
+      expect(await sessions().rotate(part)).toMatchObject({ authenticatedAtMs: 7 });
+      const whole = turn(part.to);
+      expect(await sessions().rotate(whole)).toMatchObject({ authenticatedAtMs: NOW_MS + 10 });
+      expect(await sessions().findByHash(whole.to)).toMatchObject({ userId: old.userId });
+    });
+
     it('should be bounded in number for a person: the oldest end', async () => {
       const userId = await user();
       const all = Array.from({ length: SESSIONS_PER_USER_MAX + 2 }, (_, at) => ({

@@ -85,10 +85,8 @@ export function authSsoRoutes({
         // A page of somebody else may not put its visitors into a session here. Browsers say where a request begins.
         const { 'sec-fetch-site': site = 'none' } = request.headers;
         if (site !== 'none' && site !== 'same-origin') return sendRefusal(reply, begunElsewhere());
-        const { provider: providerId, return_to: returnTo, fresh } = request.query;
-        const isFresh = fresh === 'true';
         const browser = ssoCookieOf(request.headers.cookie);
-        const started = await service.start({ providerId, returnTo, isFresh, browser });
+        const started = await service.start({ ...askedIn(request.query), browser });
         if (!started.ok) return sendRefusal(reply, started);
         reply.header('set-cookie', ssoCookie(started.browser, SSO_FLOW_TTL_MS));
         return reply.code(303).header('location', started.location).send(null);
@@ -124,6 +122,14 @@ export function authSsoRoutes({
       },
     });
   };
+}
+
+function askedIn({
+  provider: providerId,
+  return_to: returnTo,
+  fresh,
+}: Type.Static<typeof StartQuery>) {
+  return { providerId, returnTo, isFresh: fresh === 'true' };
 }
 
 function begunElsewhere() {
