@@ -1,6 +1,6 @@
-// Which timers of an actor run, and when they are due. A snapshot does not say: the actor's own view of the clock notes
-// the instant for each event that XState schedules. By the wall clock; who jumps with it arms anew. decision: D88
-import type { AnyMachineSnapshot, AnyStateNode } from 'xstate';
+// Which timers of an actor run, and when they are due. A snapshot does not say: what the scheduler of the actor's system is
+// given is noted on its way, with the instant. By the wall clock; who jumps with it arms anew. decision: D88
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateNode } from 'xstate';
 import { activeNodesOf } from './state-value.ts';
 import type { WheelClock } from './wheel-clock.ts';
 
@@ -11,50 +11,54 @@ export type RunningTimer = {
   readonly targets: readonly string[];
   readonly dueMs: number;
 };
-type Scheduled = { readonly id: string };
-type System = {
-  getSnapshot(): { readonly _scheduledEvents: Readonly<Record<string, Scheduled>> };
-};
-
 export type TimerBook = {
   readonly clock: Pick<WheelClock, 'setTimeout' | 'clearTimeout'>;
   /** Called once, before the actor starts. */
-  follow(system: System): void;
+  follow(system: Pick<AnyActorRef['system'], 'scheduler'>): void;
   /** In the order of the states. */
   running(snapshot: AnyMachineSnapshot): readonly RunningTimer[];
 };
 
 /** Makes the book of one root actor; `now` is the wall clock. */
 export function createTimerBook(clock: WheelClock, now: () => number): TimerBook {
-  const dueMsOf = new WeakMap<Scheduled, number>();
-  let system: System | null = null;
-  const scheduled = () => Object.values(system?.getSnapshot()._scheduledEvents ?? {});
+  const dueMsOf = new Map<string, number>();
+  // Of the event that is being scheduled: the scheduler sets its timeout before it returns.
+  let scheduling: string | null = null;
 
   return {
     clock: {
       setTimeout(run, delayMs) {
-        // XState notes the event right before it sets its timeout, so it is the newest.
-        const event = scheduled().at(-1);
-        if (event !== undefined) dueMsOf.set(event, now() + delayMs);
-        return clock.setTimeout(run, delayMs);
+        const id = scheduling;
+        if (id === null) return clock.setTimeout(run, delayMs);
+        dueMsOf.set(id, now() + delayMs);
+        return clock.setTimeout(() => {
+          dueMsOf.delete(id);
+          run();
+        }, delayMs);
       },
       clearTimeout: (id) => clock.clearTimeout(id),
     },
-    follow(own) {
-      system = own;
+    follow({ scheduler }) {
+      const { schedule, cancel } = scheduler;
+      scheduler.schedule = (source, target, event, delay, id) => {
+        scheduling = id ?? null;
+        schedule(source, target, event, delay, id);
+        scheduling = null;
+      };
+      scheduler.cancel = (source, id) => {
+        dueMsOf.delete(id);
+        cancel(source, id);
+      };
     },
     running(snapshot) {
-      const dueBy = new Map(scheduled().map((event) => [event.id, dueMsOf.get(event)]));
-      return activeNodesOf(snapshot).flatMap((node) => timersOf(node, dueBy));
+      if (dueMsOf.size === 0) return [];
+      return activeNodesOf(snapshot).flatMap((node) => timersOf(node, dueMsOf));
     },
   };
 }
 
 // Guarded ways of one delay are one timer.
-function timersOf(
-  node: AnyStateNode,
-  dueBy: ReadonlyMap<string, number | undefined>,
-): RunningTimer[] {
+function timersOf(node: AnyStateNode, dueBy: ReadonlyMap<string, number>): RunningTimer[] {
   return [...Map.groupBy(node.after, ({ eventType }) => eventType)].flatMap(([eventType, ways]) => {
     const dueMs = dueBy.get(eventType);
     const [first] = ways;

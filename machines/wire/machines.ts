@@ -1,6 +1,7 @@
 // What a node reports of its own statecharts, in heartbeats and in `status` frames: the state that each has held for a
 // while, never one that it only passed through.
 import Type from 'typebox';
+import type { StateValue } from 'xstate';
 import { NODE_MACHINES_MAX } from '../limits.ts';
 import { Timestamp } from './scalars.ts';
 
@@ -17,14 +18,15 @@ export const MachineReport = Type.Object({
 export const MachineReports = Type.Array(MachineReport, { maxItems: NODE_MACHINES_MAX });
 export type MachineReport = Type.Static<typeof MachineReport>;
 
-type Nodes = { readonly _nodes: readonly { readonly type: string; readonly path: string[] }[] };
+/** The innermost active states of a snapshot as a report tells them. */
+export function stateText({ value }: { readonly value: StateValue }): string {
+  return pathsOf(value).sort().join(' ').slice(0, STATE_MAX_CHARS);
+}
 
-/** The active states of a snapshot as a report tells them. */
-export function stateText({ _nodes }: Nodes): string {
-  return _nodes
-    .filter(({ type }) => type === 'atomic' || type === 'final')
-    .map(({ path }) => path.join('.'))
-    .sort()
-    .join(' ')
-    .slice(0, STATE_MAX_CHARS);
+function pathsOf(value: StateValue): string[] {
+  if (typeof value === 'string') return [value];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const within = inner === undefined ? [] : pathsOf(inner);
+    return within.length === 0 ? [key] : within.map((path) => `${key}.${path}`);
+  });
 }

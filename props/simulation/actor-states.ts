@@ -1,7 +1,14 @@
 // Which state the actors of each simulated process are in, for the report of a failing run. Actors cannot be reached from
 // outside their process; so the last snapshot of each is kept where machines take their events, and the wheel an actor
 // runs on tells whose it is.
-import { type AnyActorScope, type AnyMachineSnapshot, StateMachine, type StateValue } from 'xstate';
+import {
+  type Actor,
+  type AnyActorScope,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  StateMachine,
+  type StateValue,
+} from 'xstate';
 import { hostOfWheel } from './world/clocks.ts';
 
 type OfHost = { readonly wheel: object; readonly machines: Map<string, AnyMachineSnapshot> };
@@ -31,8 +38,7 @@ export function watchActorStates(): ActorStates {
   }
 
   function keep(snapshot: AnyMachineSnapshot, scope: AnyActorScope): void {
-    // The type of the system leaves its clock out of what is public.
-    const wheel = wheelBehind(Reflect.get(scope.system, '_clock') as object);
+    const wheel = wheelBehind((scope.self as Actor<AnyStateMachine>).clock);
     const host = wheel === null ? null : hostOfWheel(wheel);
     if (wheel === null || host === null) return;
     let own = hosts.get(host);

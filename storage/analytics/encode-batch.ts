@@ -49,6 +49,6 @@ function encodeEvent(event: RuntimeEvent): string {
   return text.slice(1);
 }
 
-function wellFormed(_key: string, value: unknown): unknown {
+function wellFormed(_name: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -65,7 +65,7 @@ function machineSnapshotOf(snapshot: unknown): AnyMachineSnapshot | null {
 /** A copy that JSON can hold; what it cannot is said in words. */
 export function jsonSafe(value: unknown): unknown {
   const seen = new WeakSet<object>();
-  const text = JSON.stringify(value, (_key, inner: unknown) => {
+  const text = JSON.stringify(value, (_name, inner: unknown) => {
     if (typeof inner === 'bigint') return inner.toString();
     if (typeof inner === 'function') return '[function]';
     if (typeof inner !== 'object' || inner === null) return inner;
