@@ -131,7 +131,6 @@ describe('transition recorder', () => {
     let isAway = true;
     const recorder = startTransitionRecorder({
       feed,
-      clock,
       intervalMs: 60_000,
       logger: silentLogger,
       store: {

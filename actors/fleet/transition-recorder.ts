@@ -6,10 +6,10 @@ import type { AnyStateMachine } from 'xstate';
 import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import { TRANSITIONS_QUEUE_MAX } from '../../machines/limits.ts';
 import type { EventStore, TransitionRow } from '../../storage/ports/telemetry/event-store.ts';
+import type { UpkeepLoop } from '../loops/loop.ts';
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../runtime/directory.ts';
 import type { FeedMove, InspectionFeed, Standing } from '../runtime/inspection-feed.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { WheelClock } from '../runtime/wheel-clock.ts';
 
 const ROWS_PER_INSERT_MAX = 5_000;
 /** The event of a row that stands where a full queue dropped others. */
@@ -24,6 +24,9 @@ export type TransitionRecorder = {
   queuedOf(sensorId: string): readonly TransitionRow[];
   /** Takes a row that is not of a sensor's actor in this Console. */
   add(row: TransitionRow): void;
+  /** Writes what waits; what the store did not take waits for the next run. */
+  readonly loop: UpkeepLoop;
+  /** Writes what waits, once, then stops. */
   close(): Promise<void>;
 };
 
@@ -31,7 +34,6 @@ export type TransitionRecorder = {
 export function startTransitionRecorder(options: {
   readonly feed: InspectionFeed;
   readonly store: Pick<EventStore, 'insertTransitions'>;
-  readonly clock: WheelClock;
   readonly intervalMs: number;
   readonly logger: Logger;
   readonly queueMax?: number;
@@ -42,9 +44,7 @@ export function startTransitionRecorder(options: {
   // One for each sensor at most, the ids are of enrolled ones.
   const gaps = new Map<string, TransitionRow>();
   let dropped = 0;
-  let writing: Promise<void> | null = null;
-  let isClosed = false;
-  let wasAway = false;
+  let writing: Promise<void> = Promise.resolve();
   let built: Standing | null = null;
 
   const stopListening = options.feed.subscribe((move) => {
@@ -84,15 +84,11 @@ export function startTransitionRecorder(options: {
       inFlight = rows;
       try {
         await options.store.insertTransitions(rows);
-        wasAway = false;
       } catch (error) {
         queue = [...rows.slice(missing.length), ...queue];
         for (const gap of missing) keepGap(gap);
         trim();
-        if (!wasAway)
-          options.logger.warn({ error: String(error) }, 'transitions wait for the event store');
-        wasAway = true;
-        return;
+        throw error;
       } finally {
         inFlight = [];
       }
@@ -109,14 +105,14 @@ export function startTransitionRecorder(options: {
     gaps.set(gap.sensorId, { ...gap, facts });
   }
 
-  function tick(): void {
-    if (isClosed) return;
-    writing ??= write().finally(() => {
-      writing = null;
-      options.clock.setTimeout(tick, options.intervalMs);
-    });
-  }
-  options.clock.setTimeout(tick, options.intervalMs);
+  const loop: UpkeepLoop = {
+    ...{ name: 'transition-writes', runsOn: 'process', everyMs: options.intervalMs },
+    async run() {
+      writing = write();
+      await writing;
+      return undefined;
+    },
+  };
 
   return {
     dropped: () => dropped,
@@ -126,12 +122,13 @@ export function startTransitionRecorder(options: {
       const rows = [...inFlight, ...(gap === undefined ? [] : [gap]), ...queue];
       return rows.filter((row) => row.sensorId === sensorId);
     },
-    add,
+    ...{ add, loop },
     async close() {
-      isClosed = true;
       stopListening();
-      await writing;
-      await write();
+      await writing.catch(() => undefined);
+      await write().catch((error: unknown) => {
+        options.logger.warn({ error: String(error) }, 'transitions are lost at the end');
+      });
     },
   };
 }

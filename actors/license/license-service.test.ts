@@ -68,7 +68,7 @@ function deployment() {
         ...{ clock, logger: silentLogger, designation: null },
         ...{ now: () => time.wallMs, monotonicNow: () => time.monotonicMs },
       });
-      loops.add(service.loop);
+      for (const loop of service.loops) loops.add(loop);
       loops.start();
       closers.push(async () => {
         await loops.stop();

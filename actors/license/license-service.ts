@@ -21,8 +21,8 @@ import type {
   LicenseStore,
   StoredLicense,
 } from '../../storage/ports/license/license-store.ts';
+import { clockLoop } from '../loops/clock-loop.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
-import { watchWallClock } from '../runtime/clock-watch.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
 import type { LicenseGate } from '../trust/license-gate.ts';
@@ -63,8 +63,8 @@ export type LicenseService = {
     readonly actor: string;
     readonly from?: string | undefined;
   }): Promise<{ readonly ok: true; readonly isChanged: boolean } | Refusal>;
-  /** Notes the time in the store, and what another Console imported. */
-  readonly loop: UpkeepLoop;
+  /** Note the time in the store and what another Console imported, and tell jumps of the clock. */
+  readonly loops: readonly UpkeepLoop[];
   /** Notes the time a last time and stops. */
   close(): Promise<void>;
 };
@@ -104,7 +104,6 @@ export async function openLicenseService(deps: LicenseServiceDeps): Promise<Lice
   };
   tellBehind(service);
   tellEnd(service);
-  const stopWatch = watchJumps(service);
   let isSaid = false;
   return {
     actor,
@@ -122,9 +121,8 @@ export async function openLicenseService(deps: LicenseServiceDeps): Promise<Lice
     view: () => viewOf(service),
     check: (envelope) => openByAny(service, (publicKey) => openEnvelope(envelope, publicKey)),
     import: (input) => orUnavailable(() => importLicense(service, input)),
-    loop: lookLoop(service),
+    loops: [lookLoop(service), jumpLoop(service)],
     async close() {
-      stopWatch();
       await look(service).catch((error: unknown) => notLooked(service, error));
       actor.stop();
     },
@@ -199,10 +197,10 @@ function lookLoop(service: Service): UpkeepLoop {
   };
 }
 
-function watchJumps(service: Service): () => void {
-  const { clock, now, monotonicNow } = service;
-  return watchWallClock({
-    ...{ clock, now, monotonicNow },
+function jumpLoop(service: Service): UpkeepLoop {
+  const { now, monotonicNow } = service;
+  return clockLoop({
+    ...{ name: 'license-clock', now, monotonicNow },
     onJump({ atMs }) {
       service.actor.tellTime(atMs);
       tellBehind(service);

@@ -62,7 +62,12 @@ export function startLoop(loop: Loop, deps: LoopDeps): RunningLoop {
       actions: {
         tellRun({ context: { failures } }, { outcome: { failure, durationMs } }) {
           if (failure === null) return logger.debug({ loop: name, durationMs }, 'a loop ran');
-          return logger.warn({ loop: name, error: failure, failures }, 'a loop failed');
+          // One that runs every second may fail for hours: the 1st, 2nd, 4th, 8th ... in a row are worth a line.
+          const isWorthALine = Number.isInteger(Math.log2(failures));
+          return logger[isWorthALine ? 'warn' : 'debug'](
+            { loop: name, error: failure, failures },
+            'a loop failed',
+          );
         },
         tellBroken: (_, { error }) =>
           logger.error({ loop: name, error: String(error) }, 'a loop broke'),

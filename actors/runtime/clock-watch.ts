@@ -10,25 +10,36 @@ export type ClockJump = {
   readonly byMs: number;
 };
 
-/** Calls back after every jump of more than CLOCK_JUMP_MS; drift below it is followed silently. Returns a stop function. */
-export function watchWallClock(options: {
-  readonly clock: WheelClock;
+export type ClockWatchOptions = {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly onJump: (jump: ClockJump) => void;
-}): () => void {
-  let offsetMs = options.now() - options.monotonicNow();
-  let isStopped = false;
-  const look = (): void => {
-    if (isStopped) return;
-    const atMs = options.now();
-    const nextOffsetMs = atMs - options.monotonicNow();
+};
+
+/** Makes a look at both clocks: called often, it tells every jump of more than CLOCK_JUMP_MS; less is followed silently. */
+export function createClockLook({ now, monotonicNow, onJump }: ClockWatchOptions): () => void {
+  let offsetMs = now() - monotonicNow();
+  return () => {
+    const atMs = now();
+    const nextOffsetMs = atMs - monotonicNow();
     const byMs = nextOffsetMs - offsetMs;
     offsetMs = nextOffsetMs;
-    if (Math.abs(byMs) > CLOCK_JUMP_MS) options.onJump({ atMs, byMs });
-    options.clock.setTimeout(look, CLOCK_CHECK_INTERVAL_MS);
+    if (Math.abs(byMs) > CLOCK_JUMP_MS) onJump({ atMs, byMs });
   };
-  options.clock.setTimeout(look, CLOCK_CHECK_INTERVAL_MS);
+}
+
+/** Looks at both clocks every CLOCK_CHECK_INTERVAL_MS. Returns a stop function. */
+export function watchWallClock(
+  options: ClockWatchOptions & { readonly clock: WheelClock },
+): () => void {
+  const look = createClockLook(options);
+  let isStopped = false;
+  const tick = (): void => {
+    if (isStopped) return;
+    look();
+    options.clock.setTimeout(tick, CLOCK_CHECK_INTERVAL_MS);
+  };
+  options.clock.setTimeout(tick, CLOCK_CHECK_INTERVAL_MS);
   return () => {
     isStopped = true;
   };

@@ -4,7 +4,7 @@ import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 import type { TelemetryRows } from '../../storage/ports/telemetry/telemetry-store.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
-import { startTelemetry, type Telemetry } from './telemetry.ts';
+import { createTelemetry, type Telemetry } from './telemetry.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:34:56.000Z');
 const RUN = '0123456789abcdef';
@@ -28,32 +28,21 @@ function beat(report: number, hours: Record<string, number>): HeartbeatRequest {
 
 /** A service whose store is told what to do, and whose time is asked for. */
 function start(more: { readonly queueRowsMax?: number } = {}) {
-  let run: () => void = () => undefined;
   const inserts: TelemetryRows[] = [];
   const store = { isAway: false };
-  const telemetry = startTelemetry({
+  const telemetry = createTelemetry({
     store: {
       async insert(rows) {
         if (store.isAway) throw new EventStoreUnavailable('away');
         inserts.push(rows);
       },
     },
-    clock: {
-      setTimeout(next) {
-        run = next;
-        return 1;
-      },
-      clearTimeout: () => undefined,
-    },
     intervals: DEFAULT_INTERVALS,
     logger: silentLogger,
     ...more,
   });
   running = telemetry;
-  const tick = async (): Promise<void> => {
-    run();
-    await new Promise((resolve) => setImmediate(resolve));
-  };
+  const tick = () => telemetry.loop.run({ signal: new AbortController().signal });
   const seen = () => inserts.flatMap((rows) => rows.coverage.map((row) => row.seen));
   return { telemetry, store, inserts, tick, seen };
 }
@@ -85,9 +74,9 @@ describe('telemetry', () => {
     const { telemetry, store, tick, seen } = start();
     store.isAway = true;
     telemetry.observe(S, beat(1, { [ONE]: 1, [TWO]: 2 }), NOW_MS);
-    await tick();
+    await expect(tick()).rejects.toThrow('away');
     telemetry.observe(S, beat(2, { [TWO]: 20 }), NOW_MS);
-    await tick();
+    await expect(tick()).rejects.toThrow('away');
     expect(telemetry.storedReport('s')).toBeUndefined();
     store.isAway = false;
     await tick();

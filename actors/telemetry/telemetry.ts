@@ -17,8 +17,8 @@ import type {
   ResourceRow,
   TelemetryStore,
 } from '../../storage/ports/telemetry/telemetry-store.ts';
+import type { UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { WheelClock } from '../runtime/wheel-clock.ts';
 import { coverageRows, flowRows, resourceRow, type Teller } from './telemetry-rows.ts';
 
 export type Telemetry = {
@@ -29,16 +29,17 @@ export type Telemetry = {
   queuedRows(): number;
   /** Samples that were left out. */
   dropped(): number;
+  /** Writes what waits; what the store did not take waits for the next run. */
+  readonly loop: UpkeepLoop;
   /** Writes what waits, once, then stops. */
   close(): Promise<void>;
 };
 
 type Pending = { report: LossStored; readonly hours: Map<string, CoverageRow> };
 
-/** Starts the gathering. */
-export function startTelemetry(deps: {
+/** Makes the gathering; its loop writes. */
+export function createTelemetry(deps: {
   readonly store: Pick<TelemetryStore, 'insert'>;
-  readonly clock: Pick<WheelClock, 'setTimeout' | 'clearTimeout'>;
   readonly intervals: Pick<
     Intervals,
     'TELEMETRY_COMMIT_INTERVAL_MS' | 'RESOURCE_SAMPLE_INTERVAL_MS'
@@ -46,7 +47,7 @@ export function startTelemetry(deps: {
   readonly logger: Logger;
   readonly queueRowsMax?: number;
 }): Telemetry {
-  const { store, clock, intervals, logger, queueRowsMax = TELEMETRY_QUEUE_ROWS_MAX } = deps;
+  const { store, intervals, logger, queueRowsMax = TELEMETRY_QUEUE_ROWS_MAX } = deps;
   let losses = new Map<string, Pending>();
   let resources: ResourceRow[] = [];
   let flows: FlowRow[] = [];
@@ -54,9 +55,7 @@ export function startTelemetry(deps: {
   let waiting = 0;
   let inFlight = 0;
   let dropped = 0;
-  let wasAway = false;
   let isClosed = false;
-  let timer = 0;
   let writing: Promise<void> = Promise.resolve();
   // What is forgotten of the others is only told again. decision: D47
   const bounds = { maxSize: TELEMETRY_SENSORS_MAX, sizeCalculation: () => 1 };
@@ -111,12 +110,9 @@ export function startTelemetry(deps: {
     try {
       await store.insert({ coverage, ...samples });
       for (const [sensorId, { report }] of taken) stored.set(sensorId, report);
-      if (wasAway) logger.info('telemetry is written again');
-      wasAway = false;
     } catch (error) {
-      if (!wasAway) logger.warn({ error: String(error) }, 'telemetry waits for the event store');
-      wasAway = true;
       giveBack(taken, samples);
+      throw error;
     } finally {
       inFlight = 0;
     }
@@ -137,15 +133,19 @@ export function startTelemetry(deps: {
     waiting += samples.resources.length + samples.flows.length;
   }
 
-  function arm(): void {
-    if (isClosed) return;
-    timer = clock.setTimeout(() => {
-      writing = write().finally(arm);
-    }, intervals.TELEMETRY_COMMIT_INTERVAL_MS);
-  }
-  arm();
+  const loop: UpkeepLoop = {
+    name: 'telemetry-writes',
+    runsOn: 'process',
+    everyMs: intervals.TELEMETRY_COMMIT_INTERVAL_MS,
+    async run() {
+      writing = write();
+      await writing;
+      return undefined;
+    },
+  };
 
   return {
+    loop,
     observe(teller, beat, nowMs) {
       if (isClosed) return;
       takeLosses(teller, beat, nowMs);
@@ -156,9 +156,13 @@ export function startTelemetry(deps: {
     dropped: () => dropped,
     async close() {
       isClosed = true;
-      clock.clearTimeout(timer);
-      await writing;
-      await write();
+      await writing.catch(() => undefined);
+      await write().catch((error: unknown) => {
+        logger.warn(
+          { error: String(error) },
+          'telemetry is lost at the end; losses are told again',
+        );
+      });
     },
   };
 }

@@ -1,8 +1,8 @@
 // All live sessions: one subscription to fleet, actors and events for all of them, one beat that sends at most four
-// patches a second per topic, and a periodic look at whether each credential is still good. A reader that does not keep
+// patches a second per topic, and a loop that looks whether each credential is still good. A reader that does not keep
 // up is first skipped (its topics go on coalescing) and then closed. invariant: I10
+import type { UpkeepLoop } from '../../actors/loops/loop.ts';
 import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
-import type { Logger } from '../../actors/runtime/logger.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import {
   LIVE_BACKPRESSURE_MAX_BYTES,
@@ -12,6 +12,7 @@ import {
   LIVE_SUBSCRIPTIONS_MAX,
 } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import type { Admitter } from '../access/admitter.ts';
 import { hasScope, type Operator } from '../access/operator.ts';
@@ -38,8 +39,8 @@ export type LiveHub = {
   size(): number;
   /** Sends what waits, on every session. Called by the hub's own beat. */
   flush(): void;
-  /** Closes the sessions whose credential ended. Called by the hub's own beat. */
-  checkCredentials(): Promise<void>;
+  /** Closes the sessions whose credential ended. */
+  readonly loop: UpkeepLoop;
   close(): void;
 };
 
@@ -49,7 +50,7 @@ export type LiveHubDeps = {
   readonly events: Pick<EventTap, 'subscribe'>;
   readonly admitter: Pick<Admitter, 'renew'>;
   readonly now: () => number;
-  readonly logger: Logger;
+  readonly timers: Pick<Timers, 'setTimeout' | 'clearTimeout'>;
   readonly slowReaderMs?: number;
 };
 
@@ -60,7 +61,7 @@ type Session = {
   fullSinceMs: number | null;
 };
 
-/** Starts a hub; `close` ends its timers and sessions. */
+/** Makes a hub; `close` ends its beat and sessions. */
 export function createLiveHub(deps: LiveHubDeps): LiveHub {
   const sessions = new Set<Session>();
   const { slowReaderMs = LIVE_SLOW_READER_MS } = deps;
@@ -118,25 +119,21 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     }
   }
 
-  let timers: readonly NodeJS.Timeout[] = [];
+  let beat: unknown = null;
 
   // Nobody listens most of the time, and then nothing ticks.
   function keepTime(): void {
-    if (sessions.size > 0 === timers.length > 0) return;
-    for (const timer of timers) clearInterval(timer);
+    if (sessions.size > 0 === (beat !== null)) return;
     if (sessions.size === 0) {
-      timers = [];
+      deps.timers.clearTimeout(beat);
+      beat = null;
       return;
     }
-    const check = () => {
-      checkCredentials().catch((error: unknown) => {
-        deps.logger.warn({ error: String(error) }, 'live credentials could not be checked');
-      });
-    };
-    timers = [
-      setInterval(flush, 1_000 / LIVE_PATCHES_PER_SECOND),
-      setInterval(check, LIVE_KEY_CHECK_INTERVAL_MS),
-    ];
+    beat = deps.timers.setTimeout(() => {
+      beat = null;
+      flush();
+      keepTime();
+    }, 1_000 / LIVE_PATCHES_PER_SECOND);
   }
 
   return {
@@ -157,7 +154,13 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     },
     size: () => sessions.size,
     flush,
-    checkCredentials,
+    loop: {
+      ...{ name: 'live-credentials', runsOn: 'process', everyMs: LIVE_KEY_CHECK_INTERVAL_MS },
+      async run() {
+        await checkCredentials();
+        return undefined;
+      },
+    },
     close() {
       for (const stop of stops) stop();
       for (const session of [...sessions]) end(session, CLOSE_RESTART, 'the Console is stopping');

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
@@ -18,6 +17,7 @@ import {
   sensorIdOf,
   storedEvent,
 } from '../operator-plane/plumbing/operator-plane.fixture.ts';
+import { processTime } from '../process/time.ts';
 import { tapSink } from './event-tap.ts';
 import { createLiveHub, type LiveHub } from './live-hub.ts';
 import { TOPIC_SCOPES } from './subscription.ts';
@@ -39,6 +39,8 @@ function batchOf(events: readonly RuntimeEvent[]): EventBatch {
     events,
   };
 }
+
+const check = (hub: LiveHub) => hub.loop.run({ signal: new AbortController().signal });
 
 const withKey = (scopes: readonly string[]) => (fixture: Fixture) => ({
   ...{ authorization: `Bearer ${fixture.addKey(scopes)}`, cookie: undefined },
@@ -63,7 +65,7 @@ async function hubWith(
     events: tap,
     admitter: fixture.admitter,
     now: () => clock.ms,
-    logger: silentLogger,
+    timers: processTime,
     slowReaderMs: 1_000,
   });
   ends.push(
@@ -200,13 +202,13 @@ describe('a session', () => {
 
   it('should be closed when its key is revoked', async () => {
     const { fixture, hub, socket } = await hubWith(['admin']);
-    await hub.checkCredentials();
+    await check(hub);
     expect(socket.ended).toBe('');
     for (const [hash, row] of fixture.state.keys) {
       fixture.state.keys.set(hash, { ...row, revokedAtMs: NOW_MS });
     }
 
-    await hub.checkCredentials();
+    await check(hub);
 
     expect(socket.ended).toBe('1008 credential ended');
   });
@@ -263,10 +265,10 @@ describe('a person on the live channel', () => {
       ({ fixture }) => fixture.state.users.clear(),
     ] satisfies ((world: Awaited<ReturnType<typeof asPerson>>) => void)[]) {
       const world = await asPerson('admin');
-      await world.hub.checkCredentials();
+      await check(world.hub);
       expect(world.socket.ended).toBe('');
       end(world);
-      await world.hub.checkCredentials();
+      await check(world.hub);
       expect(world.socket.ended).toBe('1008 credential ended');
     }
   });

@@ -110,7 +110,7 @@ async function live(told: readonly Step[], awayFor: number) {
   const stored: TransitionRow[] = [];
   let step = 0;
   const recorder = startTransitionRecorder({
-    ...{ feed, clock, intervalMs: 1_000, logger: silentLogger },
+    ...{ feed, intervalMs: 1_000, logger: silentLogger },
     ...(awayFor === 0 ? {} : { queueMax: 5 }),
     store: {
       insertTransitions: async (rows) => {

@@ -33,7 +33,11 @@ function begin(model: Model): void {
 function end(model: Model, { isFailed, hasMore }: { isFailed: boolean; hasMore: boolean }): void {
   if (model.run === 'none' || model.isStopped) return;
   model.failures = isFailed ? model.failures + 1 : 0;
-  const retryMs = Math.min(LOOP_RETRY_MAX_MS, LOOP_RETRY_MIN_MS * 2 ** (model.failures - 1));
+  const retryMs = Math.min(
+    LOOP_RETRY_MAX_MS,
+    EVERY_MS,
+    LOOP_RETRY_MIN_MS * 2 ** (model.failures - 1),
+  );
   rest(model, isFailed ? retryMs : hasMore ? 0 : EVERY_MS);
 }
 

@@ -48,7 +48,7 @@ export const fleet: Capability<Fleet> = {
       heartbeatParts: [machinesPart(nodeMachines)],
       machines: [sensorMachine],
       directories: [sensorActors],
-      loops: () => [fleetSweepLoop(liveView)],
+      loops: () => [fleetSweepLoop(liveView), ...opened.loops],
       measure: (metrics) => measureFleet(metrics, liveView),
       async close() {
         stopFollowing();

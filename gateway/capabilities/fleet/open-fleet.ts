@@ -12,7 +12,8 @@ import {
   startTransitionRecorder,
   type TransitionRecorder,
 } from '../../../actors/fleet/transition-recorder.ts';
-import { watchWallClock } from '../../../actors/runtime/clock-watch.ts';
+import { clockLoop } from '../../../actors/loops/clock-loop.ts';
+import type { UpkeepLoop } from '../../../actors/loops/loop.ts';
 import {
   createInspectionFeed,
   type InspectionFeed,
@@ -41,6 +42,7 @@ export type Fleet = {
   readonly nodeMachines: NodeMachines;
   readonly sensors: SensorActors;
   readonly identities: IdentityCache;
+  readonly loops: readonly UpkeepLoop[];
   close(): Promise<void>;
 };
 
@@ -53,14 +55,13 @@ export async function openFleet(deps: {
   readonly intervals: Intervals;
   readonly logger: Logger;
 }): Promise<Fleet> {
-  const { registry, clock, time, intervals, logger } = deps;
+  const { registry, time, intervals, logger } = deps;
   const feed = createInspectionFeed();
   const crashes = createCrashLog(logger);
   const { directory, liveView } = openDirectory({ ...deps, feed, crashes });
   const recorder = startTransitionRecorder({
     feed,
     store: deps.events,
-    clock,
     intervalMs: intervals.TRANSITIONS_COMMIT_INTERVAL_MS,
     logger,
   });
@@ -83,8 +84,8 @@ export async function openFleet(deps: {
     'the fleet is loaded',
   );
 
-  const stopWatch = watchWallClock({
-    clock,
+  const jumps = clockLoop({
+    name: 'fleet-clock',
     now: time.now,
     monotonicNow: time.monotonicNow,
     onJump: ({ atMs, byMs }) => {
@@ -101,8 +102,8 @@ export async function openFleet(deps: {
     nodeMachines: createNodeMachines(recorder),
     sensors,
     identities,
+    loops: [recorder.loop, jumps],
     async close() {
-      stopWatch();
       stopFollowing();
       await identities.stop();
       await recorder.close();

@@ -37,7 +37,7 @@ export const license: Capability<LicenseService> = {
       notices: () => noticesOf(service.view()),
       measure: (registry) => measureLicense(registry, service),
       directories: [directoryOf(service)],
-      loops: () => [service.loop],
+      loops: () => service.loops,
       close: () => service.close(),
     };
   },

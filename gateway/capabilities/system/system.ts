@@ -26,7 +26,7 @@ export type System = { readonly metrics: Metrics; readonly live: LiveHub };
 export const system: Capability<System> = {
   name: 'system',
   open(context) {
-    const { relational, analytics, config, time, logger } = context;
+    const { relational, analytics, config, time } = context;
     const { audit, designation } = relational;
     const { loops } = context;
     const { liveView, feed } = context.use(fleet);
@@ -34,7 +34,7 @@ export const system: Capability<System> = {
     const metrics = createMetrics();
     const live = createLiveHub({
       ...{ fleet: liveView, feed, events: context.use(telemetry).tap },
-      ...{ admitter, now: time.now, logger },
+      ...{ admitter, now: time.now, timers: time },
     });
     return {
       service: { metrics, live },
@@ -53,6 +53,7 @@ export const system: Capability<System> = {
           LIVE_PATH,
           createLiveBehavior({ hub: live, admitter, baseUrl: () => config.baseUrl, handle }),
         ),
+      loops: () => [live.loop],
       machines: [startupMachine, storeProcessMachine, loopMachine, designationMachine],
       directories: [context.supervised, ...loopDirectories(loops)],
       measure: (registry) => measureLoops(registry, loops),

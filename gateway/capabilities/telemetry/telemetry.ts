@@ -4,7 +4,7 @@ import { createIngest, type Ingest } from '../../../actors/telemetry/ingest.ts';
 import { createInventory, type Inventory } from '../../../actors/telemetry/inventory.ts';
 import { RETENTION_LOOP, retentionLoop } from '../../../actors/telemetry/retention-loop.ts';
 import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
-import { startTelemetry, type Telemetry } from '../../../actors/telemetry/telemetry.ts';
+import { createTelemetry, type Telemetry } from '../../../actors/telemetry/telemetry.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { type EventTap, tapSink } from '../../live/event-tap.ts';
@@ -33,7 +33,7 @@ export type TelemetryService = {
 export const telemetry: Capability<TelemetryService> = {
   name: 'telemetry',
   async open(context) {
-    const { relational, analytics, clock, logger, time, intervals, config, cursors } = context;
+    const { relational, analytics, logger, time, intervals, config, cursors } = context;
     const { get, subscribe } = context.use(settings);
     const { admission } = context.use(trust);
     const { sensors } = context.use(fleet);
@@ -50,7 +50,7 @@ export const telemetry: Capability<TelemetryService> = {
     const { platform } = config;
     const inventory = createInventory({ store: relational.inventory, baselines, platform, logger });
     await inventory.load();
-    const reports = startTelemetry({ store, clock, intervals, logger });
+    const reports = createTelemetry({ store, intervals, logger });
     const ingest = createIngest({ sink: tap.sink, ledgers });
     const { audit } = relational;
     const { nodeMachines } = context.use(fleet);
@@ -71,7 +71,7 @@ export const telemetry: Capability<TelemetryService> = {
       sensorPosts: postsOf(context, { ingest, inventory }),
       heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],
       attachSockets: (app, { sensor }) => attachStream(app, streaming, hub, sensor),
-      loops: () => [retentionLoop({ settings: { get }, events })],
+      loops: () => [retentionLoop({ settings: { get }, events }), reports.loop],
       drain: () => hub.shutDown(),
       async close() {
         hub.dispose();

@@ -4,6 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFrom } from '../../memory-ports.fixture.ts';
 import { createFixture, type Fixture } from '../plumbing/operator-plane.fixture.ts';
 
+// What a loop adds is in its own capability; these may not leave the registry again.
+const PERIODIC = [
+  'designated audit-sealer',
+  'designated event-retention',
+  'machine server-certificate',
+  'process access-sweep',
+  'process fleet-clock',
+  'process fleet-sweep',
+  'process license-clock',
+  'process license-look',
+  'process live-credentials',
+  'process policy-follow',
+  'process settings-look',
+  'process telemetry-writes',
+  'process transition-writes',
+] as const;
+
 let fixture: Fixture;
 beforeAll(async () => {
   fixture = await createFixture({
@@ -44,6 +61,18 @@ describe('loops', () => {
       ]),
       designation: { stands: false, is_designated: false, last: null },
     });
+  });
+
+  it('should be the periodic work of a Console, of which the designated rests without background tasks', async () => {
+    const { body } = await call('GET', '/api/v2/system/loops', ['system:read']);
+    type Item = { readonly name: string; readonly runs_on: string; readonly state: string };
+    const items: readonly Item[] = body.items;
+    const named = items.map(({ name, runs_on }) => `${runs_on} ${name}`);
+    for (const known of PERIODIC) expect(named).toContain(known);
+    for (const { runs_on, state } of items) {
+      if (runs_on === 'designated') expect(state).toBe('off_duty');
+      else expect(['waiting', 'running']).toContain(state);
+    }
   });
 
   it('should be run by admins alone, leave a trace, and be counted', async () => {

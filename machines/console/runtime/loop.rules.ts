@@ -21,7 +21,10 @@ export type LoopOutcome = {
 /** The last run as it is shown. */
 export type LastRun = Omit<LoopOutcome, 'hasMore'>;
 
-/** The wait after a run: none while more waits, the interval after a success, a doubling one after failures. */
+/**
+ * The wait after a run: none while more waits, the interval after a success, a doubling one after failures. What runs often
+ * is not tried again later than it would run: a failure costs nobody more than the others.
+ */
 export function loopDelayMs(of: {
   readonly everyMs: number;
   readonly failures: number;
@@ -29,5 +32,6 @@ export function loopDelayMs(of: {
 }): number {
   if (of.failures === 0) return of.hasMore ? 0 : of.everyMs;
   const doublings = Math.min(of.failures - 1, 31);
-  return Math.min(LOOP_RETRY_MAX_MS, LOOP_RETRY_MIN_MS * 2 ** doublings);
+  const longestMs = Math.min(LOOP_RETRY_MAX_MS, Math.max(LOOP_RETRY_MIN_MS, of.everyMs));
+  return Math.min(longestMs, LOOP_RETRY_MIN_MS * 2 ** doublings);
 }
