@@ -6,7 +6,7 @@ import type { AnyStateMachine } from 'xstate';
 import { sensorMachine } from '../../machines/console/fleet/sensor.machine.ts';
 import { TRANSITIONS_QUEUE_MAX } from '../../machines/limits.ts';
 import type { EventStore, TransitionRow } from '../../storage/ports/telemetry/event-store.ts';
-import type { UpkeepLoop } from '../loops/loop.ts';
+import { processLoop, type UpkeepLoop } from '../loops/loop.ts';
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../runtime/directory.ts';
 import type { FeedMove, InspectionFeed, Standing } from '../runtime/inspection-feed.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -105,14 +105,10 @@ export function startTransitionRecorder(options: {
     gaps.set(gap.sensorId, { ...gap, facts });
   }
 
-  const loop: UpkeepLoop = {
-    ...{ name: 'transition-writes', runsOn: 'process', everyMs: options.intervalMs },
-    async run() {
-      writing = write();
-      await writing;
-      return undefined;
-    },
-  };
+  const loop = processLoop('transition-writes', options.intervalMs, () => {
+    writing = write();
+    return writing;
+  });
 
   return {
     dropped: () => dropped,

@@ -25,3 +25,18 @@ export type DesignatedLoop = LoopFacts & {
 };
 
 export type Loop = UpkeepLoop | DesignatedLoop;
+
+/** Makes upkeep of a process that runs, waits `everyMs`, and runs again. */
+export function processLoop(
+  name: string,
+  everyMs: number,
+  run: () => Promise<void> | void,
+): UpkeepLoop {
+  return {
+    ...{ name, everyMs, runsOn: 'process' },
+    async run() {
+      await run();
+      return undefined;
+    },
+  };
+}

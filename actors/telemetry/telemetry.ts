@@ -17,7 +17,7 @@ import type {
   ResourceRow,
   TelemetryStore,
 } from '../../storage/ports/telemetry/telemetry-store.ts';
-import type { UpkeepLoop } from '../loops/loop.ts';
+import { processLoop, type UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { coverageRows, flowRows, resourceRow, type Teller } from './telemetry-rows.ts';
 
@@ -133,19 +133,11 @@ export function createTelemetry(deps: {
     waiting += samples.resources.length + samples.flows.length;
   }
 
-  const loop: UpkeepLoop = {
-    name: 'telemetry-writes',
-    runsOn: 'process',
-    everyMs: intervals.TELEMETRY_COMMIT_INTERVAL_MS,
-    async run() {
-      writing = write();
-      await writing;
-      return undefined;
-    },
-  };
-
   return {
-    loop,
+    loop: processLoop('telemetry-writes', intervals.TELEMETRY_COMMIT_INTERVAL_MS, () => {
+      writing = write();
+      return writing;
+    }),
     observe(teller, beat, nowMs) {
       if (isClosed) return;
       takeLosses(teller, beat, nowMs);

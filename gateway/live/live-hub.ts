@@ -1,7 +1,7 @@
 // All live sessions: one subscription to fleet, actors and events for all of them, one beat that sends at most four
 // patches a second per topic, and a loop that looks whether each credential is still good. A reader that does not keep
 // up is first skipped (its topics go on coalescing) and then closed. invariant: I10
-import type { UpkeepLoop } from '../../actors/loops/loop.ts';
+import { processLoop, type UpkeepLoop } from '../../actors/loops/loop.ts';
 import type { InspectionFeed } from '../../actors/runtime/inspection-feed.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import {
@@ -154,13 +154,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
     },
     size: () => sessions.size,
     flush,
-    loop: {
-      ...{ name: 'live-credentials', runsOn: 'process', everyMs: LIVE_KEY_CHECK_INTERVAL_MS },
-      async run() {
-        await checkCredentials();
-        return undefined;
-      },
-    },
+    loop: processLoop('live-credentials', LIVE_KEY_CHECK_INTERVAL_MS, checkCredentials),
     close() {
       for (const stop of stops) stop();
       for (const session of [...sessions]) end(session, CLOSE_RESTART, 'the Console is stopping');
