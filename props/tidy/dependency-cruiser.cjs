@@ -39,7 +39,7 @@ module.exports = {
       from: { path: '^machines/', pathNot: '\\.test\\.ts$' },
       to: {
         dependencyTypesNot: ['local', 'type-only'],
-        pathNot: ['node_modules/(xstate|typebox)/', '^machines/'],
+        pathNot: ['node_modules/(xstate|typebox|re2js)/', '^machines/'],
       },
     },
     only('runtime-imports-machines', 'actors/runtime', ['machines/', 'actors/runtime/']),
