@@ -35,6 +35,7 @@ export * from './console/policy/limits.ts';
 export * from './console/settings/limits.ts';
 export * from './console/telemetry/limits.ts';
 export * from './console/trust/limits.ts';
+export * from './detection/limits.ts';
 
 // The specification's table, row by row.
 export const HEARTBEAT_INTERVAL_MS = 15 * SECOND_MS;

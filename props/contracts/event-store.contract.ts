@@ -10,6 +10,7 @@ import {
 } from '../../storage/ports/telemetry/event-store.ts';
 import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import type { Harness } from './away.ts';
+import { eventConditionsContract } from './event-conditions.contract.ts';
 import { batch, event, HOSTILE, hex, NOW_MS } from './samples.ts';
 
 const TRANSITION = {
@@ -32,6 +33,7 @@ export function eventStoreContract(
   harness: Harness<{ readonly sink: EventSink; readonly events: EventStore }>,
 ): void {
   const stores = harness.port;
+  eventConditionsContract(harness);
   describe('events', () => {
     it('should come back as they were stored, hostile text and 64-bit numbers included', async () => {
       const { sink, events } = stores();
@@ -187,6 +189,8 @@ export function eventStoreContract(
     const calls = [
       () => events.search({ limit: 1 }),
       () => events.countDistinct({}),
+      () => events.histogram({ fromMs: 0, toMs: 1, bucketMs: 1 }),
+      () => events.topValues({ field: 'severity', limit: 1 }),
       () => events.storedRanges(),
       () => events.batchDigest(one),
       () => events.insertTransitions([{ ...TRANSITION, sensorId: one.sensorId }]),

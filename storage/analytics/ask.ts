@@ -3,22 +3,32 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { SEARCH_TIMEOUT_MS } from '../../machines/limits.ts';
-import { orEventStoreUnavailable } from './client.ts';
+import { orEventStoreUnavailable, orTooLarge } from './client.ts';
 
 export type AskAnalytics = <Row>(
   query: string,
   params?: Readonly<Record<string, unknown>>,
 ) => Promise<readonly Row[]>;
 
-/** Makes the way to ask. Throws EventStoreUnavailable. */
-export function createAsk(client: ClickHouseClient): AskAnalytics {
+export type AskOptions = {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** The question is an operator's: what is too large is told as such. */
+  readonly isBounded?: boolean;
+};
+
+/** Makes the way to ask. Throws EventStoreUnavailable, and SearchTooLarge where questions are bounded. */
+export function createAsk(client: ClickHouseClient, options: AskOptions = {}): AskAnalytics {
+  const { settings = {}, signal, isBounded = false } = options;
+  const guard = isBounded ? orTooLarge : orEventStoreUnavailable;
   return <Row>(query: string, params: Readonly<Record<string, unknown>> = {}) =>
-    orEventStoreUnavailable(async () => {
+    guard(async () => {
       const result = await client.query({
         query,
         query_params: { ...params },
         format: 'JSONEachRow',
-        clickhouse_settings: { max_execution_time: SEARCH_TIMEOUT_MS / 1_000 },
+        ...(signal === undefined ? {} : { abort_signal: signal }),
+        clickhouse_settings: { max_execution_time: SEARCH_TIMEOUT_MS / 1_000, ...settings },
       });
       return result.json<Row>();
     });

@@ -7,7 +7,7 @@ import {
   createClient,
 } from '@clickhouse/client';
 import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../machines/limits.ts';
-import { EventStoreUnavailable } from '../ports/telemetry/event-store.ts';
+import { EventStoreUnavailable, SearchTooLarge } from '../ports/telemetry/event-store.ts';
 
 const silence = () => undefined;
 class SilentLogger {
@@ -59,6 +59,7 @@ const BUSY_CODES: ReadonlySet<string> = new Set([
 
 /** Whether an error means the store cannot answer now, rather than that it refuses what it was asked. */
 export function isEventStoreAway(error: unknown): boolean {
+  if (error instanceof SearchTooLarge) return false;
   return !(error instanceof ClickHouseError) || BUSY_CODES.has(error.code);
 }
 
@@ -72,4 +73,27 @@ export async function orEventStoreUnavailable<T>(call: () => Promise<T>): Promis
       cause: error,
     });
   }
+}
+
+/** Server codes that say what one question exceeded. */
+const TOO_LARGE: Readonly<Record<string, string>> = {
+  '158': 'it would read too many rows',
+  '159': 'it took too long',
+  '160': 'it would take too long',
+  '241': 'it needs too much memory',
+  '307': 'it would read too many bytes',
+  '396': 'its answer is too large',
+};
+
+/** Runs a bounded question; what exceeds its bounds is thrown as SearchTooLarge. */
+export async function orTooLarge<T>(call: () => Promise<T>): Promise<T> {
+  return orEventStoreUnavailable(async () => {
+    try {
+      return await call();
+    } catch (error) {
+      const why = error instanceof ClickHouseError ? TOO_LARGE[error.code] : undefined;
+      if (why === undefined) throw error;
+      throw new SearchTooLarge(why, { cause: error });
+    }
+  });
 }

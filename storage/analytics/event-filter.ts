@@ -1,6 +1,8 @@
 // A query's filters as conditions with parameters; no value of a caller is ever part of the statement's text.
 import type { EventQuery } from '../ports/telemetry/event-store.ts';
+import { conditionOfQuery } from '../ports/telemetry/query-condition.ts';
 import { nanosTextOf } from '../ports/telemetry/stored-event.ts';
+import { conditionSql } from './condition-sql.ts';
 
 export type Filter = {
   readonly where: string;
@@ -15,7 +17,7 @@ export function filterOf(query: Partial<EventQuery>): Filter {
     conditions.push(condition);
     params[name] = value;
   }
-  const { fromMs, toMs, sensorId, eventKinds, severities, binaryContains, text, after } = query;
+  const { fromMs, toMs, sensorId, eventKinds, severities, after } = query;
   if (fromMs !== undefined) {
     add('observed_at >= fromUnixTimestamp64Milli({from_ms: Int64})', 'from_ms', Math.floor(fromMs));
   }
@@ -29,12 +31,11 @@ export function filterOf(query: Partial<EventQuery>): Filter {
   if (severities !== undefined) {
     add('severity IN {severities: Array(String)}', 'severities', [...severities]);
   }
-  if (binaryContains !== undefined && binaryContains !== '') {
-    add(contains('process.binary', 'binary_part'), 'binary_part', binaryContains);
-  }
-  if (text !== undefined && text !== '') {
-    const places = ['message', 'process.binary', `ifNull(process.arguments, '')`, 'file.path'];
-    add(`(${places.map((place) => contains(place, 'text_part')).join(' OR ')})`, 'text_part', text);
+  const condition = conditionOfQuery(query);
+  if (condition !== null) {
+    const compiled = conditionSql(condition);
+    conditions.push(compiled.where);
+    Object.assign(params, compiled.params);
   }
   if (after !== undefined && after !== null) {
     const comparison = query.order === 'ascending' ? '>' : '<';
@@ -45,8 +46,4 @@ export function filterOf(query: Partial<EventQuery>): Filter {
     params['after_id'] = after.eventId;
   }
   return { where: conditions.join(' AND '), params };
-}
-
-function contains(place: string, parameter: string): string {
-  return `positionCaseInsensitiveUTF8(${place}, {${parameter}: String}) > 0`;
 }

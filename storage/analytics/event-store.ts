@@ -5,8 +5,7 @@ import type { Channel } from '../../machines/wire/scalars.ts';
 import type { EventStore } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
-import { filterOf } from './event-filter.ts';
-import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
+import { eventSearch } from './event-search.ts';
 import { insertTransitions, transitionsOf } from './transition-rows.ts';
 
 /**
@@ -48,25 +47,7 @@ export function createEventStore(client: ClickHouseClient): EventStore {
   const ask = createAsk(client);
 
   return {
-    async search(query) {
-      const { where, params } = filterOf(query);
-      const direction = query.order === 'ascending' ? 'ASC' : 'DESC';
-      const rows = await ask<EventRow>(
-        `SELECT ${EVENT_COLUMNS} FROM runtime_events WHERE ${where}
-         ORDER BY observed_at ${direction}, event_id ${direction}
-         LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`,
-        { ...params, row_limit: query.limit },
-      );
-      return rows.map(eventOfRow);
-    },
-    async countDistinct(query) {
-      const { where, params } = filterOf(query);
-      const rows = await ask<{ readonly events: string }>(
-        `SELECT uniqExact(event_id) AS events FROM runtime_events WHERE ${where}`,
-        params,
-      );
-      return Number(rows[0]?.events ?? 0);
-    },
+    ...eventSearch(client),
     async storedRanges() {
       const rows = await ask<RangeRow>(STORED_RANGES);
       return rows.map((row) => ({

@@ -1,13 +1,20 @@
 // The rows of the reference event store: every inserted batch stays, one that was stored twice too, and questions are
 // answered from the rows as the real store answers them. Ranges and digests are kept as the batches come.
-import type { StoredEvent } from '../../../machines/wire/event.ts';
+import { fieldOf } from '../../../machines/detection/fields.ts';
+import { type Predicate, predicateOf } from '../../../machines/detection/predicate.ts';
+import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
 import type {
   EventBatch,
   EventQuery,
   EventStore,
+  HistogramBar,
+  HistogramQuery,
   StoredRange,
+  TopQuery,
+  TopValues,
   TransitionRow,
 } from '../../ports/telemetry/event-store.ts';
+import { conditionOfQuery } from '../../ports/telemetry/query-condition.ts';
 import { nanosTextOf, storedEventOf } from '../../ports/telemetry/stored-event.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
@@ -61,6 +68,8 @@ export function createEventRows(): EventRows {
     calls: {
       search: (query) => pageOf(distinct(rows, query), query),
       countDistinct: (query) => distinct(rows, query).length,
+      histogram: (query) => barsOf(distinct(rows, query), query),
+      topValues: (query) => topOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
       batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
       insertTransitions(added) {
@@ -104,10 +113,12 @@ function eventsOf(stored: Stored): readonly StoredEvent[] {
 
 function distinct(rows: readonly Stored[], query: Partial<EventQuery>): readonly StoredEvent[] {
   const found = new Map<string, StoredEvent>();
+  const condition = conditionOfQuery(query);
+  const isMeant = condition === null ? null : predicateOf(condition);
   for (const stored of rows) {
     if (query.sensorId !== undefined && stored.batch.sensorId !== query.sensorId) continue;
     for (const event of eventsOf(stored)) {
-      if (matches(event, query)) found.set(event.event_id, event);
+      if (matches(event, query, isMeant)) found.set(event.event_id, event);
     }
   }
   const sign = query.order === 'ascending' ? 1 : -1;
@@ -135,22 +146,54 @@ function nanosOf(timestamp: string): bigint {
   return BigInt(nanosTextOf(timestamp) ?? '0');
 }
 
-function matches(event: StoredEvent, query: Partial<EventQuery>): boolean {
+function matches(
+  event: StoredEvent,
+  query: Partial<EventQuery>,
+  isMeant: Predicate | null,
+): boolean {
   const atNanos = nanosOf(event.observed_at);
-  const { fromMs, toMs, sensorId, eventKinds, severities, binaryContains, text } = query;
-  const binary = event.process?.binary ?? '';
-  const places = [event.message, binary, event.process?.arguments ?? '', event.file?.path ?? ''];
+  const { fromMs, toMs, sensorId, eventKinds, severities } = query;
   return (
     (fromMs === undefined || atNanos >= BigInt(Math.floor(fromMs)) * 1_000_000n) &&
     (toMs === undefined || atNanos < BigInt(Math.floor(toMs)) * 1_000_000n) &&
     (sensorId === undefined || event.sensor_id === sensorId) &&
     (eventKinds?.includes(event.event_kind) ?? true) &&
     (severities?.includes(event.severity) ?? true) &&
-    contains(binary, binaryContains) &&
-    places.some((place) => contains(place, text))
+    (isMeant === null || isMeant(event))
   );
 }
 
-function contains(place: string, part: string | undefined): boolean {
-  return part === undefined || place.toLowerCase().includes(part.toLowerCase());
+function barsOf(
+  events: readonly StoredEvent[],
+  { fromMs, bucketMs }: HistogramQuery,
+): readonly HistogramBar[] {
+  const bars = new Map<number, { events: number; bySeverity: Partial<Record<Severity, number>> }>();
+  for (const event of events) {
+    const atMs = Number(nanosOf(event.observed_at) / 1_000_000n);
+    const start = fromMs + Math.floor((atMs - fromMs) / bucketMs) * bucketMs;
+    const bar = bars.get(start) ?? { events: 0, bySeverity: {} };
+    bars.set(start, bar);
+    bar.events += 1;
+    bar.bySeverity[event.severity] = (bar.bySeverity[event.severity] ?? 0) + 1;
+  }
+  return [...bars]
+    .map(([start, bar]) => ({ fromMs: start, ...bar }))
+    .sort((a, b) => a.fromMs - b.fromMs);
+}
+
+function topOf(events: readonly StoredEvent[], { field, limit }: TopQuery): TopValues {
+  const { read, readAll } = fieldOf(field);
+  const counts = new Map<string, number>();
+  let having = 0;
+  for (const event of events) {
+    const held = readAll === undefined ? [read(event)] : readAll(event);
+    const values = new Set(held.flatMap((one) => (one === undefined ? [] : [String(one)])));
+    if (values.size > 0) having += 1;
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const values = [...counts]
+    .map(([value, count]) => ({ value, events: count }))
+    .sort((a, b) => b.events - a.events || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)))
+    .slice(0, limit);
+  return { values, events: having, distinct: counts.size };
 }

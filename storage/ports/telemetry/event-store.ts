@@ -1,5 +1,7 @@
 // The only home of runtime events. The sink takes batches and says when they are durable; the store answers questions.
 // invariant: I1, I10
+import type { Condition } from '../../../machines/detection/condition.ts';
+import type { FieldName } from '../../../machines/detection/fields.ts';
 import type {
   EventKind,
   RuntimeEvent,
@@ -49,11 +51,37 @@ export type EventQuery = {
   readonly severities?: readonly Severity[];
   readonly binaryContains?: string;
   readonly text?: string;
+  readonly condition?: Condition;
   readonly limit: number;
   /** Newest first unless 'ascending'. */
   readonly order?: 'ascending' | 'descending';
   /** Exclusive keyset position (observed_at in nanosecond text, event_id). */
   readonly after?: { readonly observedAt: string; readonly eventId: string } | null;
+  /** Ends the question when whoever asked has gone. */
+  readonly signal?: AbortSignal;
+};
+export type EventScope = Omit<EventQuery, 'limit' | 'after' | 'order'>;
+
+/** How many events fell into each stretch of time; stretches without any are left out. */
+export type HistogramQuery = EventScope & {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly bucketMs: number;
+};
+export type HistogramBar = {
+  /** Where the stretch begins: `fromMs` and whole buckets. */
+  readonly fromMs: number;
+  readonly events: number;
+  readonly bySeverity: Readonly<Partial<Record<Severity, number>>>;
+};
+
+export type TopQuery = EventScope & { readonly field: FieldName; readonly limit: number };
+export type TopValues = {
+  /** The most frequent first, equal ones in the order of their text. */
+  readonly values: readonly { readonly value: string; readonly events: number }[];
+  /** Events that have the field. */
+  readonly events: number;
+  readonly distinct: number;
 };
 
 /** What an actor was after a move: enough to restore it, plain JSON. decision: D88 */
@@ -97,9 +125,13 @@ export type TransitionQuery = {
 };
 
 export type EventStore = {
-  /** Deduplicated by event_id. Throws EventStoreUnavailable. */
+  /** Deduplicated by event_id. Throws EventStoreUnavailable, and SearchTooLarge beyond what one question may read. */
   search(query: EventQuery): Promise<readonly StoredEvent[]>;
-  countDistinct(query: Omit<EventQuery, 'limit' | 'after'>): Promise<number>;
+  countDistinct(query: EventScope): Promise<number>;
+  /** In the order of time. Throws like `search`. */
+  histogram(query: HistogramQuery): Promise<readonly HistogramBar[]>;
+  /** Throws like `search`. */
+  topValues(query: TopQuery): Promise<TopValues>;
   /** Which numbers are stored, as ranges, read back before the port opens. */
   storedRanges(): Promise<readonly StoredRange[]>;
   /** Content digest of one stored batch; null when it is not stored. */
@@ -115,4 +147,9 @@ export type EventStore = {
 
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
+}
+
+/** The question would read more rows, bytes or memory than one may, or take longer. */
+export class SearchTooLarge extends Error {
+  override readonly name = 'SearchTooLarge';
 }

@@ -1,0 +1,104 @@
+// One condition means one thing: the event store finds exactly the events that the predicate is true of, and counts them
+// over time and by value as anybody would who had them all. decision: D97
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCondition } from '../../machines/detection/condition-parser.ts';
+import { conditionText } from '../../machines/detection/condition-text.ts';
+import type { FieldName } from '../../machines/detection/fields.ts';
+import { predicateOf } from '../../machines/detection/predicate.ts';
+import type { EventSink, EventStore } from '../../storage/ports/telemetry/event-store.ts';
+import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
+import type { Harness } from './away.ts';
+import { conditionEvents, conditions } from './conditions.ts';
+import { batch, event, NOW_MS } from './samples.ts';
+
+const DRAWN_EVENTS = 120;
+const DRAWN_CONDITIONS = 150;
+const LONG_MS = 180_000;
+
+export function eventConditionsContract(
+  harness: Harness<{ readonly sink: EventSink; readonly events: EventStore }>,
+): void {
+  const stores = harness.port;
+
+  it(
+    'should find exactly the events that a condition is true of',
+    async () => {
+      const { sink, events } = stores();
+      const one = batch({ events: fc.sample(conditionEvents, DRAWN_EVENTS) });
+      expect(await sink.append(one)).toEqual({ ok: true });
+      const all = one.events.map((each) => storedEventOf(one, each));
+      let found = 0;
+      for (const condition of fc.sample(conditions, DRAWN_CONDITIONS)) {
+        const wanted = all.filter(predicateOf(condition)).map(({ event_id }) => event_id);
+        const query = { sensorId: one.sensorId, condition, limit: DRAWN_EVENTS + 1 };
+        const got = (await events.search(query)).map(({ event_id }) => event_id);
+        expect({ condition: conditionText(condition), ids: got.sort() }).toEqual({
+          condition: conditionText(condition),
+          ids: wanted.sort(),
+        });
+        found += got.length;
+      }
+      expect(found).toBeGreaterThan(DRAWN_CONDITIONS);
+    },
+    LONG_MS,
+  );
+
+  describe('a histogram and top values', () => {
+    const sample = async () => {
+      const { sink } = stores();
+      const at = (ms: number) => new Date(NOW_MS + ms).toISOString();
+      const told = [
+        event({ observed_at: at(0), severity: 'high', message: 'wanted' }),
+        event({ observed_at: at(999), message: 'wanted' }),
+        event({ observed_at: at(2_500), message: 'wanted', process: undefined as never }),
+        event({ observed_at: at(2_600), message: 'other' }),
+      ];
+      const first = told[0] ?? event();
+      const ancestor = { exec_id: 'x', pid: 1, binary: '/sbin/init' };
+      told[0] = { ...first, ancestors: [ancestor, ancestor, { ...ancestor, binary: '/bin/sh' }] };
+      const one = batch({ events: told });
+      // What comes twice counts once.
+      await sink.append(one);
+      await sink.append({ ...one, channel: 'heartbeat' });
+      const read = parseCondition('wanted');
+      if (!read.ok) throw new Error(read.detail);
+      const scope = { sensorId: one.sensorId, condition: read.condition };
+      return { scope, fromMs: NOW_MS, toMs: NOW_MS + 5_000 };
+    };
+
+    it('should count each event once, in its stretch of time', async () => {
+      const { scope, ...range } = await sample();
+      const bars = await stores().events.histogram({ ...scope, ...range, bucketMs: 1_000 });
+      expect(bars).toEqual([
+        { fromMs: NOW_MS, events: 2, bySeverity: { high: 1, info: 1 } },
+        { fromMs: NOW_MS + 2_000, events: 1, bySeverity: { info: 1 } },
+      ]);
+    });
+
+    it('should count the values of a field, of events that have it', async () => {
+      const { scope } = await sample();
+      const top = (field: FieldName, limit = 10) =>
+        stores().events.topValues({ ...scope, field, limit });
+      expect(await top('process.binary')).toEqual({
+        values: [{ value: '/usr/bin/id', events: 2 }],
+        ...{ events: 2, distinct: 1 },
+      });
+      expect(await top('severity')).toEqual({
+        values: [
+          { value: 'info', events: 2 },
+          { value: 'high', events: 1 },
+        ],
+        ...{ events: 3, distinct: 2 },
+      });
+      expect(await top('ancestors.binary', 1)).toEqual({
+        values: [{ value: '/bin/sh', events: 1 }],
+        ...{ events: 1, distinct: 2 },
+      });
+      expect(await top('network.domain')).toEqual({ values: [], events: 0, distinct: 0 });
+      const nobody = { sensorId: randomUUID(), field: 'severity', limit: 3 } as const;
+      expect((await stores().events.topValues(nobody)).events).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,111 @@
+// What operators ask of stored events. Each question has an end in time, rows, bytes and memory, and ends when whoever
+// asked has gone. invariant: I10; decision: D97
+import type { ClickHouseClient } from '@clickhouse/client';
+import { SEARCH_MEMORY_MAX_BYTES, SEARCH_READ_MAX_BYTES, SEARCH_READ_ROWS_MAX } from '../../machines/limits.ts';
+import type { Severity } from '../../machines/wire/event.ts';
+import type { EventScope, EventStore, HistogramBar } from '../ports/telemetry/event-store.ts';
+import { createAsk } from './ask.ts';
+import { filterOf } from './event-filter.ts';
+import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
+import { FIELD_COLUMNS } from './field-columns.ts';
+
+const BOUNDS = {
+  max_rows_to_read: String(SEARCH_READ_ROWS_MAX),
+  max_bytes_to_read: String(SEARCH_READ_MAX_BYTES),
+  max_memory_usage: String(SEARCH_MEMORY_MAX_BYTES),
+};
+type BarRow = {
+  readonly bar: string;
+  readonly severity: Severity;
+  readonly events: string;
+};
+type TopRow = {
+  readonly value: string;
+  readonly events: string;
+  readonly having: string;
+  readonly distinct: string;
+};
+
+/** The part of the store that answers operators. */
+export function eventSearch(
+  client: ClickHouseClient,
+): Pick<EventStore, 'search' | 'countDistinct' | 'histogram' | 'topValues'> {
+  const ask = <Row>(query: EventScope, sql: string, params: Readonly<Record<string, unknown>>) =>
+    createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(sql, params);
+
+  return {
+    async search(query) {
+      const { where, params } = filterOf(query);
+      const direction = query.order === 'ascending' ? 'ASC' : 'DESC';
+      const rows = await ask<EventRow>(
+        query,
+        `SELECT ${EVENT_COLUMNS} FROM runtime_events WHERE ${where}
+         ORDER BY observed_at ${direction}, event_id ${direction}
+         LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`,
+        { ...params, row_limit: query.limit },
+      );
+      return rows.map(eventOfRow);
+    },
+    async countDistinct(query) {
+      const { where, params } = filterOf(query);
+      const rows = await ask<{ readonly events: string }>(
+        query,
+        `SELECT uniqExact(event_id) AS events FROM runtime_events WHERE ${where}`,
+        params,
+      );
+      return Number(rows[0]?.events ?? 0);
+    },
+    async histogram(query) {
+      const { where, params } = filterOf(query);
+      const rows = await ask<BarRow>(
+        query,
+        `SELECT intDiv(toUnixTimestamp64Milli(observed_at) - {from_ms: Int64}, {bucket_ms: Int64}) AS bar,
+           severity, uniqExact(event_id) AS events
+         FROM runtime_events WHERE ${where} GROUP BY bar, severity ORDER BY bar, severity`,
+        { ...params, bucket_ms: query.bucketMs },
+      );
+      return barsOf(rows, query.fromMs, query.bucketMs);
+    },
+    async topValues(query) {
+      const { where, params } = filterOf(query);
+      const { present, value, each } = FIELD_COLUMNS[query.field];
+      const values = each === undefined ? `[toString(${value})]` : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
+      const isHeld = each === undefined ? (present ?? '1') : `notEmpty(${values})`;
+      // Each event once, then its values: an event that was stored twice is one.
+      const rows = await ask<TopRow>(
+        query,
+        `WITH held AS (
+           SELECT event_id, any(${values}) AS held_values
+           FROM runtime_events WHERE ${where} AND ${isHeld} GROUP BY event_id)
+         SELECT assumeNotNull(arrayJoin(held_values)) AS value, count() AS events,
+           (SELECT count() FROM held) AS having, count() OVER () AS distinct
+         FROM held GROUP BY value ORDER BY events DESC, value LIMIT {row_limit: UInt32}`,
+        { ...params, row_limit: query.limit },
+      );
+      return {
+        values: rows.map((row) => ({ value: row.value, events: Number(row.events) })),
+        events: Number(rows[0]?.having ?? 0),
+        distinct: Number(rows[0]?.distinct ?? 0),
+      };
+    },
+  };
+}
+
+function barsOf(
+  rows: readonly BarRow[],
+  fromMs: number,
+  bucketMs: number,
+): readonly HistogramBar[] {
+  const bars = new Map<string, { fromMs: number; events: number; bySeverity: Record<string, number> }>();
+  for (const { bar, severity, events } of rows) {
+    const found = bars.get(bar) ?? {
+      fromMs: fromMs + Number(bar) * bucketMs,
+      events: 0,
+      bySeverity: {},
+    };
+    bars.set(bar, found);
+    found.events += Number(events);
+    found.bySeverity[severity] = Number(events);
+  }
+  return [...bars.values()];
+}
