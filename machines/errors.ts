@@ -1,6 +1,7 @@
 // The one catalogue of refusals. Every answer that says no names a code from here; both HTTP planes render it with the
 // same encoder as application/problem+json. A retired code is never used again.
 import { ACCESS_ERRORS } from './console/access/errors.ts';
+import { DETECTION_ERRORS } from './console/detection/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';
@@ -94,6 +95,7 @@ const REQUEST_ERRORS = {
 export const ERRORS = {
   ...REQUEST_ERRORS,
   ...ACCESS_ERRORS,
+  ...DETECTION_ERRORS,
   ...FLEET_ERRORS,
   ...LICENSE_ERRORS,
   ...POLICY_ERRORS,

@@ -17,6 +17,7 @@ import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import type { Admitter } from '../access/admitter.ts';
 import { hasScope, type Operator } from '../access/operator.ts';
 import type { FleetView } from '../operator-plane/plumbing/deps.ts';
+import { conditionIn } from '../operator-plane/telemetry/event-query.ts';
 import type { EventTap } from './event-tap.ts';
 import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
 import { createTopic, type Topic } from './topic.ts';
@@ -177,6 +178,8 @@ function obey(session: Session, text: string, fleet: FleetView): Refusal | null 
     if (!hasScope(session.operator, scope)) {
       return refuse('role_required', `The topic ${spec.topic} needs the scope ${scope}.`);
     }
+    const read = conditionIn(spec.topic === 'events' ? spec.query?.q : undefined, '/subscribe');
+    if (!read.ok) return read;
   }
   for (const spec of unsubscribe) session.topics.delete(topicKey(spec));
   for (const spec of subscribe) {

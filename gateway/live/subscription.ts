@@ -1,6 +1,6 @@
 // What a client of the live channel may say, and which scope each topic asks.
 import Type from 'typebox';
-import { LIVE_SUBSCRIPTIONS_MAX } from '../../machines/limits.ts';
+import { LIVE_SUBSCRIPTIONS_MAX, SEARCH_CONDITION_MAX_CHARS } from '../../machines/limits.ts';
 import type { Scope } from '../../machines/trust/roles.rules.ts';
 import { EVENT_KINDS, SEVERITIES } from '../../machines/wire/event.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
@@ -15,6 +15,7 @@ export const LiveEventQuery = Type.Object(
     severity: Type.Optional(Type.Array(Type.Enum([...SEVERITIES]), { maxItems: 8 })),
     binary: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     text: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: SEARCH_CONDITION_MAX_CHARS })),
   },
   strict,
 );

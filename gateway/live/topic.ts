@@ -2,8 +2,11 @@
 // invariant: I10
 import type { FleetEntry } from '../../actors/fleet/fleet-live-view.ts';
 import type { FeedMove } from '../../actors/runtime/inspection-feed.ts';
+import { parseCondition } from '../../machines/detection/condition-parser.ts';
+import { predicateOf } from '../../machines/detection/predicate.ts';
 import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import { conditionOfQuery } from '../../storage/ports/telemetry/query-condition.ts';
 import { reasonsOf } from '../operator-plane/fleet/health-reasons.ts';
 import type { FleetView } from '../operator-plane/plumbing/deps.ts';
 import type { LiveEventQuery, TopicSpec } from './subscription.ts';
@@ -106,13 +109,13 @@ function actorsTopic(spec: TopicSpec): Topic {
 
 function eventsTopic(spec: Extract<TopicSpec, { topic: 'events' }>): Topic {
   const events = boundedList<StoredEvent>();
-  const query = spec.query ?? {};
+  const matches = matcherOf(spec.query ?? {});
   return {
     spec,
     onFleet: nothing,
     onMove: nothing,
     onEvent(event) {
-      if (matchesQuery(event, query)) events.add(event);
+      if (matches(event)) events.add(event);
     },
     take() {
       if (!events.isDirty()) return null;
@@ -121,15 +124,23 @@ function eventsTopic(spec: Extract<TopicSpec, { topic: 'events' }>): Topic {
   };
 }
 
-/** Whether a stored event is what a subscriber asked for. */
-export function matchesQuery(event: StoredEvent, query: LiveEventQuery): boolean {
-  if (query.sensor_id !== undefined && query.sensor_id !== event.sensor_id) return false;
-  if (query.event_kind !== undefined && !query.event_kind.includes(event.event_kind)) return false;
-  if (query.severity !== undefined && !query.severity.includes(event.severity)) return false;
-  if (query.binary !== undefined && !(event.process?.binary ?? '').includes(query.binary)) {
-    return false;
-  }
-  return query.text === undefined || event.message.includes(query.text);
+/** A test whether a stored event is what a subscriber asked for, as a search would judge it. decision: D97 */
+export function matcherOf(query: LiveEventQuery): (event: StoredEvent) => boolean {
+  const { sensor_id, event_kind, severity, binary, text, q } = query;
+  const read = q === undefined ? null : parseCondition(q);
+  // Whoever subscribes was refused before with a condition that cannot be read.
+  if (read?.ok === false) return () => false;
+  const condition = conditionOfQuery({
+    ...(binary === undefined ? {} : { binaryContains: binary }),
+    ...(text === undefined ? {} : { text }),
+    ...(read === null ? {} : { condition: read.condition }),
+  });
+  const holds = condition === null ? () => true : predicateOf(condition);
+  return (event) =>
+    (sensor_id === undefined || sensor_id === event.sensor_id) &&
+    (event_kind?.includes(event.event_kind) ?? true) &&
+    (severity?.includes(event.severity) ?? true) &&
+    holds(event);
 }
 
 // What the actor was after a move is asked for where it is wanted: it would make every patch many times larger.

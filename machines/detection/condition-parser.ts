@@ -93,7 +93,8 @@ function comparison(parsing: Parsing): Condition {
   const { reader } = parsing;
   const from = reader.at();
   if (reader.isAtEnd()) throw new ConditionFault(from, 'something to look for is missing');
-  if (reader.isAtKeyword('and', 'or', 'not')) throw new ConditionFault(from, 'a part is missing before this word');
+  if (reader.isAtKeyword('and', 'or', 'not'))
+    throw new ConditionFault(from, 'a part is missing before this word');
   const head = reader.head();
   if (head === null) return freeText(parsing, from);
   const field = fieldNamed(head.name);
@@ -163,17 +164,16 @@ function freeText(parsing: Parsing, from: number): Condition {
   const pieces = reader.pieces();
   const text = pieces.map((piece) => (piece.is === 'text' ? piece.text : '')).join('');
   if (pieces.some(({ is }) => is !== 'text')) {
-    throw new ConditionFault(from, 'free text has no wildcards; write \\* or \\? for the character');
+    throw new ConditionFault(
+      from,
+      'free text has no wildcards; write \\* or \\? for the character',
+    );
   }
   if (text === '') throw new ConditionFault(from, 'the text is empty');
   return count(parsing, { is: 'words', text });
 }
 
-function joined(
-  parsing: Parsing,
-  is: 'all' | 'either',
-  parts: readonly Condition[],
-): Condition {
+function joined(parsing: Parsing, is: 'all' | 'either', parts: readonly Condition[]): Condition {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   return count(parsing, { is, of: parts });

@@ -43,110 +43,120 @@ const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 const HEX = /x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}/y;
 const CODE_POINT_MAX = 0x10_ff_ff;
 
+/** A place in a text; it only moves forward. */
+type Place = { readonly text: string; at: number };
+
 /** Starts at the beginning of a text. */
 export function createReader(text: string): ConditionReader {
-  let at = 0;
-  const peek = () => text[at] ?? '';
-
-  function match(expression: RegExp): RegExpExecArray | null {
-    expression.lastIndex = at;
-    return expression.exec(text);
-  }
-
-  function take(expression: RegExp): RegExpExecArray | null {
-    const found = match(expression);
-    if (found !== null) at += found[0].length;
-    return found;
-  }
-
-  function takes(token: string): boolean {
-    if (!text.startsWith(token, at)) return false;
-    at += token.length;
-    return true;
-  }
-
-  function takeChar(): string {
-    const char = peek();
-    at += 1;
-    return char;
-  }
-
-  function escape(): string {
-    const from = at;
-    at += 1;
-    const [, byte, point] = take(HEX) ?? [];
-    const hex = byte ?? point;
-    if (hex !== undefined) {
-      const code = Number.parseInt(hex, 16);
-      if (code <= CODE_POINT_MAX) return String.fromCodePoint(code);
-      throw new ConditionFault(from, 'there is no such character');
-    }
-    const char = takeChar();
-    const control = CONTROLS[char];
-    if (control !== undefined) return control;
-    if (char !== '' && !/[A-Za-z0-9]/.test(char)) return char;
-    throw new ConditionFault(from, `\\${char} means nothing here`);
-  }
-
-  function pieces(): readonly Piece[] {
-    const from = at;
-    const isQuoted = takes('"');
-    const found: Piece[] = [];
-    let literal = '';
-    const close = () => {
-      if (literal !== '') found.push({ is: 'text', text: literal.toWellFormed() });
-      literal = '';
-    };
-    for (;;) {
-      const char = peek();
-      if (char === '' && isQuoted) throw new ConditionFault(from, 'the quote is never closed');
-      if (isQuoted ? char === '"' : char === '' || BREAKS.test(char)) break;
-      if (char === '\\') literal += escape();
-      else if (char !== '*' && char !== '?') literal += takeChar();
-      else {
-        close();
-        at += 1;
-        // Two stars are one.
-        if (char === '?') found.push({ is: 'one' });
-        else if (found.at(-1)?.is !== 'any') found.push({ is: 'any' });
-      }
-    }
-    close();
-    if (isQuoted) at += 1;
-    else if (at === from) throw new ConditionFault(from, 'a value is missing');
-    return found;
-  }
-
-  function pattern(): string {
-    const from = at;
-    if (!takes('"')) {
-      at += text.slice(from).search(/[\s)]|$/);
-      return text.slice(from, at).toWellFormed();
-    }
-    let source = '';
-    for (;;) {
-      const char = takeChar();
-      if (char === '') throw new ConditionFault(from, 'the quote is never closed');
-      if (char === '"') return source.toWellFormed();
-      if (char !== '\\') source += char;
-      else source += peek() === '"' ? takeChar() : char + takeChar();
-    }
-  }
-
+  const place: Place = { text, at: 0 };
   return {
-    ...{ at: () => at, isAtEnd: () => at >= text.length, peek, takes, pieces, pattern },
-    skipSpace: () => void take(SPACE),
+    at: () => place.at,
+    isAtEnd: () => place.at >= text.length,
+    peek: () => peek(place),
+    skipSpace: () => void take(place, SPACE),
+    takes: (token) => takes(place, token),
     takesKeyword(wanted) {
-      const found = match(KEYWORD)?.[1];
-      return found?.toLowerCase() === wanted && takes(found);
+      const found = match(place, KEYWORD)?.[1];
+      return found?.toLowerCase() === wanted && takes(place, found);
     },
     isAtKeyword(...words) {
-      return words.includes(match(KEYWORD)?.[1]?.toLowerCase() ?? '');
+      return words.includes(match(place, KEYWORD)?.[1]?.toLowerCase() ?? '');
     },
     head() {
-      const found = take(HEAD);
+      const found = take(place, HEAD);
       if (found === null) return null;
       return { name: found[1] ?? '', operator: (found[2] ?? ':') as Operator };
     },
+    pieces: () => takePieces(place),
+    pattern: () => takePattern(place),
   };
+}
+
+function peek({ text, at }: Place): string {
+  return text[at] ?? '';
+}
+
+function match({ text, at }: Place, expression: RegExp): RegExpExecArray | null {
+  expression.lastIndex = at;
+  return expression.exec(text);
+}
+
+function take(place: Place, expression: RegExp): RegExpExecArray | null {
+  const found = match(place, expression);
+  if (found !== null) place.at += found[0].length;
+  return found;
+}
+
+function takes(place: Place, token: string): boolean {
+  if (!place.text.startsWith(token, place.at)) return false;
+  place.at += token.length;
+  return true;
+}
+
+function takeChar(place: Place): string {
+  const char = peek(place);
+  place.at += 1;
+  return char;
+}
+
+function takeEscape(place: Place): string {
+  const from = place.at;
+  place.at += 1;
+  const [, byte, point] = take(place, HEX) ?? [];
+  const hex = byte ?? point;
+  if (hex !== undefined) {
+    const code = Number.parseInt(hex, 16);
+    if (code <= CODE_POINT_MAX) return String.fromCodePoint(code);
+    throw new ConditionFault(from, 'there is no such character');
+  }
+  const char = takeChar(place);
+  const control = CONTROLS[char];
+  if (control !== undefined) return control;
+  if (char !== '' && !/[A-Za-z0-9]/.test(char)) return char;
+  throw new ConditionFault(from, `\\${char} means nothing here`);
+}
+
+function takePieces(place: Place): readonly Piece[] {
+  const from = place.at;
+  const isQuoted = takes(place, '"');
+  const found: Piece[] = [];
+  let literal = '';
+  const close = () => {
+    if (literal !== '') found.push({ is: 'text', text: literal.toWellFormed() });
+    literal = '';
+  };
+  for (;;) {
+    const char = peek(place);
+    if (char === '' && isQuoted) throw new ConditionFault(from, 'the quote is never closed');
+    if (isQuoted ? char === '"' : char === '' || BREAKS.test(char)) break;
+    if (char === '\\') literal += takeEscape(place);
+    else if (char !== '*' && char !== '?') literal += takeChar(place);
+    else {
+      close();
+      place.at += 1;
+      // Two stars are one.
+      if (char === '?') found.push({ is: 'one' });
+      else if (found.at(-1)?.is !== 'any') found.push({ is: 'any' });
+    }
+  }
+  close();
+  if (isQuoted) place.at += 1;
+  else if (place.at === from) throw new ConditionFault(from, 'a value is missing');
+  return found;
+}
+
+function takePattern(place: Place): string {
+  const from = place.at;
+  if (!takes(place, '"')) {
+    place.at += place.text.slice(from).search(/[\s)]|$/);
+    return place.text.slice(from, place.at).toWellFormed();
+  }
+  let source = '';
+  for (;;) {
+    const char = takeChar(place);
+    if (char === '') throw new ConditionFault(from, 'the quote is never closed');
+    if (char === '"') return source.toWellFormed();
+    if (char !== '\\') source += char;
+    else source += peek(place) === '"' ? takeChar(place) : char + takeChar(place);
+  }
 }

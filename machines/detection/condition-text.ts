@@ -51,5 +51,8 @@ function quoted(text: string): string {
 function escaped(text: string): string {
   return text
     .replaceAll(/[\\"*?]/g, '\\$&')
-    .replaceAll(/\p{Cc}/gu, (one) => `\\x${(one.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`);
+    .replaceAll(
+      /\p{Cc}/gu,
+      (one) => `\\x${(one.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`,
+    );
 }

@@ -8,7 +8,6 @@ export function lowerAscii(text: string): string {
 
 /** Whether all of it is ASCII. */
 export function isAscii(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them.
   return /^[\x00-\x7f]*$/.test(text);
 }
 

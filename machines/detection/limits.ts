@@ -16,6 +16,7 @@ export const SEARCH_MEMORY_MAX_BYTES = 512 * MIB;
 export const SEARCH_CONDITION_MAX_CHARS = 2_048;
 export const SEARCHES_AT_ONCE_MAX = 8;
 export const SEARCHES_OF_ONE_MAX = 3;
+export const SEARCHES_WAITING_OF_ONE_MAX = 16;
 export const HISTOGRAM_BARS_MAX = 500;
 export const HISTOGRAM_BARS_DEFAULT = 60;
 export const TOP_VALUES_MAX = 100;

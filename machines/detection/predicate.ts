@@ -77,10 +77,7 @@ function valueTest(leaf: Exclude<Leaf, { is: 'words' }>): (value: Value) => bool
 }
 
 /** The values as they are compared: in lower case where the field's letters have none. */
-export function foldedValues(
-  field: FieldName,
-  values: readonly Value[],
-): readonly Value[] {
+export function foldedValues(field: FieldName, values: readonly Value[]): readonly Value[] {
   if (fieldOf(field).folds !== true) return values;
   return values.map((value) => (typeof value === 'string' ? lowerAscii(value) : value));
 }

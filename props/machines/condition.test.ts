@@ -12,7 +12,9 @@ import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import { conditionEvents, conditions } from '../contracts/conditions.ts';
 import { batch } from '../contracts/samples.ts';
 
-const storedEvents = conditionEvents.map((event) => storedEventOf(batch({ events: [event] }), event));
+const storedEvents = conditionEvents.map((event) =>
+  storedEventOf(batch({ events: [event] }), event),
+);
 
 describe('a condition', () => {
   it('always means the same after it was printed and read again', () => {
@@ -137,9 +139,7 @@ function asciiLower(text: string): string {
 
 function hasPart(text: string, part: string): boolean {
   const isPlain = Array.from(part).every((one) => (one.codePointAt(0) ?? 0) < 128);
-  const fold = isPlain
-    ? asciiLower
-    : (one: string) => Array.from(one, folded).join('');
+  const fold = isPlain ? asciiLower : (one: string) => Array.from(one, folded).join('');
   return fold(text).includes(fold(part));
 }
 

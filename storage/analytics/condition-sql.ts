@@ -1,6 +1,11 @@
 // A condition as part of a ClickHouse statement. It agrees with `machines/detection/predicate.ts` on every stored event;
 // what a caller wrote is a parameter always and part of the text never. decision: D97
-import { type Condition, type Leaf, type Piece, WORD_FIELDS } from '../../machines/detection/condition.ts';
+import {
+  type Condition,
+  type Leaf,
+  type Piece,
+  WORD_FIELDS,
+} from '../../machines/detection/condition.ts';
 import { type FieldName, fieldOf } from '../../machines/detection/fields.ts';
 import { isAscii } from '../../machines/detection/letters.ts';
 import { foldedPieces, foldedValues } from '../../machines/detection/predicate.ts';
@@ -59,11 +64,7 @@ function leafSql(leaf: FieldLeaf, bind: Bind): string {
   return present === null ? `(${test})` : `(${present} AND ${test})`;
 }
 
-function valueSql(
-  leaf: Exclude<FieldLeaf, { is: 'present' }>,
-  column: string,
-  bind: Bind,
-): string {
+function valueSql(leaf: Exclude<FieldLeaf, { is: 'present' }>, column: string, bind: Bind): string {
   const { folds } = fieldOf(leaf.field);
   const folded = folds === true ? `lower(${column})` : column;
   switch (leaf.is) {

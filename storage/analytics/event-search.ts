@@ -1,7 +1,11 @@
 // What operators ask of stored events. Each question has an end in time, rows, bytes and memory, and ends when whoever
 // asked has gone. invariant: I10; decision: D97
 import type { ClickHouseClient } from '@clickhouse/client';
-import { SEARCH_MEMORY_MAX_BYTES, SEARCH_READ_MAX_BYTES, SEARCH_READ_ROWS_MAX } from '../../machines/limits.ts';
+import {
+  SEARCH_MEMORY_MAX_BYTES,
+  SEARCH_READ_MAX_BYTES,
+  SEARCH_READ_ROWS_MAX,
+} from '../../machines/limits.ts';
 import type { Severity } from '../../machines/wire/event.ts';
 import type { EventScope, EventStore, HistogramBar } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
@@ -31,7 +35,10 @@ export function eventSearch(
   client: ClickHouseClient,
 ): Pick<EventStore, 'search' | 'countDistinct' | 'histogram' | 'topValues'> {
   const ask = <Row>(query: EventScope, sql: string, params: Readonly<Record<string, unknown>>) =>
-    createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(sql, params);
+    createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(
+      sql,
+      params,
+    );
 
   return {
     async search(query) {
@@ -69,7 +76,10 @@ export function eventSearch(
     async topValues(query) {
       const { where, params } = filterOf(query);
       const { present, value, each } = FIELD_COLUMNS[query.field];
-      const values = each === undefined ? `[toString(${value})]` : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
+      const values =
+        each === undefined
+          ? `[toString(${value})]`
+          : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
       const isHeld = each === undefined ? (present ?? '1') : `notEmpty(${values})`;
       // Each event once, then its values: an event that was stored twice is one.
       const rows = await ask<TopRow>(
@@ -96,7 +106,10 @@ function barsOf(
   fromMs: number,
   bucketMs: number,
 ): readonly HistogramBar[] {
-  const bars = new Map<string, { fromMs: number; events: number; bySeverity: Record<string, number> }>();
+  const bars = new Map<
+    string,
+    { fromMs: number; events: number; bySeverity: Record<string, number> }
+  >();
   for (const { bar, severity, events } of rows) {
     const found = bars.get(bar) ?? {
       fromMs: fromMs + Number(bar) * bucketMs,

@@ -9,7 +9,9 @@ import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { type EventTap, tapSink } from '../../live/event-tap.ts';
 import { coverageRoutes } from '../../operator-plane/telemetry/coverage.ts';
+import { eventStatisticsRoutes } from '../../operator-plane/telemetry/event-statistics.ts';
 import { eventRoutes } from '../../operator-plane/telemetry/events.ts';
+import { createSearchTurns } from '../../operator-plane/telemetry/search-turns.ts';
 import { sensorEventRoutes } from '../../operator-plane/telemetry/sensor-events.ts';
 import { sensorTelemetryRoutes } from '../../operator-plane/telemetry/sensor-telemetry.ts';
 import { handleEvents } from '../../sensor-plane/events-route.ts';
@@ -58,6 +60,7 @@ export const telemetry: Capability<TelemetryService> = {
     const hub = createStreamHub(streaming);
     const routes = {
       ...{ registry: relational.sensors, events, cursors, now: time.now },
+      searches: createSearchTurns(),
       telemetry: { ...store, ...baselines, inventory: relational.inventory },
     };
     return {
@@ -67,6 +70,7 @@ export const telemetry: Capability<TelemetryService> = {
         sensorTelemetryRoutes(routes),
         sensorEventRoutes(routes),
         eventRoutes(routes),
+        eventStatisticsRoutes(routes),
       ],
       sensorPosts: postsOf(context, { ingest, inventory }),
       heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],

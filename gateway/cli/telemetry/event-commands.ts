@@ -27,6 +27,7 @@ type EventOptions = SharedOptions & {
   readonly processes?: string;
   readonly text?: string;
   readonly binary?: string;
+  readonly query?: string;
   readonly order?: string;
   readonly limit: string;
 };
@@ -56,7 +57,7 @@ export function addEventCommands(program: Command, io: CommandIo): void {
 
   filtered(withOutput(events.command('search'), EVENT_FORMATS), '100')
     .description('search stored events, newest first')
-    .argument('[text]', 'in the message')
+    .argument('[text]', 'in the message, program, arguments, path or domain')
     .option('--until <time>', 'RFC 3339 or relative, like 10m')
     .option('--order <order>', 'ascending or descending')
     .action(async (text: string | undefined, options: EventOptions) => {
@@ -89,7 +90,8 @@ function filtered(command: Command, limit: string): Command {
     .option('--severity <severity...>', 'only these severities')
     .option('--sensor <id>', 'only this sensor')
     .option('--binary <part>', 'only processes whose path contains this')
-    .option('--text <part>', 'only messages that contain this')
+    .option('--text <part>', 'only events that contain this')
+    .option('-q, --query <condition>', 'only events of which this is true, like binary:*curl')
     .option('--processes <regexp>', 'only processes whose path matches')
     .option('--limit <number>', 'at most this many', limit);
 }
@@ -101,6 +103,7 @@ function filterOf(options: EventOptions): Record<string, string | readonly strin
   if (options.sensor !== undefined) filter['sensor_id'] = options.sensor;
   if (options.binary !== undefined) filter['binary'] = options.binary;
   if (options.text !== undefined) filter['text'] = options.text;
+  if (options.query !== undefined) filter['q'] = options.query;
   return filter;
 }
 

@@ -25,7 +25,7 @@ import { runConsole } from '../../console.ts';
 import type { ConsolePorts } from '../../console-ports.ts';
 import { configFrom, memoryPorts } from '../../memory-ports.fixture.ts';
 import { processTime } from '../../process/time.ts';
-import { searchEvents } from './row-stores.fixture.ts';
+import { searchOver } from './row-stores.fixture.ts';
 
 /** Signs the licenses that the fixture trusts. */
 export const LICENSE_KEY = Buffer.alloc(32, 9);
@@ -184,7 +184,9 @@ export function sealedElsewhere(
 function eventsOver(memory: EventStore, state: State, { events }: FixtureOptions): EventStore {
   return {
     ...memory,
-    search: async (query) => searchEvents(state.events, query),
+    search: async (query) => searchOver(state.events).search(query),
+    histogram: async (query) => searchOver(state.events).histogram(query),
+    topValues: async (query) => searchOver(state.events).topValues(query),
     transitionsOf: async ({ sensorId, limit, beforeMs = Infinity, fromMs = 0, actorKind }) =>
       state.transitions
         .filter((row) => row.sensorId === sensorId && row.atMs < beforeMs && row.atMs >= fromMs)

@@ -5,7 +5,10 @@ import type { Logger } from '../../../actors/runtime/logger.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
 import { RETRY_AFTER_STORE_MS } from '../../../machines/limits.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
-import { EventStoreUnavailable } from '../../../storage/ports/telemetry/event-store.ts';
+import {
+  EventStoreUnavailable,
+  SearchTooLarge,
+} from '../../../storage/ports/telemetry/event-store.ts';
 import { operatorProblem } from './operator-problem.ts';
 
 const POINTER_PREFIX: Readonly<Record<string, string>> = {
@@ -24,6 +27,17 @@ type Violation = {
 /** Thrown inside a route when a question took longer than its deadline. */
 export class QuestionTimedOut extends Error {
   override readonly name = 'QuestionTimedOut';
+}
+
+/** Thrown inside a route when a question may not be asked now. */
+export class RefusedSearch extends Error {
+  override readonly name = 'RefusedSearch';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.detail);
+    this.refusal = refusal;
+  }
 }
 
 /** Sends a refusal as a problem; bytes, because the framework would add a charset to text. */
@@ -69,6 +83,10 @@ export function refusalOf(error: unknown): Refusal {
     return refuse('store_unavailable', 'The store that knows the answer is away.', {
       retryAfterMs: RETRY_AFTER_STORE_MS,
     });
+  }
+  if (error instanceof RefusedSearch) return error.refusal;
+  if (error instanceof SearchTooLarge) {
+    return refuse('search_too_large', `The search was ended: ${error.message}.`);
   }
   if (error instanceof QuestionTimedOut) return refuse('timed_out', error.message);
   const { validation, validationContext, statusCode, code } = error as Partial<FastifyError>;

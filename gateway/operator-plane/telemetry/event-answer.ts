@@ -3,11 +3,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OPERATOR_EXPORT_PAGE_ROWS, PAGE_ITEMS_DEFAULT } from '../../../machines/limits.ts';
-import { withinDeadline } from '../plumbing/deadline.ts';
+import type { EventQuery } from '../../../storage/ports/telemetry/event-store.ts';
 import { pageOf } from '../plumbing/pages.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { currentScope } from '../plumbing/request-scope.ts';
 import { timeText } from '../plumbing/time-range.ts';
+import { askEvents } from './ask-events.ts';
 import { EXPORT_TYPES, exportChunks, exportFormatOf } from './event-export.ts';
 import { cursorAfter, type EventFilter, questionOf } from './event-query.ts';
 import type { TelemetryRouteDeps } from './telemetry-deps.ts';
@@ -19,7 +20,7 @@ export type EventRequest = EventFilter & {
 
 /** Sends the answer; refusals too. */
 export async function answerEvents(
-  deps: Pick<TelemetryRouteDeps, 'events' | 'cursors' | 'now'>,
+  deps: Pick<TelemetryRouteDeps, 'events' | 'cursors' | 'now' | 'searches'>,
   asked: EventRequest,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,15 +32,15 @@ export async function answerEvents(
     return;
   }
   const { question } = resolved;
+  const search = (query: EventQuery) =>
+    askEvents(deps.searches, request, (signal) => deps.events.search({ ...query, signal }));
   reply.header('vary', 'accept');
   const format = exportFormatOf(request.headers.accept);
   if (format !== null) {
-    const firstPage = await withinDeadline(
-      deps.events.search({ ...question, limit: OPERATOR_EXPORT_PAGE_ROWS }),
-    );
+    const firstPage = await search({ ...question, limit: OPERATOR_EXPORT_PAGE_ROWS });
     const signal = currentScope()?.signal;
     const chunks = exportChunks({
-      events: deps.events,
+      search,
       question,
       firstPage,
       format,
@@ -54,7 +55,7 @@ export async function answerEvents(
     return;
   }
   const pageLimit = limit ?? PAGE_ITEMS_DEFAULT;
-  const found = await withinDeadline(deps.events.search({ ...question, limit: pageLimit + 1 }));
+  const found = await search({ ...question, limit: pageLimit + 1 });
   const items = found.slice(0, pageLimit);
   const last = items.at(-1);
   const next =

@@ -3,7 +3,6 @@
 import { OPERATOR_EXPORT_PAGE_ROWS, OPERATOR_EXPORT_ROWS_MAX } from '../../../machines/limits.ts';
 import type { StoredEvent } from '../../../machines/wire/event.ts';
 import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
-import { withinDeadline } from '../plumbing/deadline.ts';
 import { escapeControls } from '../plumbing/escape-controls.ts';
 import { type EventQuestion, keyAfter } from './event-query.ts';
 
@@ -59,14 +58,14 @@ export function exportFormatOf(accept: string | undefined): ExportFormat | null 
  * is still an ordinary refusal). Ends at the signal; throws what the store throws.
  */
 export async function* exportChunks(options: {
-  readonly events: Pick<EventStore, 'search'>;
+  readonly search: EventStore['search'];
   readonly question: EventQuestion;
   readonly firstPage: readonly StoredEvent[];
   readonly format: ExportFormat;
   readonly rowsMax?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }): AsyncGenerator<string> {
-  const { events, format, signal } = options;
+  const { search, format, signal } = options;
   let left = Math.min(options.rowsMax ?? OPERATOR_EXPORT_ROWS_MAX, OPERATOR_EXPORT_ROWS_MAX);
   let page = options.firstPage;
   if (format === 'csv') yield `${COLUMNS.map(([name]) => name).join(',')}\r\n`;
@@ -76,13 +75,11 @@ export async function* exportChunks(options: {
     yield rows.map((event) => (format === 'csv' ? csvLine(event) : jsonLine(event))).join('');
     const last = page.at(-1);
     if (page.length < OPERATOR_EXPORT_PAGE_ROWS || last === undefined || left === 0) return;
-    page = await withinDeadline(
-      events.search({
-        ...options.question,
-        after: keyAfter(last),
-        limit: OPERATOR_EXPORT_PAGE_ROWS,
-      }),
-    );
+    page = await search({
+      ...options.question,
+      after: keyAfter(last),
+      limit: OPERATOR_EXPORT_PAGE_ROWS,
+    });
   }
 }
 

@@ -1,7 +1,10 @@
 // The filter of an event question, from query parameters to the event store's query. A relative time is made absolute
 // once, on the first page, and travels in the cursor: pages of one question look at one range.
 import Type from 'typebox';
+import type { Condition } from '../../../machines/detection/condition.ts';
+import { parseCondition } from '../../../machines/detection/condition-parser.ts';
 import { type Refusal, refuse } from '../../../machines/errors.ts';
+import { SEARCH_CONDITION_MAX_CHARS } from '../../../machines/limits.ts';
 import { EVENT_KINDS, SEVERITIES, type StoredEvent } from '../../../machines/wire/event.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { EventQuery } from '../../../storage/ports/telemetry/event-store.ts';
@@ -21,6 +24,13 @@ const SharedFilter = {
   severity: Type.Optional(Type.Array(Type.Enum([...SEVERITIES]), { maxItems: 8 })),
   binary: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   text: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: SEARCH_CONDITION_MAX_CHARS,
+      description: 'A condition: `binary:*curl and destination_port:443`',
+    }),
+  ),
   order: Type.Optional(Type.Enum(['ascending', 'descending'])),
 };
 export const EventFilter = Strict({ ...SharedFilter, sensor_id: Type.Optional(Uuid) });
@@ -38,6 +48,8 @@ export function questionOf(options: {
   readonly nowMs: number;
 }): { readonly ok: true; readonly question: EventQuestion } | Refusal {
   const { filter, cursor, cursors, nowMs } = options;
+  const condition = conditionIn(filter.q, '/query/q');
+  if (!condition.ok) return condition;
   const position = cursor === undefined ? null : cursors.open('events', filter, cursor);
   if (position?.ok === false) return position;
   const range = position === null ? rangeOf(filter, nowMs) : positionRange(position.position);
@@ -51,10 +63,24 @@ export function questionOf(options: {
       ...(filter.severity === undefined ? {} : { severities: filter.severity }),
       ...(filter.binary === undefined ? {} : { binaryContains: filter.binary }),
       ...(filter.text === undefined ? {} : { text: filter.text }),
+      ...(condition.condition === undefined ? {} : { condition: condition.condition }),
       order: filter.order ?? 'descending',
       after: position === null ? null : keyOf(position.position),
     },
   };
+}
+
+/** Reads an optional condition; a refusal says where it cannot be read. */
+export function conditionIn(
+  text: string | undefined,
+  pointer: string,
+): { readonly ok: true; readonly condition?: Condition } | Refusal {
+  if (text === undefined) return { ok: true };
+  const read = parseCondition(text);
+  if (read.ok) return read;
+  return refuse('schema_violation', 'The condition cannot be read.', {
+    errors: [{ pointer, detail: `at character ${read.at + 1}: ${read.detail}` }],
+  });
 }
 
 /** The cursor after an event of this question. */

@@ -193,7 +193,9 @@ function topOf(events: readonly StoredEvent[], { field, limit }: TopQuery): TopV
   }
   const values = [...counts]
     .map(([value, count]) => ({ value, events: count }))
-    .sort((a, b) => b.events - a.events || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)))
+    .sort(
+      (a, b) => b.events - a.events || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)),
+    )
     .slice(0, limit);
   return { values, events: having, distinct: counts.size };
 }
