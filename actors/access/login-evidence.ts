@@ -21,6 +21,7 @@ export type LoginEvidence = {
 
 const CHANGES: ReadonlySet<string> = new Set([
   ...['user.password', 'user.reset', 'user.reset_link', 'mfa.enable', 'mfa.disable'],
+  ...['mfa.key_add', 'mfa.key_remove'],
   ...['mfa.recovery_codes', 'mfa.recovery_code_used', 'api_key.create', 'user.link_identity'],
 ]);
 const NO_FAILURES: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 // What can be done with second factors, and what it takes. The service itself is in second-factor.ts. decision: D39
 
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import type { FactorState } from '../../machines/console/access/second-factor.rules.ts';
 import type { Refusal } from '../../machines/errors.ts';
 import type { Reach } from '../../machines/trust/reach.rules.ts';
@@ -19,6 +20,7 @@ import type { Chance } from '../trust/chance.ts';
 import type { LoginService } from './login.ts';
 import type { LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
+import type { SecurityKeyService } from './security-keys.ts';
 import type { IssuedSession, SessionService } from './sessions.ts';
 
 /** Who asks, with which session. */
@@ -28,6 +30,8 @@ export type FactorAsking = {
   readonly actor: string;
   readonly from: string;
 };
+/** A code that was typed, or what a security key answered. */
+export type ShownFactor = string | AuthenticationResponseJSON;
 export type Answer<T> = Promise<({ readonly ok: true } & T) | Refusal>;
 export type SecondFactorService = {
   view(userId: string): Answer<{
@@ -53,9 +57,9 @@ export type SecondFactorService = {
   /** Makes a partial session a full one. */
   verify(
     asking: FactorAsking,
-    code: string,
+    shown: ShownFactor,
   ): Answer<{
-    readonly by: 'totp' | 'recovery';
+    readonly by: 'totp' | 'recovery' | 'security_key';
     readonly codesLeft: number;
     readonly issued: IssuedSession;
     readonly evidence: LoginEvidence;
@@ -65,10 +69,10 @@ export type SecondFactorService = {
     asking: FactorAsking,
     code: string,
   ): Answer<{ readonly recoveryCodes: readonly string[] }>;
-  /** Shows password and code again, so that the session may do what asks for it; it goes on under a new secret. */
+  /** Shows password and factor again, so that the session may do what asks for it; it goes on under a new secret. */
   renew(
     asking: FactorAsking,
-    given: { readonly code?: string | undefined; readonly password?: string | undefined },
+    given: { readonly code?: ShownFactor | undefined; readonly password?: string | undefined },
   ): Answer<{ readonly issued: IssuedSession }>;
   /** Turns it off; the session goes on, partial when the role demands a second factor. */
   disable(
@@ -88,6 +92,7 @@ export type SecondFactorDeps = {
   readonly users: Pick<UserStore, 'get' | 'noteLogin'>;
   readonly secondFactors: SecondFactorStore;
   readonly recoveryCodes: RecoveryCodes;
+  readonly securityKeys: Pick<SecurityKeyService, 'use'>;
   readonly loginFailures: Pick<LoginFailureStore, 'takeTry' | 'failuresOf' | 'forgetFailures'>;
   readonly sessions: Pick<SessionService, 'turn' | 'end' | 'find'>;
   /** What a session still lacks. */

@@ -47,6 +47,7 @@ async function open(role: Role = 'operator') {
           ? { ok: true }
           : refuse('credentials_refused', 'Wrong.'),
     },
+    securityKeys: { use: async () => false },
     sealer: {
       ...sealer,
       open: (text, context) => (state.isKeyLost ? null : sealer.open(text, context)),

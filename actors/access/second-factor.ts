@@ -3,6 +3,7 @@
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
 import type { SessionStage } from '../../storage/ports/access/sessions.ts';
+import type { UserRow } from '../../storage/ports/access/users.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import { systemChance } from '../trust/chance.ts';
 import { contextOf, stepShown, triesKeyOf, tryOnce, useCode } from './factor-codes.ts';
@@ -13,6 +14,7 @@ import type {
   FactorAsking,
   SecondFactorDeps,
   SecondFactorService,
+  ShownFactor,
 } from './second-factor-service.ts';
 import type { IssuedSession, Shown } from './sessions.ts';
 import { newTotpSecret, qrSvgOf, totpAddress } from './totp-secret.ts';
@@ -28,7 +30,7 @@ export function createSecondFactorService(deps: SecondFactorDeps): SecondFactorS
     view: (userId) => view(deps, userId),
     begin: (asking, given) => begin(deps, asking, given),
     confirm: (asking, code) => confirm(deps, asking, code),
-    verify: (asking, code) => verify(deps, asking, code),
+    verify: (asking, shown) => verify(deps, asking, shown),
     replaceCodes: (asking, code) => replaceCodes(deps, asking, code),
     renew: (asking, given) => renew(deps, asking, given),
     disable: (asking, given) => disable(deps, asking, given),
@@ -103,14 +105,16 @@ async function confirm(
   return { ok: true, recoveryCodes: codes, issued, evidence };
 }
 
-async function verify(deps: SecondFactorDeps, asking: FactorAsking, code: string): Asked<'verify'> {
+async function verify(
+  deps: SecondFactorDeps,
+  asking: FactorAsking,
+  shown: ShownFactor,
+): Asked<'verify'> {
   const user = await deps.users.get(asking.userId);
   if (user === null) return ended();
   if (asking.session.stage === 'full') return conflict('This session lacks nothing.');
   if (user.mfa.state !== 'on') return conflict(NONE);
-  const tried = await tryOnce(deps, asking, () =>
-    useCode(deps, user, { code, doing: doingOf(deps, asking) }),
-  );
+  const tried = await tryOnce(deps, asking, () => useShown(deps, user, { asking, shown }));
   if (!tried.ok) return tried;
   const turned = await turn(deps, asking, { stage: 'full', shown: 'credentials' });
   if (!turned.ok) return turned;
@@ -153,8 +157,9 @@ async function renew(
     if (!confirmed.ok) return confirmed;
   }
   if (hasFactor) {
-    const doing = doingOf(deps, asking);
-    const tried = await tryOnce(deps, asking, () => useCode(deps, user, { code, doing }));
+    const tried = await tryOnce(deps, asking, () =>
+      useShown(deps, user, { asking, shown: code }),
+    );
     if (!tried.ok) return tried;
   }
   const turned = await turn(deps, asking, { stage: 'full', shown: 'credentials' });
@@ -165,6 +170,18 @@ async function renew(
     { atMs, ...who, ...what, detail: { session: turned.issued.session.sessionId } },
   ]);
   return turned;
+}
+
+/** Uses up whatever was shown; null when it does not count. */
+async function useShown(
+  deps: SecondFactorDeps,
+  user: UserRow,
+  { asking, shown }: { readonly asking: FactorAsking; readonly shown: ShownFactor },
+): Promise<'totp' | 'recovery' | 'security_key' | null> {
+  if (typeof shown === 'string') {
+    return useCode(deps, user, { code: shown, doing: doingOf(deps, asking) });
+  }
+  return (await deps.securityKeys.use(asking, shown)) ? 'security_key' : null;
 }
 
 async function disable(
@@ -233,7 +250,7 @@ async function turn(
 async function noteLogin(
   deps: SecondFactorDeps,
   asking: FactorAsking,
-  login: { readonly issued: IssuedSession; readonly by: 'totp' | 'recovery' },
+  login: { readonly issued: IssuedSession; readonly by: 'totp' | 'recovery' | 'security_key' },
 ): Promise<void> {
   const { userId } = asking;
   const method = `${login.issued.session.method}+${login.by}`;

@@ -66,6 +66,7 @@ export function createMemoryRelational(): MemoryRelational {
     userPasswords: people.userPasswords,
     passwordLinks: people.passwordLinks,
     secondFactors: people.secondFactors,
+    securityKeys: people.securityKeys,
     recoveryCodes: people.recoveryCodes,
     loginFailures: people.loginFailures,
     sessions: people.sessions,

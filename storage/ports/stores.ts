@@ -4,6 +4,7 @@ import type { ApiKeys } from './access/api-keys.ts';
 import type { LoginFailureStore } from './access/login-failures.ts';
 import type { PasswordLinks } from './access/password-links.ts';
 import type { RecoveryCodes, SecondFactorStore } from './access/second-factors.ts';
+import type { SecurityKeyStore } from './access/security-keys.ts';
 import type { SessionStore } from './access/sessions.ts';
 import type { SsoStore } from './access/sso-store.ts';
 import type { PasswordStore } from './access/user-passwords.ts';
@@ -38,6 +39,7 @@ export type RelationalStores = {
   readonly passwordLinks: PasswordLinks;
   readonly secondFactors: SecondFactorStore;
   readonly recoveryCodes: RecoveryCodes;
+  readonly securityKeys: SecurityKeyStore;
   readonly loginFailures: LoginFailureStore;
   readonly sessions: SessionStore;
   readonly teams: TeamStore;
@@ -56,6 +58,7 @@ export type PeopleStores = Pick<
   | 'passwordLinks'
   | 'secondFactors'
   | 'recoveryCodes'
+  | 'securityKeys'
   | 'loginFailures'
   | 'sessions'
 >;

@@ -11,6 +11,7 @@ import { createApiKeys } from './access/api-keys.ts';
 import { createLoginFailures } from './access/login-failures.ts';
 import { createPasswordLinks } from './access/password-links.ts';
 import { createRecoveryCodes, createSecondFactors } from './access/second-factors.ts';
+import { createSecurityKeys } from './access/security-keys.ts';
 import { createSessions } from './access/sessions.ts';
 import { createSsoStore } from './access/sso-store.ts';
 import { createUserPasswords } from './access/user-passwords.ts';
@@ -74,6 +75,7 @@ export function createRelational(options: RelationalOptions): Relational {
     passwordLinks: createPasswordLinks(db),
     secondFactors: createSecondFactors(db),
     recoveryCodes: createRecoveryCodes(db),
+    securityKeys: createSecurityKeys(db),
     loginFailures: createLoginFailures(db),
     sessions: createSessions(db),
     teams: createTeams(db),

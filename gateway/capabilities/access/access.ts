@@ -19,6 +19,7 @@ import type { AccessDeps } from '../../operator-plane/access/access-deps.ts';
 import { apiKeyRoutes } from '../../operator-plane/access/api-keys.ts';
 import { authRoutes } from '../../operator-plane/access/auth.ts';
 import { authMfaRoutes } from '../../operator-plane/access/auth-mfa.ts';
+import { securityKeyRoutes } from '../../operator-plane/access/auth-security-keys.ts';
 import { authSsoRoutes } from '../../operator-plane/access/auth-sso.ts';
 import { authWhoAmIRoutes } from '../../operator-plane/access/auth-whoami.ts';
 import { ssoRoutes } from '../../operator-plane/access/sso.ts';
@@ -75,6 +76,7 @@ export const access: Capability<Access> = {
         apiKeyRoutes(deps),
         authRoutes(deps),
         authMfaRoutes(deps),
+        securityKeyRoutes(deps),
         authSsoRoutes(deps),
         authWhoAmIRoutes(deps),
         ssoRoutes(deps),
@@ -115,7 +117,7 @@ async function peopleOf(context: ConsoleContext): Promise<AccessDeps & { passwor
     passwords,
     apiKeys: createApiKeyService({ apiKeys: stores.apiKeys, now: time.now, chance }),
     people,
-    secondFactor: openSecondFactor(input, people),
+    ...openSecondFactor(input, people),
     sso: openSso(input, people),
   };
 }

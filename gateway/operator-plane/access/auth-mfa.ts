@@ -1,11 +1,11 @@
 // The resource `auth/mfa`: the caller's own second factor, and what an admin may do to somebody else's. Every accepted
 // code answers with a session under a new secret. decision: D39; invariant: I18
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type {
-  FactorAsking,
   SecondFactorService,
+  ShownFactor,
 } from '../../../actors/access/second-factor-service.ts';
 import type { IssuedSession } from '../../../actors/access/sessions.ts';
 import {
@@ -20,6 +20,8 @@ import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { Nullable, refusals, Strict, Time } from '../plumbing/shapes.ts';
 import { timeTextOrNull } from '../plumbing/time-range.ts';
 import type { AccessDeps } from './access-deps.ts';
+import { KeyAnswer } from './auth-security-keys.ts';
+import { askingOfPerson } from './factor-asking.ts';
 import { Needs, SinceLastLogin, sinceLastLogin } from './user-view.ts';
 
 const Password = Type.String({ maxLength: PASSWORD_MAX_CHARS });
@@ -45,6 +47,16 @@ const Next = {
 const tags = ['auth'];
 type Access = Pick<AccessDeps, 'secondFactor' | 'people'>;
 type App = Parameters<FastifyPluginAsyncTypebox>[0];
+
+const Shown = { code: Type.Optional(Code), security_key: Type.Optional(KeyAnswer) };
+
+/** What was shown; a security key counts before a code. */
+function shownIn({
+  code = '',
+  security_key: key,
+}: Type.Static<Type.TObject<typeof Shown>>): ShownFactor {
+  return key === undefined ? code : (key as Exclude<ShownFactor, string>);
+}
 
 /** The routes; `{self}` and `{partial}` are people with a session, never keys. */
 export function authMfaRoutes({ access }: { readonly access: Access }): FastifyPluginAsyncTypebox {
@@ -96,7 +108,7 @@ function enrollmentRoutes(app: App, access: Access): void {
     },
     handler: async (request, reply) => {
       const { password } = request.body;
-      const begun = await service.begin(askingOf(request), { password });
+      const begun = await service.begin(askingOfPerson(request), { password });
       if (!begun.ok) return sendRefusal(reply, begun);
       return { secret: begun.secret, otpauth_uri: begun.address, qr_svg: begun.qrSvg };
     },
@@ -118,7 +130,7 @@ function enrollmentRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const on = await service.confirm(askingOf(request), request.body.code);
+      const on = await service.confirm(askingOfPerson(request), request.body.code);
       if (!on.ok) return sendRefusal(reply, on);
       return {
         recovery_codes: [...on.recoveryCodes],
@@ -136,10 +148,11 @@ function codeRoutes(app: App, access: Access): void {
     schema: {
       operationId: 'verifySecondFactor',
       summary: 'Finish a login with a code',
-      ...{ tags, body: Strict({ code: Code }) },
+      description: 'Takes a code, or what a security key answered to POST /auth/mfa/keys/ask.',
+      ...{ tags, body: Strict(Shown) },
       response: {
         200: Type.Object({
-          method: Type.Enum(['totp', 'recovery']),
+          method: Type.Enum(['totp', 'recovery', 'security_key']),
           recovery_codes_left: Type.Integer(),
           ...Next,
           since_last_login: SinceLastLogin,
@@ -148,7 +161,7 @@ function codeRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const shown = await service.verify(askingOf(request), request.body.code);
+      const shown = await service.verify(askingOfPerson(request), shownIn(request.body));
       if (!shown.ok) return sendRefusal(reply, shown);
       const next = await turned(access, reply, shown.issued);
       return {
@@ -170,7 +183,7 @@ function codeRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const made = await service.replaceCodes(askingOf(request), request.body.code);
+      const made = await service.replaceCodes(askingOfPerson(request), request.body.code);
       return made.ok ? { recovery_codes: [...made.recoveryCodes] } : sendRefusal(reply, made);
     },
   });
@@ -183,11 +196,14 @@ function endingRoutes(app: App, access: Access): void {
     schema: {
       operationId: 'reauthenticate',
       summary: 'Show password and code again, for what asks for a fresh login',
-      ...{ tags, body: Strict({ code: Type.Optional(Code), password: Type.Optional(Password) }) },
+      ...{ tags, body: Strict({ ...Shown, password: Type.Optional(Password) }) },
       response: { 200: Type.Object(Next), ...refusals(401, 403, 409, 422, 429, 503) },
     },
     handler: async (request, reply) => {
-      const again = await service.renew(askingOf(request), request.body);
+      const again = await service.renew(askingOfPerson(request), {
+        code: shownIn(request.body),
+        password: request.body.password,
+      });
       return again.ok ? turned(access, reply, again.issued) : sendRefusal(reply, again);
     },
   });
@@ -204,7 +220,7 @@ function endingRoutes(app: App, access: Access): void {
       },
     },
     handler: async (request, reply) => {
-      const off = await service.disable(askingOf(request), request.body);
+      const off = await service.disable(askingOfPerson(request), request.body);
       return off.ok ? turned(access, reply, off.issued) : sendRefusal(reply, off);
     },
   });
@@ -224,11 +240,6 @@ function endingRoutes(app: App, access: Access): void {
       return gone.ok ? reply.code(204).send(null) : sendRefusal(reply, gone);
     },
   });
-}
-
-function askingOf(request: FastifyRequest): FactorAsking {
-  const { userId, hash, stage, actor } = personOf(request);
-  return { userId, session: { hash, stage }, actor, from: request.ip };
 }
 
 /** Hands the new secret to the browser, the old one is dead; what the session is now, and lacks. */

@@ -22,9 +22,9 @@ export type Guard =
   | { readonly scope: Scope; readonly owned?: 'sensor'; readonly fresh?: true }
   /**
    * Any person, with a full session, on what is its own. Keys are refused, but where `keys` lets them in. `local`: and
-   * whoever asks from this machine.
+   * whoever asks from this machine. `fresh`: as above.
    */
-  | { readonly self: true; readonly keys?: true; readonly local?: true }
+  | { readonly self: true; readonly keys?: true; readonly local?: true; readonly fresh?: true }
   /**
    * Any person whose password was right, before the second factor too. Keys are refused. `of`: what the route gives to a
    * session that is not whole yet, the factor or the password; what it lacks must be that.
@@ -130,14 +130,13 @@ async function judge(
   }
   if ('partial' in guard) return isNext(guard.of, operator) ? null : lacking(operator);
   if (operator.stage !== 'full') return lacking(operator);
-  if ('self' in guard) return null;
+  const stale =
+    'fresh' in guard && guard.fresh === true ? refusalOfStale(operator, deps.now()) : null;
+  if ('self' in guard) return stale;
   if (!hasScope(operator, guard.scope)) {
     return refuse('role_required', `This needs the scope ${guard.scope}.`);
   }
-  if (guard.fresh === true) {
-    const refusal = refusalOfStale(operator, deps.now());
-    if (refusal !== null) return refusal;
-  }
+  if (stale !== null) return stale;
   if (!actsOnOwnedOnly(operator.role)) return null;
   if (guard.owned === undefined) {
     return OWNED_ONLY.includes(guard.scope)

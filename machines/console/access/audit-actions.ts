@@ -14,6 +14,8 @@ export const ACCESS_AUDIT_ACTIONS = {
   'mfa.begin': 'The set-up of a second factor began.',
   'mfa.enable': 'A second factor is in force.',
   'mfa.disable': 'A second factor was taken away.',
+  'mfa.key_add': 'A security key was added to a second factor.',
+  'mfa.key_remove': 'A security key was removed.',
   'mfa.code': 'A code of a second factor was shown.',
   'mfa.recovery_codes': 'New recovery codes were made.',
   'mfa.recovery_code_used': 'A recovery code was used.',

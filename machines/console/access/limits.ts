@@ -56,6 +56,14 @@ export const RECOVERY_CODE_BYTES = 15;
 /** Of codes that were given out before; they stay good until they are replaced. */
 export const RECOVERY_CODE_OLD_BYTES = 10;
 
+// Security keys.
+export const SECURITY_KEYS_PER_USER_MAX = 10;
+export const SECURITY_KEY_NAME_MAX_CHARS = 64;
+export const SECURITY_KEY_CHALLENGE_BYTES = 32;
+export const SECURITY_KEY_CHALLENGE_TTL_MS = 5 * MINUTE_MS;
+/** Of one text of an answer; what keys say of themselves is a few hundred bytes. */
+export const SECURITY_KEY_TEXT_MAX_CHARS = 16_384;
+
 // People: accounts, passwords, sessions and throttled logins.
 export const EMAIL_MAX_CHARS = 254;
 export const DISPLAY_NAME_MAX_CHARS = 128;

@@ -3,6 +3,7 @@
 
 import type { Role } from '../../../machines/trust/roles.rules.ts';
 import type { LoginFailures } from '../../ports/access/login-failures.ts';
+import type { SecurityKeyRow } from '../../ports/access/security-keys.ts';
 import type { SessionRow, SessionTurn } from '../../ports/access/sessions.ts';
 import type { UserRow } from '../../ports/access/users.ts';
 import type { AuditEntry } from '../../ports/audit/audit-log.ts';
@@ -20,6 +21,10 @@ export type PeopleState = {
   readonly links: Map<string, MemoryLink>;
   /** By user: the hash of a code as hex, and whether it was used. */
   readonly codes: Map<string, Map<string, boolean>>;
+  /** By their id. */
+  readonly securityKeys: Map<string, SecurityKeyRow>;
+  /** By purpose and session. */
+  readonly challenges: Map<string, { readonly challenge: string; readonly expiresAtMs: number }>;
   readonly failures: Map<string, LoginFailures>;
   /** By the hash of the cookie's value, as hex. */
   readonly sessions: Map<string, SessionRow>;
@@ -32,6 +37,8 @@ export function createPeopleState(): PeopleState {
     users: new Map(),
     links: new Map(),
     codes: new Map(),
+    securityKeys: new Map(),
+    challenges: new Map(),
     failures: new Map(),
     sessions: new Map(),
   };
@@ -94,6 +101,9 @@ export function dropUser(state: PeopleState, userId: string): void {
   state.users.delete(userId);
   state.codes.delete(userId);
   dropLinksOf(state, userId);
+  for (const [id, row] of state.securityKeys) {
+    if (row.userId === userId) state.securityKeys.delete(id);
+  }
   for (const [hash, row] of state.sessions) {
     if (row.userId === userId) state.sessions.delete(hash);
   }

@@ -2,6 +2,7 @@
 import type { LoginFailureStore } from '../../ports/access/login-failures.ts';
 import type { PasswordLinks } from '../../ports/access/password-links.ts';
 import type { RecoveryCodes, SecondFactorStore } from '../../ports/access/second-factors.ts';
+import type { SecurityKeyStore } from '../../ports/access/security-keys.ts';
 import type { SessionStore } from '../../ports/access/sessions.ts';
 import type { PasswordStore } from '../../ports/access/user-passwords.ts';
 import type { UserStore } from '../../ports/access/users.ts';
@@ -17,6 +18,7 @@ import {
   type RecordEntry,
 } from './people-state.ts';
 import { recoveryCodeCalls, secondFactorCalls } from './second-factors.ts';
+import { securityKeyCalls } from './security-keys.ts';
 import { sessionCalls } from './sessions.ts';
 import { passwordCalls } from './user-passwords.ts';
 import { userCalls } from './users.ts';
@@ -57,6 +59,7 @@ export function peopleStores(calls: Pick<PeopleCalls, keyof PeopleStores>, ask: 
     passwordLinks: portOf<PasswordLinks>('password_links', calls.passwordLinks, ask),
     secondFactors: portOf<SecondFactorStore>('second_factors', calls.secondFactors, ask),
     recoveryCodes: portOf<RecoveryCodes>('recovery_codes', calls.recoveryCodes, ask),
+    securityKeys: portOf<SecurityKeyStore>('security_keys', calls.securityKeys, ask),
     loginFailures: portOf<LoginFailureStore>('login_failures', calls.loginFailures, ask),
     sessions: portOf<SessionStore>('sessions', calls.sessions, ask),
   };
@@ -75,6 +78,7 @@ export function peopleCalls(record: RecordEntry = () => undefined): PeopleCalls 
     passwordLinks: linkCalls(state, record),
     secondFactors: secondFactorCalls(state, record),
     recoveryCodes: recoveryCodeCalls(state, record),
+    securityKeys: securityKeyCalls(state, record),
     loginFailures: failureCalls(state),
     sessions: sessionCalls(state, record),
     has: (userId) => state.users.has(userId),

@@ -10,6 +10,7 @@ import {
   type PeopleState,
   type RecordEntry,
 } from './people-state.ts';
+import { dropKeysOf } from './security-keys.ts';
 
 type Kept = { readonly keepSession: Buffer | null };
 
@@ -54,6 +55,7 @@ export function secondFactorCalls(
       if (!isOfRole(user, input.judgedRole)) return false;
       set(user, { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: input.nowMs });
       replaceCodes(state, user.userId, []);
+      dropKeysOf(state, user.userId);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
       const before = { mfa: user.mfa.state };
       const what = { user, before, after: { mfa: 'off' } };

@@ -4,6 +4,7 @@
 import type { AuditAction } from '../../../machines/audit-actions.ts';
 import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
+import type { NewSecurityKey } from './security-keys.ts';
 import type { UserRow, UserStore } from './users.ts';
 
 type About = Pick<UserRow, 'userId' | 'email'>;
@@ -60,6 +61,23 @@ export function auditOfUserChange(
   const pick = (facts: AuditFacts) => Object.fromEntries(names.map((name) => [name, facts[name]]));
   return auditOfUser(doing, {
     ...{ action: 'user.change', user: after, before: pick(old), after: pick(now) },
+  });
+}
+
+/** A security key that was added or removed. */
+export function auditOfKey(
+  doing: AuditContext,
+  { action, user, key }: {
+    readonly action: 'mfa.key_add' | 'mfa.key_remove';
+    readonly user: About;
+    readonly key: Pick<NewSecurityKey, 'keyId' | 'name'>;
+  },
+): AuditEntry {
+  const facts = { key_id: key.keyId, name: key.name };
+  const isAdded = action === 'mfa.key_add';
+  return auditOfUser(doing, {
+    ...{ action, user },
+    ...(isAdded ? { before: null, after: facts } : { before: facts, after: null }),
   });
 }
 

@@ -1,5 +1,6 @@
 // The tables of operator access as the database holds them.
 import type { Role } from '../../../machines/trust/roles.rules.ts';
+import type { ChallengePurpose } from '../../ports/access/security-keys.ts';
 import type { SessionStage } from '../../ports/access/sessions.ts';
 import type { SsoKind, SsoOptions } from '../../ports/access/sso-store.ts';
 import type { MfaState, UserStatus } from '../../ports/access/users.ts';
@@ -48,6 +49,23 @@ export type AccessTables = {
     last_seen_at_ms: number;
     expires_at_ms: number;
     ended_at_ms: number | null;
+  };
+  security_keys: {
+    key_id: string;
+    user_id: string;
+    credential_id: string;
+    public_key: Buffer;
+    counter: number;
+    name: string;
+    transports: string;
+    made_at_ms: number;
+    used_at_ms: number | null;
+  };
+  security_key_challenges: {
+    session_hash: Buffer;
+    purpose: ChallengePurpose;
+    challenge: string;
+    expires_at_ms: number;
   };
   login_failures: { key: string; failures: number; first_at_ms: number; last_at_ms: number };
   sso_providers: {

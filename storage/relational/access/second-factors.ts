@@ -124,6 +124,7 @@ async function remove(
     ...{ mfa_state: 'off', mfa_secret_sealed: null, mfa_last_step: 0, mfa_changed_at_ms: nowMs },
   });
   await replaceCodes(trx, userId, []);
+  await trx.deleteFrom('security_keys').where('user_id', '=', userId).execute();
   const ended = await endSessionsOf(trx, { userId, nowMs, keep });
   await appendAudit(trx, [
     auditOfUser(input, {
