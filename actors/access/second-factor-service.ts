@@ -20,7 +20,6 @@ import type { Chance } from '../trust/chance.ts';
 import type { LoginService } from './login.ts';
 import type { LoginEvidence } from './login-evidence.ts';
 import type { NeedOf } from './login-need.ts';
-import type { SecurityKeyService } from './security-keys.ts';
 import type { IssuedSession, SessionService } from './sessions.ts';
 
 /** Who asks, with which session. */
@@ -92,7 +91,10 @@ export type SecondFactorDeps = {
   readonly users: Pick<UserStore, 'get' | 'noteLogin'>;
   readonly secondFactors: SecondFactorStore;
   readonly recoveryCodes: RecoveryCodes;
-  readonly securityKeys: Pick<SecurityKeyService, 'use'>;
+  readonly securityKeys: {
+    /** Whether a key of the person answered what this session was asked. */
+    use(asking: FactorAsking, response: AuthenticationResponseJSON): Promise<boolean>;
+  };
   readonly loginFailures: Pick<LoginFailureStore, 'takeTry' | 'failuresOf' | 'forgetFailures'>;
   readonly sessions: Pick<SessionService, 'turn' | 'end' | 'find'>;
   /** What a session still lacks. */

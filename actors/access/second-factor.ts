@@ -157,9 +157,7 @@ async function renew(
     if (!confirmed.ok) return confirmed;
   }
   if (hasFactor) {
-    const tried = await tryOnce(deps, asking, () =>
-      useShown(deps, user, { asking, shown: code }),
-    );
+    const tried = await tryOnce(deps, asking, () => useShown(deps, user, { asking, shown: code }));
     if (!tried.ok) return tried;
   }
   const turned = await turn(deps, asking, { stage: 'full', shown: 'credentials' });

@@ -39,16 +39,17 @@ import type { Answer, FactorAsking } from './second-factor-service.ts';
 const TRANSPORTS: ReadonlySet<string> = new Set([
   ...['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'],
 ]);
-const OFF = 'Set up the app first: a security key stands beside it, and recovery codes behind both.';
+/** As COSE numbers them: Ed25519, ECDSA on P-256, RSA with SHA-256. */
+const ALGORITHMS = [-8, -7, -257] as const;
+const OFF =
+  'Set up the app first: a security key stands beside it, and recovery codes behind both.';
 const UNNAMED = 'Security keys are bound to a name; this Console is reached by an address.';
 
 /** Rejects with StoreUnavailable. */
 export type SecurityKeyService = {
   list(userId: string): Promise<readonly SecurityKeyRow[]>;
-  /** What a browser asks a new key; null where no key can be used. */
-  begin(
-    asking: FactorAsking,
-  ): Answer<{ readonly options: PublicKeyCredentialCreationOptionsJSON }>;
+  /** What a browser asks a new key. */
+  begin(asking: FactorAsking): Answer<{ readonly options: PublicKeyCredentialCreationOptionsJSON }>;
   /** Adds the key that answered. */
   add(
     asking: FactorAsking,
@@ -98,6 +99,7 @@ async function begin(deps: SecurityKeyDeps, asking: FactorAsking): Asked<'begin'
     ...{ rpName: party.id, rpID: party.id, userName: user.email, challenge },
     userID: new TextEncoder().encode(user.userId),
     attestationType: 'none',
+    supportedAlgorithmIDs: [...ALGORITHMS],
     timeout: SECURITY_KEY_CHALLENGE_TTL_MS,
     excludeCredentials: namesOf(await deps.securityKeys.listOf(user.userId)),
     authenticatorSelection: { residentKey: 'discouraged', userVerification: 'discouraged' },
@@ -163,7 +165,8 @@ async function use(
   const party = deps.relyingParty();
   if (challenge === null || key === undefined || party === null) return false;
   const counter = await counterShown(response, { challenge, key, party });
-  if (counter === null || !isCounterAcceptable({ stored: key.counter, shown: counter })) return false;
+  if (counter === null || !isCounterAcceptable({ stored: key.counter, shown: counter }))
+    return false;
   return deps.securityKeys.use({ userId, keyId: key.keyId, counter, nowMs });
 }
 
@@ -202,6 +205,7 @@ async function readNewKey(
     const judged = await verifyRegistrationResponse({
       ...{ response, expectedChallenge, requireUserVerification: false },
       ...{ expectedOrigin: party.origin, expectedRPID: party.id },
+      supportedAlgorithmIDs: [...ALGORITHMS],
     });
     if (!judged.verified) return null;
     const { id: credentialId, publicKey, counter } = judged.registrationInfo.credential;

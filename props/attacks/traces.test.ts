@@ -13,6 +13,7 @@ import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp } from './person-with-app.ts';
+import { createSoftKey } from './soft-key.ts';
 
 const ADDRESS = '127.0.0.1';
 const NEXT_PASSWORD = 'quite another long secret';
@@ -22,9 +23,11 @@ const STEP_MS = 30_000;
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ANYBODY = '00000000-0000-4000-8000-000000000000';
 /** Asked by POST since what is asked about is long; nothing changes here. */
-const CHANGES_NOTHING = ['/sso-providers/:id/test', '/packs/check', '/policies/verify'].map(
-  (path) => `POST /api/v2${path}`,
-);
+const CHANGES_NOTHING = [
+  ...['/sso-providers/:id/test', '/packs/check', '/policies/verify'],
+  // Questions to a key, forgotten in minutes.
+  ...['/auth/mfa/keys/begin', '/auth/mfa/keys/ask'],
+].map((path) => `POST /api/v2${path}`);
 
 type Browser = ReturnType<typeof createBrowser>;
 let console: ConsoleUnderTest;
@@ -94,6 +97,20 @@ async function loggedIn(role: 'admin' | 'viewer') {
   const browser = createBrowser(console);
   expect((await browser.login(email)).status).toBe(200);
   return { userId, email, browser, actor: `user:${email}` };
+}
+
+/** A security key comes and goes. */
+async function walkSecurityKeys(
+  step: ReturnType<typeof createWalk>['step'],
+  by: { readonly browser: Browser; readonly actor: string },
+) {
+  const key = createSoftKey({ rpId: 'localhost', origin: 'https://localhost:0' });
+  const begun = await by.browser.post('/auth/mfa/keys/begin');
+  const { challenge } = begun.body['options'] as { readonly challenge: string };
+  const made = { name: 'blue one', security_key: key.make(challenge) };
+  const added = await step('POST', '/auth/mfa/keys', made, { by });
+  const [{ key_id: id } = { key_id: '' }] = added.body['items'] as { readonly key_id: string }[];
+  await step('DELETE', '/auth/mfa/keys/:id', undefined, { id, by });
 }
 
 /** Packs, what is assigned, and the keys that sign; the key moves to one that lies elsewhere at the end. */
@@ -202,6 +219,7 @@ describe('whatever changes something', () => {
     await step('POST', '/auth/mfa/recovery-codes', { code: code() }, { by: fresh });
     await fresh.browser.login('new@example.test', LAST_PASSWORD);
     await step('POST', '/auth/mfa/verify', { code: code() }, { by: fresh });
+    await walkSecurityKeys(step, fresh);
     const off = { code: code(), password: LAST_PASSWORD };
     await step('POST', '/auth/mfa/disable', off, { by: fresh });
     await fresh.browser.post('/auth/mfa/enroll', { password: LAST_PASSWORD });

@@ -4,6 +4,7 @@ import { lastAdminContract } from './last-admin.contract.ts';
 import { loginFailuresContract } from './login-failures.contract.ts';
 import type { PeoplePorts } from './people.ts';
 import { secondFactorStoreContract } from './second-factor-store.contract.ts';
+import { securityKeysContract } from './security-keys.contract.ts';
 import { sessionsContract } from './sessions.contract.ts';
 import { usersContract } from './users.contract.ts';
 
@@ -11,6 +12,7 @@ export function peopleContract(harness: Harness<PeoplePorts>): void {
   usersContract(harness);
   lastAdminContract(harness);
   secondFactorStoreContract(harness);
+  securityKeysContract(harness);
   loginFailuresContract(harness);
   sessionsContract(harness);
 }

@@ -3,7 +3,10 @@
 import type { People } from '../../../actors/access/people.ts';
 import { createSecondFactorService } from '../../../actors/access/second-factor.ts';
 import type { SecondFactorService } from '../../../actors/access/second-factor-service.ts';
-import { createSecurityKeyService, type SecurityKeyService } from '../../../actors/access/security-keys.ts';
+import {
+  createSecurityKeyService,
+  type SecurityKeyService,
+} from '../../../actors/access/security-keys.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';

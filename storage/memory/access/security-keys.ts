@@ -8,10 +8,7 @@ import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import { isLiveSession, type PeopleState, type RecordEntry } from './people-state.ts';
 
 /** The calls on a state. */
-export function securityKeyCalls(
-  state: PeopleState,
-  record: RecordEntry,
-): Calls<SecurityKeyStore> {
+export function securityKeyCalls(state: PeopleState, record: RecordEntry): Calls<SecurityKeyStore> {
   const { securityKeys, challenges, sessions, users } = state;
   const placeOf = (session: Buffer, purpose: ChallengePurpose) =>
     `${purpose} ${session.toString('hex')}`;

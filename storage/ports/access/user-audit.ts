@@ -67,7 +67,11 @@ export function auditOfUserChange(
 /** A security key that was added or removed. */
 export function auditOfKey(
   doing: AuditContext,
-  { action, user, key }: {
+  {
+    action,
+    user,
+    key,
+  }: {
     readonly action: 'mfa.key_add' | 'mfa.key_remove';
     readonly user: About;
     readonly key: Pick<NewSecurityKey, 'keyId' | 'name'>;

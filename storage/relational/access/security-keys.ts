@@ -1,8 +1,8 @@
 // Security keys and challenges in PostgreSQL. Whoever adds or removes a key holds its person's row. invariant: I11, I18
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { SECURITY_KEYS_PER_USER_MAX } from '../../../machines/console/access/limits.ts';
-import { auditOfKey } from '../../ports/access/user-audit.ts';
 import type { SecurityKeyRow, SecurityKeyStore } from '../../ports/access/security-keys.ts';
+import { auditOfKey } from '../../ports/access/user-audit.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -44,12 +44,7 @@ export function createSecurityKeys(db: Kysely<Database>): SecurityKeyStore {
           .set({ counter, used_at_ms: nowMs })
           .where('key_id', '=', storableText(keyId))
           .where('user_id', '=', storableText(userId))
-          .where((is) =>
-            is.or([
-              is('counter', '<', counter),
-              is.and([is('counter', '=', 0), sql<boolean>`${counter} = 0`]),
-            ]),
-          )
+          .where('counter', counter === 0 ? '=' : '<', counter)
           .where((is) =>
             is.exists(
               is
@@ -69,14 +64,22 @@ export function createSecurityKeys(db: Kysely<Database>): SecurityKeyStore {
 
 async function putChallenge(
   db: Kysely<Database>,
-  { session, purpose, challenge, expiresAtMs, nowMs }: Parameters<SecurityKeyStore['putChallenge']>[0],
+  {
+    session,
+    purpose,
+    challenge,
+    expiresAtMs,
+    nowMs,
+  }: Parameters<SecurityKeyStore['putChallenge']>[0],
 ): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     INSERT INTO security_key_challenges (session_hash, purpose, challenge, expires_at_ms)
     SELECT hash, ${purpose}, ${challenge}, ${expiresAtMs}::bigint FROM sessions
     WHERE hash = ${session} AND ended_at_ms IS NULL AND expires_at_ms > ${nowMs}
     ON CONFLICT (session_hash, purpose)
-    DO UPDATE SET challenge = EXCLUDED.challenge, expires_at_ms = EXCLUDED.expires_at_ms`.execute(db);
+    DO UPDATE SET challenge = EXCLUDED.challenge, expires_at_ms = EXCLUDED.expires_at_ms`.execute(
+    db,
+  );
   return numAffectedRows === 1n;
 }
 
