@@ -78,6 +78,29 @@ export function eventStoreContract(
       expect(mine).toHaveLength(2);
     });
 
+    it('should be counted over time by severity, each once, within the range', async () => {
+      const { sink, events } = stores();
+      const at = (ms: number, severity: 'low' | 'high') =>
+        event({ observed_at: new Date(NOW_MS + ms).toISOString(), severity });
+      const one = batch({
+        events: [at(-1, 'high'), at(0, 'low'), at(999, 'high'), at(1_000, 'low'), at(3_999, 'low')],
+      });
+      const last = at(3_000, 'low');
+      const later = { ...one, sequence: one.sequence + 1, events: [last, last, at(4_000, 'low')] };
+      for (const each of [one, one, later]) await sink.append(each);
+      const asked = { sensorId: one.sensorId, fromMs: NOW_MS, toMs: NOW_MS + 4_000, stepMs: 1_000 };
+      expect(await events.rate(asked)).toEqual([
+        { atMs: NOW_MS, severity: 'high', events: 1 },
+        { atMs: NOW_MS, severity: 'low', events: 1 },
+        { atMs: NOW_MS + 1_000, severity: 'low', events: 1 },
+        { atMs: NOW_MS + 3_000, severity: 'low', events: 2 },
+      ]);
+      expect(await events.rate({ ...asked, severities: ['high'], stepMs: 4_000 })).toEqual([
+        { atMs: NOW_MS, severity: 'high', events: 1 },
+      ]);
+      expect(await events.rate({ ...asked, toMs: NOW_MS })).toEqual([]);
+    });
+
     it('should page without a gap or a repeat', async () => {
       const { sink, events } = stores();
       const same = Array.from({ length: 25 }, () => event());
@@ -191,6 +214,7 @@ export function eventStoreContract(
       () => events.countDistinct({}),
       () => events.histogram({ fromMs: 0, toMs: 1, bucketMs: 1 }),
       () => events.topValues({ field: 'severity', limit: 1 }),
+      () => events.rate({ fromMs: 0, toMs: 1, stepMs: 1 }),
       () => events.storedRanges(),
       () => events.batchDigest(one),
       () => events.insertTransitions([{ ...TRANSITION, sensorId: one.sensorId }]),

@@ -10,6 +10,7 @@ import type { Capability, ConsoleContext } from '../../capability.ts';
 import { type EventTap, tapSink } from '../../live/event-tap.ts';
 import { coverageRoutes } from '../../operator-plane/telemetry/coverage.ts';
 import { eventStatisticsRoutes } from '../../operator-plane/telemetry/event-statistics.ts';
+import { eventRateRoutes } from '../../operator-plane/telemetry/event-rate.ts';
 import { eventRoutes } from '../../operator-plane/telemetry/events.ts';
 import { createSearchTurns } from '../../operator-plane/telemetry/search-turns.ts';
 import { sensorEventRoutes } from '../../operator-plane/telemetry/sensor-events.ts';
@@ -71,6 +72,7 @@ export const telemetry: Capability<TelemetryService> = {
         sensorEventRoutes(routes),
         eventRoutes(routes),
         eventStatisticsRoutes(routes),
+        eventRateRoutes(routes),
       ],
       sensorPosts: postsOf(context, { ingest, inventory }),
       heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],

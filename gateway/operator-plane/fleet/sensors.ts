@@ -14,6 +14,7 @@ import { PageOf, PageQuery, refusals, SensorPath, Strict } from '../plumbing/sha
 import type { FleetRouteDeps } from './fleet-deps.ts';
 import { listSensorPage, listSortedPage } from './sensor-list.ts';
 import { SENSOR_SORTS, SORTED_ROWS_MAX } from './sensor-sort.ts';
+import { createSensorTally, SensorTally } from './sensor-tally.ts';
 import { detailOf, SensorDetail, SensorSummary } from './sensor-view.ts';
 
 export const ListQuery = Strict({
@@ -77,6 +78,18 @@ export function sensorRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
         const place = next === null ? null : { n: next.nodeName, s: next.sensorId };
         return pageOf(reply, items, place && deps.cursors.seal('sensors', asked, place));
       },
+    });
+
+    const countSensors = createSensorTally(deps);
+    app.get('/sensors/tally', {
+      config: { guard: { scope: 'sensors:read' } },
+      schema: {
+        operationId: 'tallySensors',
+        summary: 'How many sensors there are in each state and of each version',
+        tags: ['sensors'],
+        response: { 200: SensorTally, ...refusals(401, 403, 429, 503) },
+      },
+      handler: () => countSensors(),
     });
 
     app.get('/sensors/:id', {

@@ -29,6 +29,7 @@ import type {
   NodeMachinesAnswer,
   StoredMove,
 } from '../../operator-plane/fleet/sensor-history.ts';
+import type { SensorTally as TallyShape } from '../../operator-plane/fleet/sensor-tally.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import type { ListQuery } from '../../operator-plane/fleet/sensors.ts';
 import type { licenseAnswer } from '../../operator-plane/license/license.ts';
@@ -37,6 +38,10 @@ import type { machineView } from '../../operator-plane/system/machine-view.ts';
 import type { ActorsAnswer } from '../../operator-plane/system/system.ts';
 import type { FleetCoverage, SensorCoverage } from '../../operator-plane/telemetry/coverage.ts';
 import type { EventsQuery } from '../../operator-plane/telemetry/event-query.ts';
+import type {
+  RateQuery,
+  EventRate as RateShape,
+} from '../../operator-plane/telemetry/event-rate.ts';
 import type { EventItem as EventShape } from '../../operator-plane/telemetry/events.ts';
 import type {
   Flow,
@@ -69,6 +74,8 @@ export type {
 export type ApiKey = ApiKeyView;
 export type Audit = AuditItem;
 export type EventItem = Of<typeof EventShape>;
+export type SensorTally = Of<typeof TallyShape>;
+export type EventRate = Of<typeof RateShape>;
 export type SensorActor = Of<typeof ActorShape>;
 export type SensorMove = Of<typeof StoredMove>;
 export type Actors = Of<typeof ActorsAnswer>;
@@ -115,6 +122,7 @@ export type Api = {
   'POST /auth/mfa/disable': { body: { code: string; password?: string }; answer: object };
   'GET /auth/sso/providers': { answer: Of<typeof Offered> };
   'GET /sensors': { query: Of<typeof ListQuery>; answer: Page<SensorSummary> };
+  'GET /sensors/tally': { answer: SensorTally };
   'GET /sensors/:id': { answer: SensorDetail };
   'PATCH /sensors/:id': { body: Of<typeof SensorChange>; answer: SensorDetail };
   'POST /sensors/bulk-change': { body: Of<typeof BulkChange>; answer: Of<typeof BulkAnswer> };
@@ -142,6 +150,7 @@ export type Api = {
   'GET /sensors/:id/coverage': { query: Span; answer: SensorCoverage };
   'GET /coverage': { query: Span & Paged; answer: Page<FleetCoverage> };
   'GET /events': { query: Of<typeof EventsQuery>; answer: Page<EventItem> };
+  'GET /events/rate': { query: Of<typeof RateQuery>; answer: EventRate };
   'GET /system/actors': { query: Paged & { kind?: string }; answer: Actors };
   'GET /system/machines': { answer: { readonly items: readonly Machine[] } };
   'GET /enrollment-tokens': { query: Paged; answer: Page<ReturnType<typeof tokenView>> };

@@ -16,6 +16,8 @@ import { Ago } from '../design/time.tsx';
 import { HealthBadge, healthTone } from '../sensors/health-badge.tsx';
 import { useMay } from '../session/session.ts';
 import { ConsolePanels } from './console-panels.tsx';
+import { FleetStates } from './fleet-panels.tsx';
+import { RatePanel } from './rate-panel.tsx';
 import { RecentPanels } from './recent-panels.tsx';
 import { OVERVIEW_TEXTS as TEXTS } from './texts.ts';
 
@@ -42,7 +44,9 @@ export function OverviewPage() {
     <PageFrame title={TEXTS.title}>
       <div className="fs-grid">
         <FleetPanel counts={counts} />
+        <FleetStates />
         <AttentionPanel counts={counts} />
+        {may('events:read') && <RatePanel />}
         <ConsolePanels />
       </div>
       <RecentPanels />

@@ -2,9 +2,8 @@
 import { Button, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import { TRUST_HEALTHS } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
 import { useApi } from '../api/client.ts';
-import { HEALTH_WORDS } from '../design/texts.ts';
 import { useMay } from '../session/session.ts';
 import {
   ENGINE,
@@ -14,7 +13,7 @@ import {
   type SensorSearch,
   STREAM,
 } from './sensor-search.ts';
-import { STATE_WORDS, SENSOR_TEXTS as TEXTS } from './texts.ts';
+import { SENSOR_TEXTS as TEXTS, wordOfState } from './texts.ts';
 
 const TYPING_MS = 250;
 const LABELS_SHOWN = 500;
@@ -22,7 +21,14 @@ type Props = {
   readonly search: SensorSearch;
   readonly onChange: (search: SensorSearch) => void;
 };
-type ListName = 'trust_health' | 'freshness' | 'stream' | 'engine' | 'engine_kind' | 'flavor';
+type ListName =
+  | 'trust_health'
+  | 'trust_state'
+  | 'freshness'
+  | 'stream'
+  | 'engine'
+  | 'engine_kind'
+  | 'flavor';
 
 /** Which lists can be chosen from, in their order. */
 const LISTS: readonly (readonly [ListName, string, readonly string[]])[] = [
@@ -31,12 +37,23 @@ const LISTS: readonly (readonly [ListName, string, readonly string[]])[] = [
   ['engine', TEXTS.engine, ENGINE],
 ];
 const MORE_LISTS: typeof LISTS = [
+  ['trust_state', TEXTS.trustState, TRUST_STATES],
   ['stream', TEXTS.stream, STREAM],
   ['engine_kind', TEXTS.engineKind, ENGINE_KINDS],
   ['flavor', TEXTS.flavor, FLAVORS],
 ];
 const MORE_NAMES = [
-  ...['stream', 'engine_kind', 'flavor', 'os', 'sensor_version', 'tag', 'group_id', 'team_id'],
+  ...[
+    'trust_state',
+    'stream',
+    'engine_kind',
+    'flavor',
+    'os',
+    'sensor_version',
+    'tag',
+    'group_id',
+    'team_id',
+  ],
 ] as const;
 
 export function SensorFilters({ search, onChange }: Props) {
@@ -112,7 +129,7 @@ function ListFilter({
       clearable
       placeholder={chosen.length === 0 ? label : ''}
       aria-label={label}
-      data={values.map((value) => ({ value, label: wordOf(value) }))}
+      data={values.map((value) => ({ value, label: wordOfState(value) }))}
       value={[...chosen]}
       onChange={(next) => onChange(withFilter(search, name, next.length === 0 ? undefined : next))}
     />
@@ -148,8 +165,4 @@ function TextFilter({
 function withFilter(search: SensorSearch, name: keyof SensorSearch, value: unknown): SensorSearch {
   const { [name]: _before, ...others } = search;
   return (value === undefined ? others : { ...others, [name]: value }) as SensorSearch;
-}
-
-function wordOf(value: string): string {
-  return (HEALTH_WORDS as Readonly<Record<string, string>>)[value] ?? STATE_WORDS[value] ?? value;
 }

@@ -1,9 +1,9 @@
 // The address of the list: every filter and the order, as the API names them.
-import { TRUST_HEALTHS } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
 import type { QueryOf } from '../api/contract.ts';
 import { listIn, present, textIn } from '../shell/search-params.ts';
 
-export type SensorSearch = Omit<QueryOf<'GET /sensors'>, 'limit' | 'cursor' | 'trust_state'> & {
+export type SensorSearch = Omit<QueryOf<'GET /sensors'>, 'limit' | 'cursor'> & {
   /** Columns that are shown; the usual ones when absent. */
   readonly columns?: readonly string[];
 };
@@ -24,6 +24,7 @@ export function sensorSearchOf(search: Record<string, unknown>): SensorSearch {
   return present({
     node_name: textIn(search['node_name']),
     trust_health: listIn(search['trust_health'], TRUST_HEALTHS),
+    trust_state: listIn(search['trust_state'], TRUST_STATES),
     freshness: listIn(search['freshness'], FRESHNESS),
     stream: listIn(search['stream'], STREAM),
     engine: listIn(search['engine'], ENGINE),

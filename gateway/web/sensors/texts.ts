@@ -1,4 +1,5 @@
 import type { Because } from '../../operator-plane/fleet/health-reasons.ts';
+import { HEALTH_WORDS } from '../design/texts.ts';
 
 export const SENSOR_TEXTS = {
   title: 'Sensors',
@@ -127,6 +128,8 @@ export const REASON_TEXTS: Readonly<Record<Because['code'], Told>> = {
 
 /** What the API says of states, in words for people. */
 export const STATE_WORDS: Readonly<Record<string, string>> = {
+  trusted: 'Trusted',
+  trust_revoked: 'Revoked',
   awaiting: 'Awaiting',
   fresh: 'Fresh',
   stale: 'Stale',
@@ -147,3 +150,8 @@ export const STATE_WORDS: Readonly<Record<string, string>> = {
   contained: 'Contained',
   releasing: 'Releasing',
 };
+
+/** A state as people read it. */
+export function wordOfState(value: string): string {
+  return (HEALTH_WORDS as Readonly<Record<string, string>>)[value] ?? STATE_WORDS[value] ?? value;
+}

@@ -5,10 +5,12 @@ import { type Predicate, predicateOf } from '../../../machines/detection/predica
 import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
 import type {
   EventBatch,
+  EventCount,
   EventQuery,
   EventStore,
   HistogramBar,
   HistogramQuery,
+  RateQuery,
   StoredRange,
   TopQuery,
   TopValues,
@@ -70,6 +72,7 @@ export function createEventRows(): EventRows {
       countDistinct: (query) => distinct(rows, query).length,
       histogram: (query) => barsOf(distinct(rows, query), query),
       topValues: (query) => topOf(distinct(rows, query), query),
+      rate: (query) => rateOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
       batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
       insertTransitions(added) {
@@ -123,6 +126,21 @@ function distinct(rows: readonly Stored[], query: Partial<EventQuery>): readonly
   }
   const sign = query.order === 'ascending' ? 1 : -1;
   return [...found.values()].sort((a, b) => sign * compare(a, b));
+}
+
+function rateOf(
+  events: readonly StoredEvent[],
+  { fromMs, stepMs }: RateQuery,
+): readonly EventCount[] {
+  const first = Math.floor(fromMs);
+  const counts = new Map<string, EventCount>();
+  for (const { observed_at, severity } of events) {
+    const passed = Number(nanosOf(observed_at) / 1_000_000n) - first;
+    const atMs = first + Math.floor(passed / stepMs) * stepMs;
+    const before = counts.get(`${atMs} ${severity}`)?.events ?? 0;
+    counts.set(`${atMs} ${severity}`, { atMs, severity, events: before + 1 });
+  }
+  return [...counts.values()].sort((a, b) => a.atMs - b.atMs || (a.severity < b.severity ? -1 : 1));
 }
 
 function pageOf(all: readonly StoredEvent[], query: EventQuery): readonly StoredEvent[] {

@@ -84,6 +84,18 @@ export type TopValues = {
   readonly distinct: number;
 };
 
+export type RateQuery = Omit<EventQuery, 'limit' | 'order' | 'after'> & {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+};
+/** Events of one severity in the step that begins at `atMs`, each once; an estimate where there are very many. */
+export type EventCount = {
+  readonly atMs: number;
+  readonly severity: Severity;
+  readonly events: number;
+};
+
 /** What an actor was after a move: enough to restore it, plain JSON. decision: D88 */
 export type StoredStanding = {
   readonly value: unknown;
@@ -132,6 +144,8 @@ export type EventStore = {
   histogram(query: HistogramQuery): Promise<readonly HistogramBar[]>;
   /** Throws like `search`. */
   topValues(query: TopQuery): Promise<TopValues>;
+  /** How many there were in each step from `fromMs` on, by severity; steps without any are left out. */
+  rate(query: RateQuery): Promise<readonly EventCount[]>;
   /** Which numbers are stored, as ranges, read back before the port opens. */
   storedRanges(): Promise<readonly StoredRange[]>;
   /** Content digest of one stored batch; null when it is not stored. */
