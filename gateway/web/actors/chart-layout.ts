@@ -13,7 +13,8 @@ const DOT_PX = 12;
 const LABEL_MAX_CHARS = 22;
 const GAP_PX = 24;
 const TITLE_PX = 32;
-/** What a chart is as wide as, at most, on a wide page and on a narrow one. */
+/** What a chart is as wide as, at most, on a very wide page, a wide one and a narrow one. */
+export const VERY_WIDE_PX = 2_200;
 export const WIDE_PX = 1_320;
 export const NARROW_PX = 430;
 

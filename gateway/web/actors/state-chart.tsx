@@ -28,6 +28,7 @@ import {
   type PlacedFrame,
   type PlacedState,
   type PlacedWay,
+  VERY_WIDE_PX,
   WIDE_PX,
 } from './chart-layout.ts';
 import type { StateTree } from './state-tree.ts';
@@ -62,7 +63,8 @@ export function StateChart({
   readonly label: string;
 }) {
   const isNarrow = useMediaQuery('(max-width: 600px)');
-  const shelfPx = isNarrow ? NARROW_PX : WIDE_PX;
+  const isVeryWide = useMediaQuery('(min-width: 2000px)');
+  const shelfPx = isNarrow ? NARROW_PX : isVeryWide ? VERY_WIDE_PX : WIDE_PX;
   const chart = useQuery({
     queryKey: ['layout', tree, shelfPx],
     queryFn: () => layOut(tree, shelfPx),

@@ -1,23 +1,23 @@
-// Enrolling a node: where it runs, the token made at the last step, the command with the CA's fingerprint in it, and then,
-// live, the moment at which the sensor is there.
-import { Button, SegmentedControl, TextInput } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+// Enrolling a node: its flavor, where it runs, what it will belong to, the token made at the last step, the command with
+// the CA's fingerprint in it, and then, live, the moment at which the sensor is there.
+import { Button, Select, TagsInput, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Flavor } from '../../../machines/wire/scalars.ts';
 import { call, useApi } from '../api/client.ts';
 import type { IssuedToken } from '../api/contract.ts';
-import { useTopic } from '../api/live.ts';
 import { CodeLine } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';
 import { PageFrame } from '../design/page.tsx';
-import { Mark } from '../design/shape.tsx';
 import { Nothing } from '../design/states.tsx';
 import { Countdown, useNow } from '../design/time.tsx';
 import { useMay } from '../session/session.ts';
-import { commandsOf, type Target } from './commands.ts';
+import { commandsOf, flavorOf, type Target } from './commands.ts';
+import { Connected, type Labels } from './connected.tsx';
 import { DEPLOY_TEXTS as TEXTS } from './texts.ts';
 
-/** What the topic told within a second of the last look is seen at the next. */
-const LOOK_AGAIN_MS = 3_000;
+const GROUPS_SHOWN = 500;
+const TAGS_MAX = 32;
+const NO_LABELS: Labels = { groupId: null, tags: [] };
 
 export function DeployPage() {
   const may = useMay();
@@ -30,25 +30,31 @@ export function DeployPage() {
 
 /** The steps; the overview of an empty fleet shows them too. */
 export function Wizard() {
-  const [target, setTarget] = useState<Target>('checkout');
+  const may = useMay();
+  const [target, setTarget] = useState<Target>('linux');
+  const [flavor, setFlavor] = useState<Flavor | null>(null);
+  const [labels, setLabels] = useState(NO_LABELS);
   const [issued, setIssued] = useState<IssuedToken | null>(null);
   const { isBusy, failure, submit } = useForm(async ({ note = '' }) => {
     setIssued(await call('POST /enrollment-tokens', { body: { note } }));
   });
   return (
     <div className="fs-form">
-      <div>
-        <div className="fs-label" id="deploy-target">
-          {TEXTS.target}
-        </div>
-        <SegmentedControl
-          size="xs"
-          aria-labelledby="deploy-target"
-          value={target}
-          onChange={(value) => setTarget(value as Target)}
-          data={Object.entries(TEXTS.targets).map(([value, label]) => ({ value, label }))}
-        />
-      </div>
+      <Choice
+        label={TEXTS.target}
+        about={TEXTS.targetAbout[target]}
+        names={TEXTS.targets}
+        value={target}
+        onChange={setTarget}
+      />
+      <Choice
+        label={TEXTS.flavor}
+        about={TEXTS.flavorAbout}
+        names={TEXTS.flavors}
+        value={flavor ?? 'console'}
+        onChange={(value) => setFlavor(value === 'console' ? null : value)}
+      />
+      {may('sensors:write') && <LabelFields labels={labels} onChange={setLabels} />}
       <form onSubmit={submit} className="fs-form">
         <TextInput name="note" label={TEXTS.note} maxLength={256} />
         <Failure text={failure} />
@@ -56,12 +62,85 @@ export function Wizard() {
           {issued === null ? TEXTS.make : TEXTS.again}
         </Button>
       </form>
-      {issued !== null && <Issued key={issued.token_id} issued={issued} target={target} />}
+      {issued !== null && <Issued key={issued.token_id} {...{ issued, target, flavor, labels }} />}
     </div>
   );
 }
 
-function Issued({ issued, target }: { readonly issued: IssuedToken; readonly target: Target }) {
+function Choice<Name extends string>({
+  label,
+  about,
+  names,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly about: string;
+  readonly names: Readonly<Record<Name, string>>;
+  readonly value: Name;
+  readonly onChange: (value: Name) => void;
+}) {
+  return (
+    <Select
+      label={label}
+      description={about}
+      inputWrapperOrder={['label', 'input', 'description']}
+      allowDeselect={false}
+      data={Object.entries<string>(names).map(([name, text]) => ({ value: name, label: text }))}
+      value={value}
+      onChange={(next) => next !== null && onChange(next as Name)}
+    />
+  );
+}
+
+function LabelFields({
+  labels,
+  onChange,
+}: {
+  readonly labels: Labels;
+  readonly onChange: (labels: Labels) => void;
+}) {
+  const may = useMay();
+  const groups = useApi(
+    'GET /groups',
+    { query: { limit: GROUPS_SHOWN } },
+    { enabled: may('groups:read') },
+  );
+  return (
+    <>
+      <Select
+        clearable
+        searchable
+        label={TEXTS.group}
+        data={(groups.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        value={labels.groupId}
+        onChange={(groupId) => onChange({ ...labels, groupId })}
+      />
+      <TagsInput
+        label={TEXTS.tags}
+        description={TEXTS.tagsAbout}
+        inputWrapperOrder={['label', 'input', 'description']}
+        maxTags={TAGS_MAX}
+        value={[...labels.tags]}
+        onChange={(tags) => onChange({ ...labels, tags })}
+      />
+    </>
+  );
+}
+
+function Issued({
+  issued,
+  target,
+  flavor,
+  labels,
+}: {
+  readonly issued: IssuedToken;
+  readonly target: Target;
+  readonly flavor: Flavor | null;
+  readonly labels: Labels;
+}) {
+  const command = issued.enroll_command;
+  const chosen = { target, flavor: flavor ?? flavorOf(command) };
   const untilMs = Date.parse(issued.expires_at);
   const isOver = useNow() >= untilMs;
   return (
@@ -79,45 +158,14 @@ function Issued({ issued, target }: { readonly issued: IssuedToken; readonly tar
           )}
         </div>
       </div>
-      {commandsOf(issued.enroll_command, target).map(({ about, line }) => (
+      {commandsOf(command, chosen).map(({ about, line }) => (
         <div key={line}>
           <div className="fs-label">{about}</div>
           <CodeLine value={line} label={TEXTS.command} />
         </div>
       ))}
       <p className="fs-meta">{TEXTS.fingerprint}</p>
-      <Connected sinceMs={Date.parse(issued.created_at)} tokenId={issued.token_id} />
+      <Connected tokenId={issued.token_id} labels={labels} />
     </div>
-  );
-}
-
-/** Looks for the sensor that was enrolled since; the fleet's topic says when to look. */
-function Connected({ sinceMs, tokenId }: { readonly sinceMs: number; readonly tokenId: string }) {
-  const newest = useApi(
-    'GET /sensors',
-    { query: { sort: '-enrolled_at', limit: 1 } },
-    { refetchInterval: LOOK_AGAIN_MS },
-  );
-  const lookedAt = useRef(0);
-  useTopic({ topic: 'fleet' }, () => {
-    if (Date.now() - lookedAt.current < 1_000) return;
-    lookedAt.current = Date.now();
-    void newest.refetch();
-  });
-  const sensor = newest.data?.items.find((one) => Date.parse(one.enrolled_at) >= sinceMs);
-  const isThere = sensor !== undefined && sensor.last_heartbeat_at !== null;
-  return (
-    <p role="status" data-token={tokenId}>
-      {isThere ? (
-        <>
-          <Mark tone="good">{TEXTS.connected(sensor.node_name)}</Mark>{' '}
-          <Link to="/sensors/$id/overview" params={{ id: sensor.sensor_id }}>
-            {TEXTS.show}
-          </Link>
-        </>
-      ) : (
-        <Mark tone="soon">{TEXTS.waiting}</Mark>
-      )}
-    </p>
   );
 }

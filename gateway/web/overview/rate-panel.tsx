@@ -74,7 +74,9 @@ function Bars({ bars }: { readonly bars: readonly Bar[] }) {
           });
         })}
       </svg>
-      <figcaption className="fs-meta">{TEXTS.rateMost(exact(most))}</figcaption>
+      <figcaption className="fs-meta">
+        {bars.some(({ total }) => total > 0) ? TEXTS.rateMost(exact(most)) : TEXTS.noRate}
+      </figcaption>
       <table className="fs-hidden">
         <caption>{TEXTS.rate}</caption>
         <tbody>

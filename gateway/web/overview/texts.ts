@@ -12,6 +12,7 @@ export const OVERVIEW_TEXTS = {
     count <= 1 ? 'Every sensor runs the same version.' : `${count} versions run side by side.`,
   otherVersions: 'Others',
   rate: 'Events, last hour',
+  noRate: 'No event in the last hour.',
   rateMost: (count: string) => `Highest bar: ${count} in a minute`,
   attention: 'Needs attention',
   allWell: 'Every sensor is healthy.',

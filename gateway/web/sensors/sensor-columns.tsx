@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<SensorSummary>[] = [
   {
     id: 'stream',
     title: TEXTS.stream,
-    width: 80,
+    width: 95,
     cell: (row) => <StateMark state={row.states?.stream} />,
   },
   {
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<SensorSummary>[] = [
     ),
   },
   {
-    ...{ id: 'os', title: TEXTS.os, width: 100, sort: 'os' },
+    ...{ id: 'os', title: TEXTS.os, width: 100, grows: true, sort: 'os' },
     cell: ({ system }) => `${system.os_name} ${system.os_version}`,
   },
   { id: 'kernel', title: TEXTS.kernel, width: 120, cell: ({ system }) => system.kernel_version },
