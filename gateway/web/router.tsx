@@ -2,6 +2,8 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { actorRoutes } from './actors/routes.tsx';
+import { whenSessionIsLost } from './api/client.ts';
+import { setPaused } from './api/live.ts';
 import { ApiProblem } from './api/problem.ts';
 import { auditRoute } from './audit/routes.tsx';
 import { coverageRoute } from './coverage/routes.tsx';
@@ -18,6 +20,8 @@ import { parseSearch, stringifySearch } from './shell/search-params.ts';
 
 const RETRIES_MAX = 2;
 const STALE_MS = 5_000;
+/** Paths that nobody needs a session for. */
+const OUTSIDE: readonly string[] = ['/login', '/login/reset', '/setup'];
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -57,6 +61,15 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingMinMs: 0,
   scrollRestoration: true,
+});
+
+// Nothing that was fetched for somebody stays on the screen or in the cache once their session has ended.
+whenSessionIsLost(() => {
+  const { pathname, href } = router.state.location;
+  if (OUTSIDE.includes(pathname)) return;
+  setPaused(true);
+  queryClient.clear();
+  void router.navigate({ to: '/login', search: { return_to: href } });
 });
 
 declare module '@tanstack/react-router' {

@@ -1,5 +1,5 @@
 // How many sensors there are in each state and of each version. It is counted from the very rows of the list, so a number
-// and the filtered list behind it agree.
+// and the filtered list behind it agree. decision: D96
 import Type from 'typebox';
 import { PAGE_ITEMS_MAX } from '../../../machines/limits.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';

@@ -1,4 +1,4 @@
-// How many events there were over time, by severity: what the overview draws.
+// How many events there were over time, by severity: what the overview draws. decision: D96
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { SEVERITIES } from '../../../machines/wire/event.ts';

@@ -8,6 +8,15 @@ import { ApiProblem, problemOf, unreachable } from './problem.ts';
 export const API = '/api/v2';
 const CSRF = { 'x-service-csrf': '1' };
 
+/** What the Console says of a session that ended; a wrong password is another code. */
+const LOST: ReadonlySet<string> = new Set(['credential_required', 'credential_invalid']);
+let sessionIsLost = (): void => undefined;
+
+/** Says what is done when a call finds that this tab's session has ended. */
+export function whenSessionIsLost(act: () => void): void {
+  sessionIsLost = act;
+}
+
 type Needed<T, Name extends string> = [T] extends [never]
   ? object
   : Record<never, never> extends T
@@ -56,7 +65,11 @@ async function callOnce<O extends Operation>(
   }).catch((error: unknown) => {
     throw signal?.aborted === true ? error : unreachable();
   });
-  if (!answer.ok) throw await problemOf(answer);
+  if (!answer.ok) {
+    const problem = await problemOf(answer);
+    if (LOST.has(problem.code) && operation !== 'GET /auth/session') sessionIsLost();
+    throw problem;
+  }
   return (answer.status === 204 ? null : await answer.json()) as AnswerOf<O>;
 }
 

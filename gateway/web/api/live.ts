@@ -2,7 +2,7 @@
 // said again after a reconnect, and the standing is a store that the pill in the top bar shows.
 import { createStore, useSelector } from '@xstate/store-react';
 import { useEffect, useRef } from 'react';
-import { API } from './client.ts';
+import { API, call } from './client.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
@@ -54,6 +54,8 @@ function open(): void {
     failures = openedAtMs > 0 && Date.now() - openedAtMs > GOOD_AFTER_MS ? 0 : failures + 1;
     openedAtMs = 0;
     const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 5));
+    // A session that ended closes the socket, and a socket cannot say why it does not open.
+    void call('GET /auth/sessions', {}).catch(() => undefined);
     move({ is: 'waiting', retryAtMs: Date.now() + delayMs });
     retryTimer = setTimeout(open, delayMs);
   };

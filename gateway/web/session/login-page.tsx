@@ -5,6 +5,7 @@ import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, useApi } from '../api/client.ts';
 import type { Standing } from '../api/contract.ts';
+import { setPaused } from '../api/live.ts';
 import { Failure, useForm } from '../design/form.tsx';
 import { EnrolFactor } from './enrol-factor.tsx';
 import { ownPath } from './return-to.ts';
@@ -26,8 +27,13 @@ export function LoginPage() {
   const enter = async () => {
     cache.removeQueries({ queryKey: sessionQuestion().queryKey });
     const now = await cache.fetchQuery(sessionQuestion());
-    if (now.stage === 'full') router.history.push(ownPath(returnTo));
-    else setTold(now.needs);
+    if (now.stage !== 'full') {
+      setTold(now.needs);
+      return;
+    }
+    // What the end of the session before stopped.
+    setPaused(false);
+    router.history.push(ownPath(returnTo));
   };
   const leave = async () => {
     await call('POST /auth/logout', {}).catch(() => undefined);
