@@ -58,7 +58,7 @@ async function tally({ registry, fleet }: From): Promise<SensorTally> {
     for (const row of rows) {
       const sensor = summaryOf(row, fleet, undefined);
       total += 1;
-      for (const field of FIELDS) add(counts.get(field), valueOf(sensor, field));
+      for (const field of FIELDS) add(counts.get(field), stateIn(sensor, field));
       if (sensor.trust_health !== 'revoked') add(versions, sensor.sensor_version);
     }
     const last = rows.at(-1);
@@ -79,7 +79,7 @@ async function tally({ registry, fleet }: From): Promise<SensorTally> {
   };
 }
 
-function valueOf(sensor: SensorSummary, field: (typeof FIELDS)[number]) {
+function stateIn(sensor: SensorSummary, field: (typeof FIELDS)[number]) {
   if (field === 'freshness' || field === 'stream' || field === 'engine')
     return sensor.states?.[field];
   return sensor[field];
