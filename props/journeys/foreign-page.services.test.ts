@@ -77,58 +77,56 @@ async function foreignTab(origin: string): Promise<Page> {
 const isRevoked = () => fixtureOf().state.sensors.get(sensorId)?.revokedAtMs !== null;
 const fixtureOf = () => memory.fixture;
 
+type Done = { readonly found: readonly string[]; readonly asked: string };
+
+/** Every request that a page may send by script, as its own text. */
+const callsOf = (api: string, id: string) => `(async () => {
+  const body = JSON.stringify({ reason: 'foreign' });
+  const found = [];
+  for (const type of ['text/plain', 'application/json', 'application/x-www-form-urlencoded'])
+    for (const mode of ['no-cors', 'cors']) {
+      const headers = { 'content-type': type };
+      const init = { method: 'POST', mode, headers, body, credentials: 'include' };
+      await fetch('${api}/sensors/${id}/revoke', init).then(
+        (answer) => found.push(answer.type),
+        () => found.push('refused'),
+      );
+    }
+  navigator.sendBeacon('${api}/sensors/${id}/revoke', body);
+  const asked = await fetch('${api}/sensors', { credentials: 'include' }).then(
+    (answer) => answer.text(),
+    () => 'unreadable',
+  );
+  return { found, asked };
+})()`;
+
+/** A form that leads away, with a body that reads as JSON. */
+const formOf = (action: string) => `(() => {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.enctype = 'text/plain';
+  form.action = '${action}';
+  const field = document.createElement('input');
+  field.name = '{"reason":"foreign","x":"';
+  field.value = '"}';
+  form.append(field);
+  document.body.append(form);
+  form.submit();
+})()`;
+
 describe('a foreign page', { timeout: TIMEOUT_MS }, () => {
   it('should change nothing with any request that a page can send, and read nothing', async () => {
     await window.page.goto('/');
     await window.page.locator('main h1').first().waitFor();
     for (const origin of foreign.origins) {
       const tab = await foreignTab(origin);
-      const done = await tab.evaluate(
-        async ({ api, id }) => {
-          const body = JSON.stringify({ reason: 'foreign' });
-          const found: string[] = [];
-          for (const type of [
-            'text/plain',
-            'application/json',
-            'application/x-www-form-urlencoded',
-          ])
-            for (const mode of ['no-cors', 'cors'] as const) {
-              const headers = { 'content-type': type };
-              const init = { method: 'POST', mode, headers, body, credentials: 'include' } as const;
-              await fetch(`${api}/sensors/${id}/revoke`, init).then(
-                ({ type: kind }) => found.push(kind),
-                () => found.push('refused'),
-              );
-            }
-          const asked = await fetch(`${api}/sensors`, { credentials: 'include' }).then(
-            (answer) => answer.text(),
-            () => 'unreadable',
-          );
-          navigator.sendBeacon(`${api}/sensors/${id}/revoke`, body);
-          return { found, asked };
-        },
-        { api: `${memory.url}/api/v2`, id: sensorId },
-      );
+      const done = await tab.evaluate<Done>(callsOf(`${memory.url}/api/v2`, sensorId));
       expect(done.asked).toBe('unreadable');
       expect(done.found.filter((kind) => kind !== 'opaque' && kind !== 'refused')).toEqual([]);
       // A form that leads away, which is what a browser lets any page send.
       await Promise.all([
         tab.waitForURL(`${memory.url}/**`),
-        tab.evaluate(
-          ({ action }) => {
-            const form = document.createElement('form');
-            form.method = 'post';
-            form.enctype = 'text/plain';
-            form.action = action;
-            const field = document.createElement('input');
-            field.name = '{"reason":"foreign","x":"';
-            field.value = '"}';
-            form.append(field);
-            document.body.append(form);
-            form.submit();
-          },
-          { action: `${memory.url}/api/v2/sensors/${sensorId}/revoke` },
-        ),
+        tab.evaluate(formOf(`${memory.url}/api/v2/sensors/${sensorId}/revoke`)),
       ]);
       await tab.close();
       expect([origin, isRevoked()]).toEqual([origin, false]);
@@ -142,26 +140,18 @@ describe('a foreign page', { timeout: TIMEOUT_MS }, () => {
   it('should not put the page into a frame, and open no socket', async () => {
     for (const origin of foreign.origins) {
       const tab = await foreignTab(origin);
-      const told = await tab.evaluate(
-        (socket) =>
-          new Promise<string>((resolve) => {
-            const own = new WebSocket(socket);
-            own.onopen = () => resolve('open');
-            own.onerror = () => resolve('refused');
-          }),
-        `${memory.url.replace('https', 'wss')}/api/v2/live`,
-      );
+      const told = await tab.evaluate<string>(`new Promise((resolve) => {
+        const own = new WebSocket('${memory.url.replace('https', 'wss')}/api/v2/live');
+        own.onopen = () => resolve('open');
+        own.onerror = () => resolve('refused');
+      })`);
       expect([origin, told]).toEqual([origin, 'refused']);
-      await tab.evaluate(
-        (src) =>
-          new Promise<void>((resolve) => {
-            const frame = document.createElement('iframe');
-            frame.onload = () => resolve();
-            frame.src = src;
-            document.body.append(frame);
-          }),
-        `${memory.url}/sensors`,
-      );
+      await tab.evaluate(`new Promise((resolve) => {
+        const frame = document.createElement('iframe');
+        frame.onload = () => resolve();
+        frame.src = '${memory.url}/sensors';
+        document.body.append(frame);
+      })`);
       const framed = tab.frames().filter((frame) => frame !== tab.mainFrame());
       for (const frame of framed) {
         expect(frame.url()).toMatch(/^chrome-error:/);
