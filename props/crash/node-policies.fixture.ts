@@ -21,9 +21,10 @@ import type {
 } from '../../machines/wire/policy.ts';
 import { emptyFacts } from '../../sensor/actors/facts.ts';
 import { openNodeKeys } from '../../sensor/capabilities/policy/node-keys.ts';
-import { startPolicies } from '../../sensor/capabilities/policy/policies.ts';
+import { type PolicyKeeper, startPolicies } from '../../sensor/capabilities/policy/policies.ts';
 import { startPolicyActor } from '../../sensor/capabilities/policy/policy.actor.ts';
 import { policyReportOf } from '../../sensor/capabilities/policy/policy-report.ts';
+import type { EngineRun } from '../../sensor/engine/engine-run.ts';
 import { layOutHeld, readHeld } from '../../sensor/engine/policy/held-policies.ts';
 import { policiesInForce } from '../../sensor/engine/policy/verified-set.ts';
 import type { Files } from '../../sensor/state-directory/file-port.ts';
@@ -134,6 +135,8 @@ export async function startTestNode(options: {
   readonly refuses?: (name: string) => string;
   readonly tries?: boolean;
   readonly kind?: 'ebpf' | 'procfs';
+  /** A real engine in the place of that one. */
+  readonly launch?: (keeper: PolicyKeeper) => Promise<EngineRun>;
 }) {
   const { stateDir, files, bodies, refuses = () => '' } = options;
   const clock = createWheelClock();
@@ -194,21 +197,24 @@ export async function startTestNode(options: {
     for (const word of wordsOf(policies, revision)) keeper.hear(word);
   }
   const { promise: gone, resolve: end } = Promise.withResolvers<string>();
+  const isReal = options.launch !== undefined;
+  if (options.launch !== undefined) keeper.useEngine(await options.launch(keeper));
   const isEbpf = options.kind !== 'procfs';
-  keeper.useEngine({
-    gone,
-    ...(isEbpf ? { readPolicies: () => queueMicrotask(read) } : {}),
-    ...(isEbpf && options.tries === true
-      ? {
-          tryPolicies: async (text: string) =>
-            wordsOf([...text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)], 1).map((one) =>
-              JSON.stringify(one),
-            ),
-        }
-      : {}),
-  });
+  if (!isReal)
+    keeper.useEngine({
+      gone,
+      ...(isEbpf ? { readPolicies: () => queueMicrotask(read) } : {}),
+      ...(isEbpf && options.tries === true
+        ? {
+            tryPolicies: async (text: string) =>
+              wordsOf([...text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)], 1).map((one) =>
+                JSON.stringify(one),
+              ),
+          }
+        : {}),
+    });
   if (!isEbpf) keeper.hear({ engine: 'procfs' });
-  else if (await files.stat(join(stateDir, 'run', 'policies'))) read();
+  else if (!isReal && (await files.stat(join(stateDir, 'run', 'policies')))) read();
   const { actor, stage } = startPolicyActor(parts as never, found, keys, () => keeper);
   const isSettled = () =>
     waitFor(actor, (snapshot) => snapshot.hasTag('settled'), { timeout: 60_000 });
