@@ -12,7 +12,7 @@ import { addSensorCommands } from '../fleet/sensor-commands.ts';
 import { addLicenseCommands } from '../license/license-commands.ts';
 import { addAssignmentCommands } from '../policy/assignment-commands.ts';
 import { addPackCommands } from '../policy/pack-commands.ts';
-import { addPolicyCommands } from '../policy/policy-commands.ts';
+import { addLibraryCommand, addPolicyCommands } from '../policy/policy-commands.ts';
 import { addSettingsCommands } from '../settings/settings-commands.ts';
 import { addSetupCommands } from '../settings/setup-commands.ts';
 import { runStarter } from '../start/starters.ts';
@@ -89,6 +89,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addPackCommands(program, io);
   addAssignmentCommands(program, io);
   addPolicyCommands(program, io);
+  addLibraryCommand(program, io);
   addSettingsCommands(program, io);
   addSetupCommands(program, io);
   addLoopCommands(program, io);

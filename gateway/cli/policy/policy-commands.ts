@@ -1,4 +1,6 @@
 // `service-console policies ...`: sign and verify policies, with a key file and no Console, or by the Console's key.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isSigned, signPolicy } from '../../../actors/runtime/policy-pack.ts';
 import { diffLines } from '../../../machines/policy/diff.rules.ts';
@@ -17,6 +19,7 @@ import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { printList, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 import { findPack, latestOf } from './find-pack.ts';
+import { type LibraryPolicy, readLibrary } from './library.ts';
 import {
   type PolicyFile,
   readPolicyFile,
@@ -34,6 +37,16 @@ const KEYS: View<Key> = {
   columns: [
     { head: 'KEY', read: (one) => one.key_id },
     { head: 'HELD', read: (one) => one.own },
+  ],
+};
+
+const LIBRARY: View<LibraryPolicy> = {
+  name: (one) => one.name,
+  empty: 'The library is empty.',
+  columns: [
+    { head: 'POLICY', read: (one) => one.name },
+    { head: 'TECHNIQUE', read: (one) => one.technique },
+    { head: 'WHY', read: (one) => one.why },
   ],
 };
 
@@ -101,6 +114,26 @@ export function addPolicyCommands(program: Command, io: CommandIo): void {
       printList(io.terminal, keys, KEYS, shown);
     },
   );
+}
+
+/** Registers the command that shows the starter library. */
+export function addLibraryCommand(program: Command, io: CommandIo): void {
+  const policies = program.commands.find((one) => one.name() === 'policies') ?? program;
+  withOutput(policies.command('library').description('the starter library; --out writes its files'))
+    .option('--out <dir>', 'a folder for the files; what is there is left alone')
+    .action(async (options: SharedOptions & { readonly out?: string }) => {
+      const library = await readLibrary();
+      if (options.out === undefined) {
+        printList(io.terminal, library, LIBRARY, tableOptions(options));
+        return;
+      }
+      await mkdir(options.out, { recursive: true });
+      for (const { name, yaml } of library) {
+        const path = join(options.out, `${name}.yaml`);
+        await writeFile(path, yaml, { flag: 'wx' });
+        io.terminal.out(path);
+      }
+    });
 }
 
 function named(policy: PolicyFile): PolicyFile {
