@@ -7,7 +7,7 @@ import { waitFor } from 'xstate';
 import { policyKeyOf } from '../../actors/runtime/policy-keys.ts';
 import { signPack, signPolicy } from '../../actors/runtime/policy-pack.ts';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
-import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
+import { createWheelClock, type WheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { manifestBytes, manifestOf } from '../../machines/policy/manifest.rules.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
@@ -137,9 +137,14 @@ export async function startTestNode(options: {
   readonly kind?: 'ebpf' | 'procfs';
   /** A real engine in the place of that one. */
   readonly launch?: (keeper: PolicyKeeper) => Promise<EngineRun>;
+  /** Time and the engine's way to the disk, where both are simulated. */
+  readonly clock?: WheelClock;
+  readonly readEngineFile?: () => string;
+  /** Hears of each set that the engine has in force from now on: `name mode digest` of each policy. */
+  readonly onSet?: (set: readonly string[]) => void;
 }) {
   const { stateDir, files, bodies, refuses = () => '' } = options;
-  const clock = createWheelClock();
+  const clock = options.clock ?? createWheelClock();
   const facts = emptyFacts();
   const config = {
     ...{ stateDir, strictPolicies: false },
@@ -173,7 +178,8 @@ export async function startTestNode(options: {
   /** Every set the engine ever had in force, in this life. */
   const history: string[][] = [];
   const readFile = () => {
-    const text = readFileSync(join(stateDir, 'run', 'policies'), 'utf8');
+    const text =
+      options.readEngineFile?.() ?? readFileSync(join(stateDir, 'run', 'policies'), 'utf8');
     const revision = Number(/^policies 1 (\d+)/.exec(text)?.[1]);
     return { revision, policies: [...text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)] };
   };
@@ -193,7 +199,9 @@ export async function startTestNode(options: {
   function read(): void {
     sets += 1;
     const { revision, policies } = readFile();
-    history.push(policies.map(([, name, mode, digest]) => `${name} ${mode} ${digest}`));
+    const set = policies.map(([, name, mode, digest]) => `${name} ${mode} ${digest}`);
+    history.push(set);
+    options.onSet?.(set);
     for (const word of wordsOf(policies, revision)) keeper.hear(word);
   }
   const { promise: gone, resolve: end } = Promise.withResolvers<string>();

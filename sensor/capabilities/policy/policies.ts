@@ -4,6 +4,7 @@
 import { dirname, join } from 'node:path';
 import { POLICY_CONFIRM_TIMEOUT_MS } from '../../../machines/sensor/policy-limits.ts';
 import type { EngineReport } from '../../../machines/wire/heartbeat.ts';
+import type { PolicyFact } from '../../actors/facts.ts';
 import type { Parts } from '../../actors/parts.ts';
 import type { EngineLaunch, EngineRun } from '../../engine/engine-launcher.ts';
 import { compileFile } from '../../engine/policy/compile-policy.ts';
@@ -145,7 +146,8 @@ export async function startPolicies(
       await back();
       throw error;
     }
-    const bad = mayLack ? undefined : facts.policies.find(isUnfit);
+    const { way } = listener.words();
+    const bad = mayLack ? undefined : facts.policies.find((one) => isUnfit(one, way));
     if (bad === undefined) return null;
     await back();
     return `${bad.name}: ${bad.reason}`;
@@ -211,17 +213,11 @@ async function whyNotTaken(
   return null;
 }
 
-/** Of what the Console wants: the engine does not carry out this version. */
-function isUnfit({
-  from,
-  state,
-  reason,
-}: {
-  from?: string;
-  state: string;
-  reason: string;
-}): boolean {
-  return from !== undefined && (state === 'failed' || state === 'rejected' || reason !== '');
+/** Of what the Console wants: the engine does not carry out this version, or says nothing of it. */
+function isUnfit({ from, state, reason }: PolicyFact, way: Way): boolean {
+  if (from === undefined) return false;
+  const isUntold = way === 'file' && state === 'applying';
+  return isUntold || state === 'failed' || state === 'rejected' || reason !== '';
 }
 
 type GivenSet = {
