@@ -45,7 +45,7 @@ const BUGS: Readonly<Record<string, (files: Files) => Files>> = {
     },
   }),
   'the engine is given a part': rewriting('run/policies', (text) =>
-    text.replace(/policy two [^]*?(?=policy |end)/, ''),
+    text.replace(/policy two [\s\S]*?(?=policy |end)/, ''),
   ),
 };
 
