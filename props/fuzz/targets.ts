@@ -30,6 +30,9 @@ export const TARGET_NAMES = [
   'event-query',
   'secret',
   'console-answer',
+  'docker-images',
+  'containerd-images',
+  'pods',
 ] as const;
 
 /** Loads a target; rejects when there is none of this name. */
