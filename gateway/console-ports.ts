@@ -30,6 +30,8 @@ export type Opening = {
   readonly onClose: (close: () => Promise<void>) => void;
   /** Told of each store whose process is supervised. */
   readonly onStore: (name: string, store: Supervised) => void;
+  /** Aborts when the start is given up: a store that is still starting is stopped at once. */
+  readonly givenUp?: AbortSignal | undefined;
 };
 
 export type PolicySigningKey = {
@@ -94,6 +96,8 @@ export type ConsolePorts = {
   readonly page?: PageFiles | null;
   readonly config: ConsoleConfig;
   readonly version: string;
+  /** Aborts when the start is given up: no further step begins. */
+  readonly givenUp?: AbortSignal | undefined;
   /** This Console among those of its database, for operators. */
   readonly holder: string;
   readonly logger: Logger;

@@ -50,8 +50,8 @@ export async function runConsole(
     ...{ ports, capabilities, slots, closers: [], planes: null, isDraining: false },
     context: openContext(ports, slots, () => running.isDraining),
   };
-  const { logger, clock } = ports;
-  const result = await runStartup({ clock, logger, steps: stepsOf(running) });
+  const { logger, clock, givenUp } = ports;
+  const result = await runStartup({ clock, logger, givenUp, steps: stepsOf(running) });
   const stop = () => shut(running);
   if (!result.ok) {
     await stop();
@@ -89,6 +89,7 @@ function stepsOf(running: Running): Parameters<typeof runStartup>[0]['steps'] {
     onClose: (close: () => Promise<void>) => void closers.push(close),
     onStore: (name: string, store: Parameters<typeof context.supervised.add>[1]) =>
       context.supervised.add(name, store),
+    givenUp: ports.givenUp,
   };
   return {
     async configuration() {

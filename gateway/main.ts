@@ -36,6 +36,8 @@ export type ConsoleOptions = {
   readonly isQuickStart?: boolean;
   /** The web page; null or absent where none was built. */
   readonly page?: PageFiles | null;
+  /** Aborts when the start is given up. */
+  readonly givenUp?: AbortSignal;
 };
 
 /** Starts a Console; a step that fails is named with its reason, and nothing keeps running. */
@@ -49,6 +51,7 @@ function portsOf({
   logger,
   page = null,
   isQuickStart = false,
+  givenUp,
 }: ConsoleOptions): ConsolePorts {
   const { licenseTrustAnchor: anchorPath, ssoAllowsLoopback: allowsLoopback, redisUrl } = config;
   const { monotonicNow } = processTime;
@@ -56,7 +59,7 @@ function portsOf({
   const clock = createWheelClock({ onError });
   const timers = processTime;
   return {
-    ...{ config, version, logger, page, clock, time: processTime, chance: systemChance },
+    ...{ config, version, logger, page, givenUp, clock, time: processTime, chance: systemChance },
     // Whoever tries the product out is let in at once; the banner says so. decision: D63
     ...(isQuickStart ? { settingDefaults: EVALUATION_SETTINGS } : {}),
     holder: `${hostname()}:${config.port}`,

@@ -26,6 +26,22 @@ describe('start-up', () => {
     clock.stop();
   });
 
+  it('should begin no further step once it is given up, and say so', async () => {
+    const clock = createWheelClock();
+    const ran: string[] = [];
+    const giveUp = new AbortController();
+    const steps = stepsThat(async (step) => {
+      ran.push(step);
+      if (step === 'relational_database') giveUp.abort();
+      return 'done';
+    });
+    const given = { steps, clock, logger: silentLogger, givenUp: giveUp.signal };
+    const step = 'license_trust_anchor';
+    expect(await runStartup(given)).toEqual({ ok: false, step, reason: 'the start was given up' });
+    expect(ran.at(-1)).toBe('relational_database');
+    clock.stop();
+  });
+
   it('should name the step that failed and why, and run none after it', async () => {
     const clock = createWheelClock();
     const ran: string[] = [];

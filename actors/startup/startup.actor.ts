@@ -21,12 +21,15 @@ export async function runStartup(options: {
   readonly steps: StartupSteps;
   readonly clock: WheelClock;
   readonly logger: Logger;
+  /** Once it aborts, no further step begins; the one that runs is waited for. */
+  readonly givenUp?: AbortSignal | undefined;
 }): Promise<StartupResult> {
-  const { steps, clock, logger } = options;
+  const { steps, clock, logger, givenUp } = options;
   const actor = createActor(
     startupMachine.provide({
       actors: {
         runStep: fromPromise<StepOutcome, { step: StartupStep }>(async ({ input }) => {
+          if (givenUp?.aborted === true) throw new Error('the start was given up');
           const outcome = await steps[input.step]();
           logger.info({ step: input.step, outcome }, 'start-up step passed');
           return outcome;

@@ -12,10 +12,12 @@ export type PageOptions = {
   readonly dataDir: string;
   /** Gets one line when something takes time or failed. */
   readonly tell: (line: string) => void;
+  /** Aborts when nobody waits for the page any more. */
+  readonly givenUp?: AbortSignal | undefined;
 };
 
 /** The page, built first when need be; null when there is none to be had. */
-export async function findPage({ dataDir, tell }: PageOptions): Promise<PageFiles | null> {
+export async function findPage({ dataDir, tell, givenUp }: PageOptions): Promise<PageFiles | null> {
   const places = [DIST, join(dataDir, 'page')];
   const wanted = hashOfSources();
   const built = places.map((place) => join(place, wanted)).find((folder) => existsSync(folder));
@@ -23,8 +25,9 @@ export async function findPage({ dataDir, tell }: PageOptions): Promise<PageFile
   const place = places.find(isWritable);
   if (place !== undefined && canBuild()) {
     tell('Building the web page (once)...');
-    const failure = await runBuild(place);
+    const failure = await runBuild(place, givenUp);
     if (failure === null && existsSync(join(place, wanted))) return readPage(join(place, wanted));
+    if (givenUp?.aborted === true) return null;
     tell(`The web page could not be built: ${failure ?? 'its sources changed meanwhile'}`);
   }
   const older = places.flatMap(buildsIn)[0];
@@ -58,10 +61,11 @@ function buildsIn(place: string): string[] {
 }
 
 /** Null when it went well, otherwise the last words of the build. In a process of its own: it takes seconds of a core. */
-function runBuild(place: string): Promise<string | null> {
+function runBuild(place: string, signal: AbortSignal | undefined): Promise<string | null> {
   return new Promise((resolve) => {
     const script = join(import.meta.dirname, 'build-page.ts');
-    const child = spawn(process.execPath, [script, place], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
+    const child = spawn(process.execPath, [script, place], { stdio, signal });
     let said = '';
     child.stderr?.on('data', (data: Buffer) => {
       said = `${said}${data.toString()}`.slice(-2_000);

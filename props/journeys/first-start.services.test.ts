@@ -1,9 +1,17 @@
 // A quick start that cannot be: each way is one sentence for a person with what to do, nothing goes on running, and no
 // log is in the terminal. Disks and folders are of a mount namespace that ends with the program.
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Home, makeHome, processesOf, removeHome, startCommand } from './programs.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  type Home,
+  makeHome,
+  processesOf,
+  removeHome,
+  startCommand,
+} from './programs.ts';
 
 const START_MS = 120_000;
 const STOP_MS = 3_000;
@@ -84,6 +92,58 @@ describe.runIf(isRoot)('a quick start that cannot be', () => {
       expect(lines.at(-1)).toMatch(/^error: /);
     },
     START_MS,
+  );
+});
+
+describe('Ctrl-C while it starts', () => {
+  let own: Home;
+  const made = (path: string) => existsSync(join(own.consoleDir, path));
+  beforeEach(async () => {
+    own = await makeHome();
+  });
+  afterEach(() => removeHome(own));
+
+  /** Starts, ends as a terminal does it when the moment has come, and answers what was printed. */
+  async function interrupted(isThere: () => boolean): Promise<string> {
+    const program = startCommand(NODE, [PROGRAM, 'quickstart'], { env: own.env, group: true });
+    await program.prints(/Starting the databases/, START_MS);
+    await eventually('the moment', () => (isThere() ? true : null), START_MS);
+    process.kill(-program.pid, 'SIGINT');
+    expect(await program.exited).toBe(0);
+    const gone = () => (processesOf(own.folder).length === 0 ? true : null);
+    await eventually('everything has ended', gone);
+    for (const row of program.output().split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
+    expect(program.output()).not.toMatch(/error|^\{/m);
+    return program.output();
+  }
+
+  it.each([
+    ['before a database is made', () => true],
+    ['while PostgreSQL is made', () => made('postgres/data.new') || made('postgres/data')],
+    ['while PostgreSQL begins', () => made('postgres/data')],
+    ['while ClickHouse begins', () => made('clickhouse')],
+  ])(
+    'should leave nothing running, and say what to do: %s',
+    async (_, isThere) => {
+      const said = await interrupted(isThere);
+      expect(said).toMatch(/Nothing is left running;\nstart again, and it goes on from here\.$/m);
+    },
+    2 * START_MS,
+  );
+
+  it(
+    'should go on with the same data at the next start, which shows the password',
+    async () => {
+      for (const file of ['postgres', 'postgres/data', 'clickhouse']) {
+        await interrupted(() => made(file));
+      }
+      const program = startCommand(NODE, [PROGRAM, 'quickstart'], { env: own.env });
+      await program.prints(/Ctrl-C stops everything/, START_MS);
+      expect(program.output()).toMatch(/password/i);
+      program.kill('SIGINT');
+      expect(await program.exited).toBe(0);
+    },
+    3 * START_MS,
   );
 });
 

@@ -31,6 +31,8 @@ export type OpenStores = {
   readonly onClose: (close: () => Promise<void>) => void;
   /** Told of each embedded store that is supervised. */
   readonly onStore?: (name: string, store: SupervisedStore<unknown>) => void;
+  /** Aborts when nobody waits for the stores any more. */
+  readonly givenUp?: AbortSignal | undefined;
 };
 
 /** Both databases as a starting Console opens them: migrated. */
@@ -120,7 +122,7 @@ function analyticsOnly(relational: Relational, analytics: Analytics): MigrationS
 }
 
 async function supervised<Endpoint>(
-  { config, clock, logger, onClose, onStore }: OpenStores,
+  { config, clock, logger, onClose, onStore, givenUp }: OpenStores,
   name: EmbeddedName,
   launcherOf: (options: { dataDir: string; logger: Logger }) => StoreLauncher<Endpoint>,
 ): Promise<Endpoint> {
@@ -135,6 +137,7 @@ async function supervised<Endpoint>(
   });
   onClose(() => store.stop());
   onStore?.(launcher.name, store);
+  givenUp?.addEventListener('abort', () => void store.stop(), { once: true });
   return store.ready();
 }
 

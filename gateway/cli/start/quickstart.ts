@@ -41,16 +41,21 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
   const plainLog = createPlainLog(process.stderr);
   const logger = isVerbose ? createLogger(config.logLevel) : plainLog.logger;
   let isTold = false;
+  const giveUp = new AbortController();
   const stopped = onStopSignal(logger).then(() => {
     isTold = true;
+    giveUp.abort();
     plainLog.tell(false);
     process.stderr.write('Stopping...\n');
   });
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
-  const page = await findPage({ dataDir: config.dataDir, tell });
+  const page = await findPage({ dataDir: config.dataDir, tell, givenUp: giveUp.signal });
+  if (isTold) return tellGivenUp();
   tell('Starting the databases and the Console...');
   const version = programVersion();
-  const started = await startConsole({ config, page, version, logger, isQuickStart: true });
+  const asking = { config, page, version, logger, givenUp: giveUp.signal, isQuickStart: true };
+  const started = await startConsole(asking);
+  if (!started.ok && isTold) return tellGivenUp();
   if (!started.ok) throw startFailure(started.step, started.reason, config);
   const { console: running } = started;
   const closers: (() => Promise<void>)[] = [() => running.stop()];
@@ -59,7 +64,7 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
     await noteConfigured(config);
     const admin = await ownerOf(running).provideFirstAdmin();
     await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
-    const asked = options.sensor !== false;
+    const asked = options.sensor !== false && !isTold;
     const sensor = asked ? await openSensor({ running, env, isRoot, logger, isVerbose }) : null;
     if (sensor !== null) closers.push(() => sensor.stop());
     tellReady({ running, config, env, sensor, admin });
@@ -72,6 +77,14 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
     for (const close of closers.reverse()) await close();
     process.stderr.write('Stopped.\n');
   }
+}
+
+/** What a start that was ended by the person who began it leaves behind: nothing that runs, nothing half done. */
+function tellGivenUp(): number {
+  process.stderr.write(
+    'Stopped before the start was done. Nothing is left running;\nstart again, and it goes on from here.\n',
+  );
+  return EXIT.ok;
 }
 
 function reasonOf(error: unknown): string {

@@ -26,13 +26,17 @@ export async function runServe(): Promise<number> {
     tell: (line) => logger.info(line),
   });
   if (needsSetup(source)) return runSetup({ config, page }, logger);
-  const started = await startConsole({ config, page, version: programVersion(), logger });
+  const giveUp = new AbortController();
+  const stopped = onStopSignal(logger).then(() => giveUp.abort());
+  const version = programVersion();
+  const started = await startConsole({ config, page, version, logger, givenUp: giveUp.signal });
+  if (!started.ok && giveUp.signal.aborted) return EXIT.ok;
   if (!started.ok) throw startFailure(started.step, started.reason, config);
   logger.info(
     { port: started.console.port, caFingerprint: started.console.caFingerprint },
     'serving',
   );
-  await onStopSignal(logger);
+  await stopped;
   await started.console.stop();
   return EXIT.ok;
 }
