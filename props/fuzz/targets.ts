@@ -27,6 +27,7 @@ export const TARGET_NAMES = [
   'http-request',
   'cursor',
   'query-string',
+  'condition',
   'event-query',
   'secret',
   'console-answer',

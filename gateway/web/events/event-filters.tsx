@@ -3,7 +3,7 @@ import { MultiSelect, Pill, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/event.ts';
-import { type EventSearch, filtersOf } from './event-search.ts';
+import { CONDITION_MAX_CHARS, type EventSearch, filtersOf } from './event-search.ts';
 import { RANGE_DEFAULT, EVENT_TEXTS as TEXTS } from './texts.ts';
 
 const TYPING_MS = 300;
@@ -51,6 +51,7 @@ export function EventFilters({ search, onChange }: Props) {
           value={search.event_kind ?? []}
           onChange={(value) => set('event_kind', value)}
         />
+        <Typed name="q" label={TEXTS.filterCondition} value={search.q} onSet={set} />
         <Typed name="text" label={TEXTS.filterText} value={search.text} onSet={set} />
         <Typed name="binary" label={TEXTS.filterBinary} value={search.binary} onSet={set} />
       </search>
@@ -59,26 +60,28 @@ export function EventFilters({ search, onChange }: Props) {
   );
 }
 
+type TypedName = 'q' | 'text' | 'binary';
+
 function Typed({
   name,
   label,
   value,
   onSet,
 }: {
-  readonly name: 'text' | 'binary';
+  readonly name: TypedName;
   readonly label: string;
   readonly value: string | undefined;
-  readonly onSet: (name: 'text' | 'binary', value: string) => void;
+  readonly onSet: (name: TypedName, value: string) => void;
 }) {
   const [typed, setTyped] = useState(value ?? '');
   const tell = useDebouncedCallback((text: string) => onSet(name, text), TYPING_MS);
   return (
     <TextInput
       size="xs"
-      w={170}
+      w={name === 'q' ? 300 : 170}
       placeholder={label}
       aria-label={label}
-      maxLength={256}
+      maxLength={name === 'q' ? CONDITION_MAX_CHARS : 256}
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);

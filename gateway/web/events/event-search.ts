@@ -5,6 +5,7 @@ import { listIn, present, textIn } from '../shell/search-params.ts';
 
 export type EventSearch = Omit<QueryOf<'GET /events'>, 'limit' | 'cursor' | 'order'>;
 
+export const CONDITION_MAX_CHARS = 2_048;
 const INSTANT = /^(now([-+]\d{1,6}[smhdw])?|\d{4}-\d{2}-\d{2}T[\d:.]{8,18}Z)$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -17,6 +18,7 @@ export function eventSearchOf(search: Record<string, unknown>): EventSearch {
     severity: listIn(search['severity'], SEVERITIES),
     binary: textIn(search['binary'])?.slice(0, 256),
     text: textIn(search['text'])?.slice(0, 256),
+    q: textIn(search['q'])?.slice(0, CONDITION_MAX_CHARS),
     sensor_id: matching(search['sensor_id'], UUID),
   }) as EventSearch;
 }

@@ -6,6 +6,7 @@ export const EVENT_TEXTS = {
   node: 'Node',
   message: 'What happened',
   binary: 'Binary',
+  filterCondition: 'Condition, like binary:*/curl and uid:0',
   filterText: 'Part of the text',
   filterBinary: 'Part of the binary',
   range: 'Time range',
