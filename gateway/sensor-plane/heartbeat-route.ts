@@ -3,7 +3,7 @@
 // stays where it was; when the database is away nothing is confirmed. invariant: I1, I9; decision: D5, D6
 
 import type { IngestOutcome } from '../../actors/telemetry/ingest.ts';
-import { pipelineOf, settledOf } from '../../actors/telemetry/telemetry-rows.ts';
+import { pipelineOf } from '../../actors/telemetry/telemetry-rows.ts';
 import { storeUnavailable } from '../../actors/trust/outage.ts';
 import type { SensorLiveFacts } from '../../actors/trust/sensor-actors.ts';
 import { engineSeen } from '../../machines/console/fleet/sensor.rules.ts';
@@ -13,7 +13,11 @@ import { HEARTBEAT_BODY_MAX_BYTES } from '../../machines/limits.ts';
 import { renewalWindow } from '../../machines/trust/certificate.rules.ts';
 import { HeartbeatRequest, type HeartbeatResponse } from '../../machines/wire/heartbeat.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
-import type { HeartbeatFacts, IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
+import type {
+  HeartbeatFacts,
+  IdentityRecord,
+  SensorFacts,
+} from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import { respondJson } from '../listener/respond.ts';
 import { type Admitted, admitWithBody, answerRefusal } from './admission.ts';
@@ -56,7 +60,7 @@ function take(deps: HeartbeatDeps, { identity, text }: Admitted): Taken | Refusa
     identity,
     streamId: beat.stream_id,
     hadFacts,
-    writing: deps.facts.write(withParts(deps, factsOf(deps, identity, beat, nowMs))),
+    writing: deps.facts.write(factsOf(deps, identity, beat, nowMs)),
     storing: beat.events.length > 0 ? store(deps, identity, beat, nowMs) : null,
   };
 }
@@ -150,27 +154,10 @@ function factsOf(
         node: nodeOf(resources.node),
       },
       pipeline: pipelineOf(beat.pipeline),
-      ...(beat.loss === undefined ? {} : { loss: settledOf(beat.loss.total) }),
-      ...containmentIn(deps, identity.sensorId, beat, receivedAtMs),
       capabilities: beat.sensor.capabilities,
+      ...partsOf(deps, identity, beat, receivedAtMs),
     },
   };
-}
-
-/** What the node said last of its containment, with what follows from all it ever said. */
-function containmentIn(
-  deps: HeartbeatDeps,
-  sensorId: string,
-  { containment: said }: HeartbeatRequest,
-  nowMs: number,
-): Pick<HeartbeatFacts['facts'], 'containment'> {
-  const isContained = deps.sensors.view(sensorId, nowMs)?.containment.isContained === true;
-  if (said === undefined) {
-    return isContained ? { containment: { state: 'contained', is_contained: true } } : {};
-  }
-  const { order_id, state, since, method, failure, repaired } = said;
-  const told = { order_id, state, since, method, failure, repaired };
-  return { containment: { ...told, is_contained: isContained } };
 }
 
 function nodeOf(node: HeartbeatRequest['resources']['node']) {
@@ -180,9 +167,14 @@ function nodeOf(node: HeartbeatRequest['resources']['node']) {
 }
 
 /** What other capabilities keep of the sensor in its row. */
-function withParts(deps: HeartbeatDeps, row: HeartbeatFacts): HeartbeatFacts {
-  const kept = deps.parts().map((part) => part.facts?.(row.sensorId));
-  return { ...row, facts: Object.assign({}, row.facts, ...kept) };
+function partsOf(
+  deps: HeartbeatDeps,
+  identity: IdentityRecord,
+  beat: HeartbeatRequest,
+  nowMs: number,
+): Partial<SensorFacts> {
+  const kept = deps.parts().map((part) => part.facts?.(identity, beat, nowMs));
+  return Object.assign({}, ...kept);
 }
 
 function hookOf({ hook, reason, missing }: HeartbeatRequest['engine']['disabled_hooks'][number]) {

@@ -4,10 +4,8 @@ import Type from 'typebox';
 import { REPORTED_FLOWS_MAX } from '../limits.ts';
 import { SystemFacts } from './enrollment.ts';
 import { RuntimeEvent } from './event.ts';
+import { ANSWERED_MEMBERS, TOLD_MEMBERS } from './heartbeat-members.ts';
 import { SectionHash } from './inventory.ts';
-import { LossReport, LossStored } from './loss.ts';
-import { MachineReports } from './machines.ts';
-import { ContainmentReport, PolicyAnswer, PolicyReport } from './policy.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
 
 export const TRUST_STATES = [
@@ -170,12 +168,8 @@ export const HeartbeatRequest = Type.Object({
   }),
   system: SystemFacts,
   pipeline: PipelineReport,
-  loss: Type.Optional(LossReport),
-  /** Absent while it is what the last answer named in `stored_sections.policy`. */
-  policy: Type.Optional(PolicyReport),
-  containment: Type.Optional(ContainmentReport),
   telecom: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  machines: Type.Optional(MachineReports),
+  ...TOLD_MEMBERS,
 });
 
 /** What the Console decides and Sensors act by; an older Console tells less. */
@@ -198,11 +192,9 @@ export const HeartbeatResponse = Type.Object({
   settings: SensorSettings,
   report_full_state: Type.Optional(Type.Boolean()),
   retry_after_ms: Type.Optional(Count),
-  /** The newest loss report of this Sensor whose hours are stored. */
-  loss_stored: Type.Optional(LossStored),
   /** What is stored of them; only what is named here by its hash may stay away. */
   stored_sections: Type.Optional(StoredSections),
-  ...PolicyAnswer.properties,
+  ...ANSWERED_MEMBERS,
 });
 
 export const EventsRequest = Type.Object({

@@ -44,5 +44,12 @@ export const LossReport = Type.Object({
 });
 export const LossStored = Type.Object({ run: Run, report: Count });
 
+/** What it adds to a heartbeat and its answer. */
+export const LOSS_MEMBERS = {
+  told: { loss: Type.Optional(LossReport) },
+  /** The newest report of this Sensor whose hours are stored. */
+  answered: { loss_stored: Type.Optional(LossStored) },
+};
+
 export type LossReport = Type.Static<typeof LossReport>;
 export type LossStored = Type.Static<typeof LossStored>;

@@ -16,6 +16,11 @@ export const MachineReport = Type.Object({
   due: Type.Optional(Timestamp),
 });
 export const MachineReports = Type.Array(MachineReport, { maxItems: NODE_MACHINES_MAX });
+/** What it adds to a heartbeat. */
+export const MACHINES_MEMBERS = {
+  told: { machines: Type.Optional(MachineReports) },
+  answered: {},
+};
 export type MachineReport = Type.Static<typeof MachineReport>;
 
 /** The innermost active states of a snapshot as a report tells them. */

@@ -122,7 +122,6 @@ export const PolicyAnswer = Type.Partial(
     custom_policies: CustomPolicies,
     /** Every statement of the chain, in its order, while the node trusts other keys. */
     signing_key_rotations: Type.Array(KeyRotation, { maxItems: KEY_ROTATIONS_MAX }),
-    containment: ContainmentOrder,
   }),
 );
 
@@ -176,6 +175,18 @@ export const ContainmentReport = Type.Object({
   /** How often somebody else removed the rules and they were put back. */
   repaired: Type.Optional(Count),
 });
+
+/** What policies add to a heartbeat and its answer. */
+export const POLICY_MEMBERS = {
+  /** Absent while it is what the last answer named in `stored_sections.policy`. */
+  told: { policy: Type.Optional(PolicyReport) },
+  answered: PolicyAnswer.properties,
+};
+/** What containment adds to them. */
+export const CONTAINMENT_MEMBERS = {
+  told: { containment: Type.Optional(ContainmentReport) },
+  answered: { containment: Type.Optional(ContainmentOrder) },
+};
 
 export type PolicyMode = Type.Static<typeof PolicyMode>;
 export type EnforcementMode = (typeof ENFORCEMENT_MODES)[number];

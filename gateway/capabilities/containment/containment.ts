@@ -71,6 +71,16 @@ export function containmentPart(
       if (known === undefined || isKnownReport(known, report)) return;
       sensors.tell(sensorId, { type: 'containment.reported', atMs: nowMs, report });
     },
+    // What the node said last, with what follows from all it ever said.
+    facts({ sensorId }, { containment: said }, nowMs) {
+      const isContained = sensors.view(sensorId, nowMs)?.containment.isContained === true;
+      if (said === undefined) {
+        return isContained ? { containment: { state: 'contained', is_contained: true } } : {};
+      }
+      const { order_id, state, since, method, failure, repaired } = said;
+      const told = { order_id, state, since, method, failure, repaired };
+      return { containment: { ...told, is_contained: isContained } };
+    },
     answer(sensorId) {
       const nowMs = now();
       const known = sensors.view(sensorId, nowMs)?.containment;

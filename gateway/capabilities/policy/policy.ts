@@ -103,7 +103,7 @@ function downloadsOf(own: Packs, wanted: WantedPolicies): PolicyDownloads {
 function partOf(wanted: WantedPolicies): HeartbeatPart {
   return {
     take: ({ sensorId }, beat) => wanted.take(sensorId, beat.policy),
-    facts(sensorId) {
+    facts({ sensorId }) {
       const report = wanted.reportOf(sensorId);
       return report === null ? {} : { policy: report };
     },

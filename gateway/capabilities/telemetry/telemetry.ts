@@ -5,6 +5,7 @@ import { createInventory, type Inventory } from '../../../actors/telemetry/inven
 import { RETENTION_LOOP, retentionLoop } from '../../../actors/telemetry/retention-loop.ts';
 import { createSequenceLedgers } from '../../../actors/telemetry/sequence-ledger.ts';
 import { createTelemetry, type Telemetry } from '../../../actors/telemetry/telemetry.ts';
+import { settledOf } from '../../../actors/telemetry/telemetry-rows.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { type EventTap, tapSink } from '../../live/event-tap.ts';
@@ -133,6 +134,8 @@ function inventoryPart(inventory: Inventory): HeartbeatPart {
 function reportsPart(reports: Telemetry): HeartbeatPart {
   return {
     take: (identity, beat, nowMs) => reports.observe(identity, beat, nowMs),
+    // Everything the loss ledger ever settled.
+    facts: (_, { loss }) => (loss === undefined ? {} : { loss: settledOf(loss.total) }),
     answer(sensorId) {
       const stored = reports.storedReport(sensorId);
       return stored === undefined ? {} : { loss_stored: stored };

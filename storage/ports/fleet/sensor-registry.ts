@@ -58,13 +58,9 @@ export type SensorFacts = {
   readonly trust: unknown;
   readonly resources: unknown;
   readonly pipeline: unknown;
-  /** Everything the loss ledger ever settled. */
-  readonly loss?: unknown;
-  /** What the node said of its containment, and whether it is contained by that. */
-  readonly containment?: unknown;
-  /** What the node said last of its policies. */
-  readonly policy?: unknown;
   readonly capabilities: readonly string[];
+  /** What capabilities keep, each by names of its own. */
+  readonly [kept: string]: unknown;
 };
 
 export type HeartbeatFacts = {
