@@ -49,7 +49,8 @@ afterEach(async () => {
   await Promise.all(runs.map(({ done }) => done));
   runs = [];
   await peer.close();
-  await rm(stateDir, { recursive: true, force: true });
+  // A last look at the status may still be on its way to the disk.
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 10 });
   expect(warnings.splice(0)).toEqual([]);
 });
 
