@@ -2,6 +2,7 @@
 // same encoder as application/problem+json. A retired code is never used again.
 import { ACCESS_ERRORS } from './console/access/errors.ts';
 import { DETECTION_ERRORS } from './console/detection/errors.ts';
+import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';
@@ -96,6 +97,7 @@ export const ERRORS = {
   ...REQUEST_ERRORS,
   ...ACCESS_ERRORS,
   ...DETECTION_ERRORS,
+  ...DELIVERY_ERRORS,
   ...FLEET_ERRORS,
   ...LICENSE_ERRORS,
   ...POLICY_ERRORS,

@@ -29,6 +29,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from './units.ts';
 // One line for each capability that declares numbers of its own.
 export * from './console/access/limits.ts';
 export * from './console/audit/limits.ts';
+export * from './console/delivery/limits.ts';
 export * from './console/fleet/limits.ts';
 export * from './console/license/limits.ts';
 export * from './console/policy/limits.ts';

@@ -2,11 +2,13 @@
 // or stands in documents of third parties, so the address is judged at the moment of connecting, after the name was
 // resolved. Where clouds keep their metadata is never reached; private addresses only where the purpose allows them.
 // decision: D40
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 export type AddressPolicy = {
   readonly mayBePrivate: boolean;
   readonly allowsLoopback: boolean;
+  /** Addresses that an admin allowed by themselves; what is never reached stays so. */
+  readonly allowed?: BlockList | undefined;
 };
 
 const NEVER = listOf([
@@ -43,14 +45,36 @@ const PRIVATE = listOf([
 export function mistakeOfAddress(address: string, policy: AddressPolicy): string | null {
   const family = isIPv6(address) ? 'ipv6' : 'ipv4';
   // A mapped IPv4 address is judged as what it maps: BlockList does so by itself.
+  const isAllowed = policy.allowed?.check(address, family) === true;
   if (LOOPBACK.check(address, family)) {
-    return policy.allowsLoopback ? null : `${address} is this machine itself`;
+    return policy.allowsLoopback || isAllowed ? null : `${address} is this machine itself`;
   }
   if (NEVER.check(address, family)) return `${address} is never reached from here`;
-  if (PRIVATE.check(address, family) && !policy.mayBePrivate) {
+  if (PRIVATE.check(address, family) && !policy.mayBePrivate && !isAllowed) {
     return `${address} is private, and this destination may not be`;
   }
   return null;
+}
+
+/** What a host may be, by the admins' list of names, addresses and networks. */
+export function policyOfList(entries: readonly string[], host: string): AddressPolicy {
+  const allowed = new BlockList();
+  let isNamed = false;
+  const wanted = host.toLowerCase().replace(/\.$/, '');
+  for (const entry of entries) {
+    const [network = '', bits] = entry.split('/');
+    if (isIP(network) === 0) isNamed ||= isName(entry.toLowerCase(), wanted);
+    else {
+      const isV6 = isIPv6(network);
+      const whole = isV6 ? 128 : 32;
+      allowed.addSubnet(network, Number(bits ?? whole), isV6 ? 'ipv6' : 'ipv4');
+    }
+  }
+  return { mayBePrivate: isNamed, allowsLoopback: false, allowed };
+}
+
+function isName(entry: string, host: string): boolean {
+  return entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry;
 }
 
 function listOf(ranges: readonly (readonly [string, number])[]): BlockList {

@@ -11,9 +11,22 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 const FAILING_FROM = 500;
 const TOO_MANY = 429;
 
+/** Why a destination gave no usable answer. */
+export type UnreachableReason =
+  | 'timed_out'
+  | 'unreachable'
+  | 'address_refused'
+  | 'answer_too_big'
+  | 'failing';
+
 /** The destination gave no usable answer: away, too slow, not trusted, or failing by its own account. */
 export class DestinationUnreachable extends Error {
   override readonly name = 'DestinationUnreachable';
+  readonly reason: UnreachableReason;
+  constructor(message: string, reason: UnreachableReason, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 export type GuardedRequest = {
@@ -28,6 +41,8 @@ export type GuardedFetchOptions = AddressPolicy & {
   /** The only CA that is trusted; null: the public ones. */
   readonly caPem: string | null;
   readonly timeoutMs: number;
+  /** Answers that say the destination fails are answers, too. */
+  readonly takesFailures?: boolean;
   readonly answerMaxBytes: number;
   /** Where connections come from; absent: each request its own. */
   readonly agent?: Agent | undefined;
@@ -37,10 +52,10 @@ export type GuardedFetchOptions = AddressPolicy & {
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (address, { method, headers, body, signal }) => {
     const url = new URL(address);
-    if (url.protocol !== 'https:') throw new DestinationUnreachable(`${address} is not https`);
+    if (url.protocol !== 'https:') throw new DestinationUnreachable(`${url.host} is not asked by https`, 'address_refused');
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
-    if (mistake !== null) throw new DestinationUnreachable(mistake);
+    if (mistake !== null) throw new DestinationUnreachable(mistake, 'address_refused');
     const payload = payloadOf(body);
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const response = await exchange(url, payload, options.answerMaxBytes, {
@@ -54,8 +69,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(options.caPem === null ? {} : { ca: options.caPem }),
     });
-    if (response.status >= FAILING_FROM || response.status === TOO_MANY) {
-      throw new DestinationUnreachable(`${url.host} answers ${response.status}`);
+    const isFailing = response.status >= FAILING_FROM || response.status === TOO_MANY;
+    if (isFailing && options.takesFailures !== true) {
+      throw new DestinationUnreachable(`${url.host} answers ${response.status}`, 'failing');
     }
     return response;
   };
@@ -70,14 +86,14 @@ function exchange(
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       const why = 'code' in error ? `${String(error.code)}: ${error.message}` : error.message;
-      reject(new DestinationUnreachable(`${url.host}: ${why}`, { cause: error }));
+      reject(new DestinationUnreachable(`${url.host}: ${why}`, reasonOf(error), { cause: error }));
     };
     const outgoing = request(url, options, (incoming) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       incoming.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > answerMaxBytes) outgoing.destroy(new Error('the answer is too big'));
+        if (bytes > answerMaxBytes) outgoing.destroy(new AnswerTooBig('the answer is too big'));
         else chunks.push(chunk);
       });
       incoming.on('error', fail);
@@ -103,6 +119,19 @@ function responseOf(incoming: IncomingMessage, body: Buffer): Response {
   return new Response(BODILESS.has(status) ? null : new Uint8Array(body), { status, headers });
 }
 
+class AnswerTooBig extends Error {
+  override readonly name = 'AnswerTooBig';
+}
+class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+function reasonOf(error: Error): UnreachableReason {
+  if (error instanceof AddressRefused) return 'address_refused';
+  if (error instanceof AnswerTooBig) return 'answer_too_big';
+  return error.name === 'AbortError' || error.name === 'TimeoutError' ? 'timed_out' : 'unreachable';
+}
+
 function payloadOf(body: unknown): string | Uint8Array | null {
   if (body === undefined || body === null) return null;
   if (body instanceof Uint8Array) return body;
@@ -117,7 +146,7 @@ function judgedLookup(policy: AddressPolicy): LookupFunction {
       if (error !== null) return done(error, '', 0);
       for (const { address } of addresses) {
         const mistake = mistakeOfAddress(address, policy);
-        if (mistake !== null) return done(new Error(mistake), '', 0);
+        if (mistake !== null) return done(new AddressRefused(mistake), '', 0);
       }
       const [first] = addresses;
       if (options.all === true) return done(null, addresses);

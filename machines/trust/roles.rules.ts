@@ -2,6 +2,7 @@
 // API key holds the part of its maker's role that its own scopes leave over. decision: D36; invariant: I18
 import { ACCESS_SCOPES } from '../console/access/scopes.ts';
 import { AUDIT_SCOPES } from '../console/audit/scopes.ts';
+import { DELIVERY_SCOPES } from '../console/delivery/scopes.ts';
 import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
 import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
 import { LICENSE_SCOPES } from '../console/license/scopes.ts';
@@ -34,6 +35,7 @@ const HOLDERS = {
   ...SETTINGS_SCOPES,
   ...POLICY_SCOPES,
   ...DETECTION_SCOPES,
+  ...DELIVERY_SCOPES,
 };
 export type Scope = keyof typeof HOLDERS;
 export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];

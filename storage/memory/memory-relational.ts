@@ -8,6 +8,7 @@ import type { PeopleState } from './access/people-state.ts';
 import { createMemorySso } from './access/sso-store.ts';
 import { createMemoryAudit, type MemoryAudit } from './audit/audit-log.ts';
 import { createMemoryContainment } from './containment/containment-orders.ts';
+import { createMemoryDelivery } from './delivery/webhook-store.ts';
 import { emptyLabels, isLabelled } from './fleet/labels.ts';
 import { createMemoryRegistry } from './fleet/memory-registry.ts';
 import type { RegistryState } from './fleet/registry-state.ts';
@@ -52,6 +53,11 @@ export function createMemoryRelational(): MemoryRelational {
   const choices = createMemorySettings(log);
   const orders = createMemoryContainment(registry.state);
   const documents = createMemoryPolicies(log);
+  const outgoing = createMemoryDelivery({
+    record: log.record,
+    fence: tenures.fence,
+    hasSensor: (sensorId) => registry.state.sensors.has(sensorId),
+  });
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -75,6 +81,8 @@ export function createMemoryRelational(): MemoryRelational {
     settings: choices.settings,
     containment: orders.containment,
     policies: documents.policies,
+    webhooks: outgoing.webhooks,
+    deliveries: outgoing.deliveries,
     health: { ping: async () => !isAway },
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
@@ -91,6 +99,7 @@ export function createMemoryRelational(): MemoryRelational {
         tenures,
         orders,
         documents,
+        outgoing,
       ])
         one.setAway(away);
     },

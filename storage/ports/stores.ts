@@ -12,6 +12,8 @@ import type { UserStore } from './access/users.ts';
 import type { AuditChain } from './audit/audit-chain.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { ContainmentOrders } from './containment/containment-orders.ts';
+import type { DeliveryStore } from './delivery/delivery-store.ts';
+import type { WebhookStore } from './delivery/webhook-store.ts';
 import type { FactWriter, SensorRegistry } from './fleet/sensor-registry.ts';
 import type { TeamStore } from './fleet/teams.ts';
 import type { LicenseStore } from './license/license-store.ts';
@@ -47,6 +49,8 @@ export type RelationalStores = {
   readonly settings: SettingsStore;
   readonly containment: ContainmentOrders;
   readonly policies: PolicyStore;
+  readonly webhooks: WebhookStore;
+  readonly deliveries: DeliveryStore;
   readonly health: RelationalHealth;
 };
 

@@ -19,6 +19,8 @@ import { createUsers } from './access/users.ts';
 import { createAuditChain } from './audit/audit-chain.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createContainmentOrders } from './containment/containment-orders.ts';
+import { createDeliveryStore } from './delivery/delivery-store.ts';
+import { createWebhookStore } from './delivery/webhook-store.ts';
 import { writeFactRows } from './fleet/fact-rows.ts';
 import { createFactWriter } from './fleet/fact-writer.ts';
 import { createTeams } from './fleet/ownership.ts';
@@ -83,6 +85,8 @@ export function createRelational(options: RelationalOptions): Relational {
     settings: createSettingsStore(db),
     containment: createContainmentOrders(db),
     policies: createPolicyStore(db),
+    webhooks: createWebhookStore(db),
+    deliveries: createDeliveryStore(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, designation, sockets, timers }),
   };

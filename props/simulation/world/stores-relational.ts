@@ -9,6 +9,7 @@ import {
 } from '../../../machines/limits.ts';
 import { peopleStores } from '../../../storage/memory/access/people.ts';
 import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
+import { memoryDeliveryCalls } from '../../../storage/memory/delivery/webhook-store.ts';
 import { containmentCalls } from '../../../storage/memory/containment/containment-orders.ts';
 import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
@@ -25,6 +26,8 @@ import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
+import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
+import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
 import type { ContainmentOrders } from '../../../storage/ports/containment/containment-orders.ts';
 import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
@@ -114,6 +117,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
   const orders = containmentCalls(state);
   const documents = policyCalls({ record });
+  const hasSensor = (sensorId: string): boolean => state.sensors.has(sensorId);
+  const outgoing = memoryDeliveryCalls({ record, fence: fenceOf(tenures), hasSensor });
   const labelled = { record, hasUser: access.has, sensors: state.sensors };
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -165,6 +170,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       settings: portOf<SettingsStore>('settings', choices, ask),
       containment: portOf<ContainmentOrders>('containment', orders, ask),
       policies: portOf<PolicyStore>('policies', documents, ask),
+      webhooks: portOf<WebhookStore>('webhooks', outgoing.webhooks, ask),
+      deliveries: portOf<DeliveryStore>('deliveries', outgoing.deliveries, ask),
       teams: teamsOver(labels, labelled, ask),
       designation: designation.portFor(life, way),
       health: {

@@ -11,6 +11,7 @@ import type {
   TokenKind,
 } from '../../ports/fleet/sensor-registry.ts';
 import type { AccessTables } from '../access/access-tables.ts';
+import type { DeliveryTables } from '../delivery/delivery-tables.ts';
 import type { Json } from './json-column.ts';
 
 export type SensorsTable = {
@@ -164,4 +165,5 @@ export type Database = {
   containment_orders: ContainmentOrdersTable;
   policy_state: PolicyStateTable;
   policy_documents: PolicyDocumentsTable;
-} & AccessTables;
+} & AccessTables &
+  DeliveryTables;
