@@ -23,7 +23,6 @@ export type DestinationEvent =
   | { type: 'attempt.failed'; atMs: number; failure: string }
   /** Its time to be open is over. */
   | { type: 'probe.due'; atMs: number }
-  | { type: 'probe.lost' }
   | { type: 'breaker.reset' };
 
 export const UNTRIED: DestinationContext = {
@@ -106,7 +105,6 @@ export const destinationMachine = setup({
             { type: 'planProbe', params: ({ event }) => event },
           ],
         },
-        'probe.lost': 'open',
       },
     },
   },
