@@ -4,6 +4,7 @@ import { access } from './capabilities/access/access.ts';
 import { rateLimits } from './capabilities/access/rate-limits.ts';
 import { audit } from './capabilities/audit/audit.ts';
 import { containment } from './capabilities/containment/containment.ts';
+import { delivery } from './capabilities/delivery/delivery.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
@@ -25,6 +26,7 @@ export const CAPABILITIES: readonly Capability[] = [
   installation,
   trust,
   telemetry,
+  delivery,
   containment,
   policy,
   audit,

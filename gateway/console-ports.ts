@@ -5,6 +5,7 @@ import type { TemplatedApp } from 'uWebSockets.js';
 import type { Readable } from 'node:stream';
 import type { Registry } from '@prometheus-io/client';
 import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
+import type { OutboundPost } from '../actors/outbound/outbound-post.ts';
 import type { CheckpointSigner } from '../actors/audit/audit-sealer.ts';
 import type { LicenseTrust } from '../actors/license/start-license.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
@@ -120,6 +121,8 @@ export type ConsolePorts = {
   readonly commonPasswords: () => Promise<ReadonlySet<string>>;
   /** Speaks with identity providers. */
   readonly providers: ProviderClient;
+  /** Sends what leaves the Console by POST to receivers of operators' choice. */
+  readonly outboundPost: OutboundPost;
   /** Opens what counts requests for all replicas; null: each Console by itself. */
   readonly openCounter: () => SharedCounter | null;
   /** What was answered in a first run. */

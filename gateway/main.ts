@@ -7,6 +7,7 @@ import { collectDefaultMetrics } from '@prometheus-io/client';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
+import { outboundPost } from '../actors/outbound/outbound-post.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';
 import { EVALUATION_SETTINGS } from '../machines/console/settings/settings.rules.ts';
@@ -74,6 +75,7 @@ function portsOf({
     hasher: createArgon2Hasher(),
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback }),
+    outboundPost,
     // Never a reason not to start: without an answer this Console counts by itself. decision: D41
     openCounter: () =>
       redisUrl === null ? null : createRedisCounter({ url: redisUrl, timers, logger }),

@@ -7,6 +7,7 @@ import {
   type RateBucket,
   refilled,
 } from '../../machines/console/delivery/destination.rules.ts';
+import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
 import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
 import {
   type DestinationStanding,
@@ -47,6 +48,8 @@ export type DeliveryWorker = {
   /** Attempts since the start, by what came of them. */
   counts(): ReadonlyMap<string, number>;
   running(): number;
+  /** The breakers of all webhooks, as they were last seen here. */
+  breakers(): ReadonlyMap<string, BreakerState>;
   /** Ends every attempt that is under way; what it was about is due again later. */
   close(): void;
 };
@@ -69,6 +72,7 @@ type Tenure = {
 /** Makes the worker; it sends nothing before its loop runs. */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const counts = new Map<string, number>();
+  let breakers: ReadonlyMap<string, BreakerState> = new Map();
   let tenure: Tenure | null = null;
 
   function tenureOf(epoch: number): Tenure {
@@ -85,6 +89,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   async function run({ epoch }: { readonly epoch: number }): Promise<LoopResult> {
     const own = tenureOf(epoch);
     const webhooks = await settle(deps, own, await deps.webhooks.list());
+    breakers = new Map([...webhooks].map(([id, row]) => [id, row.destination.state]));
     const nowMs = deps.now();
     if (Math.abs(nowMs - own.reclaimedAtMs) >= DELIVERY_LEASE_MS) {
       await deps.deliveries.reclaim({ epoch, nowMs });
@@ -124,6 +129,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     loop: { name: DELIVERY_LOOP, runsOn: 'designated', everyMs: DELIVERY_LOOK_MS, run },
     counts: () => counts,
     running: () => tenure?.running.size ?? 0,
+    breakers: () => breakers,
     close() {
       tenure?.abort.abort();
       tenure = null;

@@ -1,4 +1,5 @@
 // What a Console of the simulated fleet is given instead of files, databases and a port.
+import { DestinationUnreachable } from '../../../actors/outbound/guarded-fetch.ts';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
@@ -87,6 +88,9 @@ export function consolePorts(of: {
     // The rules of passwords are judged elsewhere; here everybody chooses well.
     commonPasswords: async () => new Set(),
     providers: of.provider.clientFor(life),
+    outboundPost: async () => {
+      throw new DestinationUnreachable('nobody receives here', 'unreachable');
+    },
     afterParsing: (run) => void life.after(0, run),
   });
 }
