@@ -13,6 +13,7 @@ import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
+import { deliveriesContract } from './deliveries.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
@@ -133,6 +134,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
   containmentOrdersContract({ port: () => control.relational, setAway });
+  deliveriesContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });

@@ -18,6 +18,7 @@ import { auditLogContract } from './audit-log.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
+import { deliveriesContract } from './deliveries.contract.ts';
 import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -105,6 +106,7 @@ describe('relational ports on PostgreSQL', () => {
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
   containmentOrdersContract({ port: () => control.relational, setAway });
+  deliveriesContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });

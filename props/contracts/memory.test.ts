@@ -14,6 +14,7 @@ import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
+import { deliveriesContract } from './deliveries.contract.ts';
 import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
@@ -53,6 +54,7 @@ describe('relational ports in memory', () => {
   peopleContract({ port: () => memory, setAway });
   settingsStoreContract({ port: () => memory, setAway });
   containmentOrdersContract({ port: () => memory, setAway });
+  deliveriesContract({ port: () => memory, setAway });
   policyStoreContract({ port: () => memory, setAway });
   teamsContract({ port: () => memory, setAway });
   ownershipContract({ port: () => memory, setAway });
