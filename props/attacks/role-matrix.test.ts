@@ -38,7 +38,7 @@ const INVESTIGATES: readonly Scope[] = ['alerts:write', 'investigations:write'];
 const OPERATES: readonly Scope[] = [
   ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
   'assignments:write',
-  ...(['exercises:write', 'audit:read', 'settings:read'] as const),
+  ...(['exercises:write', 'audit:read', 'settings:read', 'webhooks:read'] as const),
 ];
 const MAY: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: READ_BY_ALL,

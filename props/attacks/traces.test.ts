@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyKeyOf } from '../../actors/runtime/policy-keys.ts';
 import { signPack } from '../../actors/runtime/policy-pack.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import { testAlertOf } from '../../machines/console/delivery/test-alert.rules.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
 import type { PackHead } from '../../machines/wire/policy.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
@@ -152,6 +153,34 @@ spec:
   await step('POST', '/signing-keys/rotations', { ...rest, signature });
 }
 
+async function walkWebhooks(step: ReturnType<typeof createWalk>['step']) {
+  // Nothing answers there: what is told of it is told whatever the receiver does.
+  const made = await step('POST', '/webhooks', {
+    ...{ webhook_type: 'generic', name: 'hook', target_url: 'https://hooks.invalid/path' },
+    options: { alert_kinds: ['license_expiring'] },
+  });
+  const webhookId = String((made.body['webhook'] as Record<string, unknown>)['webhook_id']);
+  const at = { id: webhookId };
+  await step('PATCH', '/webhooks/:id', { revision: 1, name: 'other' }, at);
+  await step('POST', '/webhooks/:id/rotate-secret', { overlap_hours: 1 }, at);
+  await step('POST', '/webhooks/:id/test', {}, at);
+  await step('POST', '/webhooks/:id/pause', {}, at);
+  // One that was pushed out can be sent again.
+  const { deliveries } = console.stores.relational;
+  const nowMs = console.time.now();
+  const alert = { ...testAlertOf(crypto.randomUUID(), nowMs), severity: 'high' as const };
+  const deliveryId = crypto.randomUUID();
+  const { alertId } = alert;
+  const posted = { alerts: [alert], deliveries: [{ deliveryId, webhookId, alertId }], marks: [] };
+  await deliveries.post({ nowMs, ...posted });
+  const epoch = console.loops.designation().epoch ?? 0;
+  await deliveries.sweep({ epoch, nowMs, waitingMax: 0, endedBeforeMs: 0, limit: 1 });
+  await step('POST', '/deliveries/:id/replay', {}, { id: deliveryId });
+  await step('POST', '/webhooks/:id/replay-dead', {}, at);
+  await step('POST', '/webhooks/:id/resume', {}, at);
+  await step('DELETE', '/webhooks/:id', undefined, at);
+}
+
 describe('whatever changes something', () => {
   it('should be told with who, from where and how it ended, and with no secret', async () => {
     const admin = await loggedIn('admin');
@@ -249,6 +278,7 @@ describe('whatever changes something', () => {
     const tokenId = { id: String(token.body['token_id']) };
     await step('DELETE', '/enrollment-tokens/:id', undefined, tokenId);
     await walkPolicies(step, sensor.sensorId);
+    await walkWebhooks(step);
     const both = { sensor_ids: [sensor.sensorId] };
     await step('POST', '/sensors/bulk-change', { ...both, add_tags: ['edge'] });
     await step('POST', '/sensors/:id/contain', { reason: 'a drill' }, own);

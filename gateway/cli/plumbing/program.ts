@@ -4,6 +4,8 @@ import { addApiKeyCommands } from '../access/api-key-commands.ts';
 import { addLoginCommands } from '../access/login-commands.ts';
 import { addOwnAccountCommands } from '../access/own-account-commands.ts';
 import { addSsoCommands } from '../access/sso-commands.ts';
+import { addDeliveryCommands } from '../delivery/delivery-commands.ts';
+import { addWebhookCommands } from '../delivery/webhook-commands.ts';
 import { addUserCommands } from '../access/user-commands.ts';
 import { addWhoAmICommand } from '../access/whoami-command.ts';
 import { addAuditCommands } from '../audit/audit-commands.ts';
@@ -86,6 +88,8 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addAuditCommands(program, io);
   addLicenseCommands(program, io);
   addSsoCommands(program, io);
+  addWebhookCommands(program, io);
+  addDeliveryCommands(program, io);
   addPackCommands(program, io);
   addAssignmentCommands(program, io);
   addPolicyCommands(program, io);

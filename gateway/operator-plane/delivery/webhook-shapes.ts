@@ -100,6 +100,9 @@ export const TestResult = Type.Object({
   detail: Type.String(),
 });
 export type Webhook = Type.Static<typeof Webhook>;
+export type MadeWebhook = Type.Static<typeof MadeWebhook>;
+export type TestResult = Type.Static<typeof TestResult>;
+export type DeliveryWithAttempts = Type.Static<typeof DeliveryWithAttempts>;
 export type Delivery = Type.Static<typeof Delivery>;
 
 /** A webhook for somebody. */

@@ -21,6 +21,14 @@ import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { AuditListQuery } from '../../operator-plane/audit/audit-query.ts';
 import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
 import type { SensorContainment } from '../../operator-plane/containment/containment.ts';
+import type {
+  Delivery as DeliveryShape,
+  DeliveryWithAttempts,
+  MadeWebhook,
+  TestResult,
+  Webhook as WebhookShape,
+} from '../../operator-plane/delivery/webhook-shapes.ts';
+import type { NewWebhook } from '../../operator-plane/delivery/webhooks.ts';
 import type { BulkAnswer } from '../../operator-plane/fleet/bulk.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
 import type { BulkChange, SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
@@ -83,6 +91,8 @@ export type Machine = ReturnType<typeof machineView>;
 export type License = ReturnType<typeof licenseAnswer>;
 export type Settings = Of<typeof SettingsAnswer>;
 export type Setting = Settings['items'][number];
+export type Webhook = WebhookShape;
+export type Delivery = DeliveryShape;
 export type Provider = Of<typeof ProviderShape>;
 export type SecondFactor = Of<typeof Factor>;
 export type LoginProvider = Of<typeof Offered>['items'][number];
@@ -182,6 +192,23 @@ export type Api = {
   'PATCH /settings': { body: Of<typeof SettingsChange>; answer: Settings };
   'GET /license': { answer: License };
   'POST /license': { body: LicenseEnvelope; answer: License };
+  'GET /webhooks': { answer: { readonly items: readonly Webhook[] } };
+  'POST /webhooks': { body: Of<typeof NewWebhook>; answer: MadeWebhook };
+  'DELETE /webhooks/:id': { answer: null };
+  'POST /webhooks/:id/rotate-secret': {
+    body: { readonly overlap_hours?: number };
+    answer: MadeWebhook;
+  };
+  'POST /webhooks/:id/pause': { answer: Webhook };
+  'POST /webhooks/:id/resume': { answer: Webhook };
+  'POST /webhooks/:id/test': { answer: TestResult };
+  'POST /webhooks/:id/replay-dead': { answer: { readonly replayed: number } };
+  'GET /deliveries': {
+    query: Paged & { readonly webhook_id?: string; readonly state?: Delivery['state'] };
+    answer: Page<Delivery>;
+  };
+  'GET /deliveries/:id': { answer: DeliveryWithAttempts };
+  'POST /deliveries/:id/replay': { answer: Delivery };
   'GET /sso-providers': { answer: { readonly items: readonly Provider[] } };
   'POST /sso-providers': { body: Of<typeof NewProvider>; answer: Provider };
   'PATCH /sso-providers/:id': { body: Of<typeof ProviderChange>; answer: Provider };

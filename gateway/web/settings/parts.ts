@@ -7,6 +7,7 @@ export const SETTINGS_PARTS = [
   ['/settings/teams', TEXTS.teams, 'teams:read'],
   ['/settings/groups', TEXTS.groups, 'groups:read'],
   ['/settings/sso', TEXTS.sso, 'sso:read'],
+  ['/settings/webhooks', TEXTS.webhooks, 'webhooks:read'],
   ['/settings/api-keys', TEXTS.keys, 'users:read'],
   ['/settings/tokens', TEXTS.tokens, 'tokens:read'],
   ['/settings/license', TEXTS.license, 'license:read'],

@@ -45,6 +45,11 @@ const sso = createRoute({
   path: '/sso',
   component: lazyRouteComponent(() => import('./sso-tab.tsx'), 'SsoTab'),
 });
+const webhooks = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../delivery/webhooks-tab.tsx'), 'WebhooksTab'),
+});
 const keys = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/api-keys',
@@ -64,6 +69,6 @@ const license = createRoute({
 export const settingsRoutes = [
   settingsRoute.addChildren([
     ...([start, general, users, teams, groups] as const),
-    ...([sso, keys, tokens, license] as const),
+    ...([sso, webhooks, keys, tokens, license] as const),
   ]),
 ] as const;

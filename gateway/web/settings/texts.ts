@@ -6,6 +6,7 @@ export const SETTINGS_TEXTS = {
   teams: 'Teams',
   groups: 'Groups',
   sso: 'Single sign-on',
+  webhooks: 'Webhooks',
   keys: 'API keys',
   license: 'License',
   tokens: 'Enrolment tokens',

@@ -1,0 +1,83 @@
+// Adding a webhook. A secret that the Console made is shown once, in the same dialog.
+import { Button, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import {
+  ALERT_SEVERITIES,
+  type AlertSeverity,
+} from '../../../machines/console/delivery/alert.ts';
+import { WEBHOOK_TYPES } from '../../../machines/console/delivery/formats/formats.ts';
+import { call } from '../api/client.ts';
+import { CodeLine } from '../design/copy.tsx';
+import { Failure, useForm } from '../design/form.tsx';
+import { DELIVERY_TEXTS as TEXTS } from './texts.ts';
+
+export function NewWebhook({ onDone }: { readonly onDone: () => void }) {
+  const [type, setType] = useState<string>(WEBHOOK_TYPES[0]);
+  const [least, setLeast] = useState<AlertSeverity>('info');
+  const [secret, setSecret] = useState<string | null>(null);
+  const { isBusy, failure, submit } = useForm(async (values) => {
+    const { name = '', target_url = '', signing_secret = '', ca_pem = '' } = values;
+    const made = await call('POST /webhooks', {
+      body: {
+        ...{ webhook_type: type, name, target_url },
+        ...(signing_secret === '' ? {} : { signing_secret }),
+        options: { min_severity: least, ...(ca_pem === '' ? {} : { ca_pem }) },
+      },
+    });
+    if (made.signing_secret === null) onDone();
+    else setSecret(made.signing_secret);
+  });
+  if (secret !== null) return <SecretOnce secret={secret} onDone={onDone} />;
+  return (
+    <form onSubmit={submit} className="fs-form">
+      <Select
+        label={TEXTS.type}
+        allowDeselect={false}
+        data={[...WEBHOOK_TYPES]}
+        value={type}
+        onChange={(next) => setType(next ?? WEBHOOK_TYPES[0])}
+      />
+      <TextInput name="name" label={TEXTS.name} required />
+      <TextInput
+        name="target_url"
+        label={TEXTS.url}
+        placeholder="https://hooks.example.org/alerts"
+        required
+      />
+      <PasswordInput
+        name="signing_secret"
+        label={TEXTS.secret}
+        description={TEXTS.secretHint}
+        autoComplete="off"
+      />
+      <Select
+        label={TEXTS.leastSeverity}
+        allowDeselect={false}
+        data={[...ALERT_SEVERITIES]}
+        value={least}
+        onChange={(next) => setLeast(next as AlertSeverity)}
+      />
+      <Textarea name="ca_pem" label={TEXTS.ca} autosize minRows={1} maxRows={6} />
+      <Failure text={failure} />
+      <Button type="submit" loading={isBusy}>
+        {TEXTS.create}
+      </Button>
+    </form>
+  );
+}
+
+export function SecretOnce({
+  secret,
+  onDone,
+}: {
+  readonly secret: string;
+  readonly onDone: () => void;
+}) {
+  return (
+    <div className="fs-form">
+      <div className="fs-meta">{TEXTS.madeSecret}</div>
+      <CodeLine value={secret} label={TEXTS.madeSecret} />
+      <Button onClick={onDone}>{TEXTS.done}</Button>
+    </div>
+  );
+}

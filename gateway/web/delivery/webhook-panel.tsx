@@ -1,0 +1,140 @@
+// One webhook: how it fares, and what may be done with it.
+import { Button, Modal, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../api/client.ts';
+import type { Webhook } from '../api/contract.ts';
+import { Failure, useForm } from '../design/form.tsx';
+import { type Fact, Facts, Panel } from '../design/page.tsx';
+import { Mark, type Tone } from '../design/shape.tsx';
+import { Ago } from '../design/time.tsx';
+import { SecretOnce } from './new-webhook.tsx';
+import { DELIVERY_TEXTS as TEXTS } from './texts.ts';
+
+type Props = {
+  readonly webhook: Webhook;
+  readonly mayWrite: boolean;
+  readonly onChange: () => void;
+};
+
+export function WebhookPanel(props: Props) {
+  const { webhook, mayWrite } = props;
+  const [tone, word] = stateOf(webhook);
+  const facts: readonly Fact[] = [
+    [
+      TEXTS.status,
+      <Mark key="state" tone={tone}>
+        {word}
+      </Mark>,
+    ],
+    [TEXTS.type, webhook.webhook_type],
+    [TEXTS.url, webhook.target_url],
+    [TEXTS.delivered, <Ago key="at" at={webhook.last_delivered_at} />],
+    [TEXTS.failure, webhook.last_failure ?? '–'],
+    ...(webhook.rotates_at === null
+      ? []
+      : [[TEXTS.rotating, <Ago key="until" at={webhook.rotates_at} />] as const]),
+  ];
+  return (
+    <Panel title={webhook.name}>
+      <div className="fs-form">
+        <Facts facts={facts} />
+        {mayWrite && <Acts {...props} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Acts({ webhook, onChange }: Props) {
+  const params = { id: webhook.webhook_id };
+  const [said, setSaid] = useState<string | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
+  const { is_paused: isPaused, is_rotating: isRotating } = webhook;
+  const test = useForm(async () => {
+    const tested = await call('POST /webhooks/:id/test', { params });
+    setSaid(tested.is_delivered ? TEXTS.tested : `${tested.outcome}: ${tested.detail}`);
+  });
+  const toggle = useForm(async () => {
+    await call(isPaused ? 'POST /webhooks/:id/resume' : 'POST /webhooks/:id/pause', { params });
+    onChange();
+  });
+  const rotate = useForm(async () => {
+    const body = isRotating ? { overlap_hours: 0 } : {};
+    const made = await call('POST /webhooks/:id/rotate-secret', { params, body });
+    if (made.signing_secret === null) onChange();
+    else setSecret(made.signing_secret);
+  });
+  const replay = useForm(async () => {
+    const { replayed } = await call('POST /webhooks/:id/replay-dead', { params });
+    setSaid(TEXTS.replayed(replayed));
+  });
+  const close = () => {
+    setSecret(null);
+    onChange();
+  };
+  return (
+    <>
+      {said !== null && <p role="status">{said}</p>}
+      <Failure text={test.failure ?? toggle.failure ?? rotate.failure ?? replay.failure} />
+      <div className="fs-toolbar">
+        <Button variant="default" loading={test.isBusy} onClick={() => test.run()}>
+          {TEXTS.test}
+        </Button>
+        <Button variant="default" loading={toggle.isBusy} onClick={() => toggle.run()}>
+          {isPaused ? TEXTS.resume : TEXTS.pause}
+        </Button>
+        {webhook.webhook_type === 'generic' && (
+          <Button variant="default" loading={rotate.isBusy} onClick={() => rotate.run()}>
+            {isRotating ? TEXTS.endRotation : TEXTS.rotate}
+          </Button>
+        )}
+        <Button variant="default" loading={replay.isBusy} onClick={() => replay.run()}>
+          {TEXTS.replayDead}
+        </Button>
+        <Button color="red" variant="outline" onClick={() => setRemoving(true)}>
+          {TEXTS.remove}
+        </Button>
+      </div>
+      <Modal opened={secret !== null} onClose={close} title={TEXTS.rotate}>
+        <SecretOnce secret={secret ?? ''} onDone={close} />
+      </Modal>
+      <Modal opened={isRemoving} onClose={() => setRemoving(false)} title={TEXTS.remove}>
+        <Removal webhook={webhook} onDone={onChange} />
+      </Modal>
+    </>
+  );
+}
+
+function Removal({
+  webhook,
+  onDone,
+}: {
+  readonly webhook: Webhook;
+  readonly onDone: () => void;
+}) {
+  const { name, webhook_id: id } = webhook;
+  const [typed, setTyped] = useState('');
+  const { isBusy, failure, submit } = useForm(async () => {
+    await call('DELETE /webhooks/:id', { params: { id } });
+    onDone();
+  });
+  return (
+    <form onSubmit={submit} className="fs-form">
+      <p>{TEXTS.removeHint(name)}</p>
+      <TextInput
+        label={TEXTS.name}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <Failure text={failure} />
+      <Button type="submit" color="red" disabled={typed !== name} loading={isBusy}>
+        {TEXTS.remove}
+      </Button>
+    </form>
+  );
+}
+
+function stateOf({ is_paused, breaker }: Webhook): readonly [Tone, string] {
+  if (is_paused) return ['stale', TEXTS.paused];
+  return breaker === 'closed' ? ['good', TEXTS.active] : ['bad', TEXTS.failing];
+}
