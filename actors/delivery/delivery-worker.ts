@@ -1,14 +1,15 @@
 // Sends what is due: one Console for all, in short runs. A run writes what came of earlier attempts, takes what is due and
 // begins to send it; the attempts go on after the run and wake the next one. So a receiver that hangs holds nobody else up,
 // and many results are written together. decision: D60, D101, D102
+
+import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
+import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
 import {
   fullBucket,
   quotaOf,
   type RateBucket,
   refilled,
 } from '../../machines/console/delivery/destination.rules.ts';
-import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
-import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
 import {
   type DestinationStanding,
   deliveryAfter,

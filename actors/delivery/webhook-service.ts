@@ -2,6 +2,7 @@
 // and never again. decision: D104; invariant: I11
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { nameOfOutcome } from '../../machines/console/delivery/delivery.rules.ts';
 import { FORMATS } from '../../machines/console/delivery/formats/formats.ts';
 import { newDestination } from '../../machines/console/delivery/standing.ts';
 import { testAlertOf } from '../../machines/console/delivery/test-alert.rules.ts';
@@ -26,8 +27,8 @@ import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import { mistakeOfAddress, policyOfList } from '../outbound/address-rules.ts';
 import type { Chance } from '../trust/chance.ts';
-import type { Attempted, WebhookSender } from './webhook-sender.ts';
 import { inForce, secretContextOfWebhook } from './webhook-secrets.ts';
+import type { Attempted, WebhookSender } from './webhook-sender.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
@@ -204,9 +205,12 @@ async function test(
     alert: testAlertOf(deliveryId, input.nowMs),
     signal: new AbortController().signal,
   });
-  const result = attempted.outcome.kind === 'failed' ? attempted.outcome.failure : 'answered';
-  const entry = auditOfWebhook(input, 'webhook.test', input.webhookId, result);
-  const detail = { delivery_id: deliveryId, status: attempted.status };
+  const detail = {
+    delivery_id: deliveryId,
+    outcome: nameOfOutcome(attempted.outcome),
+    status: attempted.status,
+  };
+  const entry = auditOfWebhook(input, 'webhook.test', input.webhookId, 'ok');
   await deps.audit.append([{ ...entry, detail }]);
   return { ok: true, attempted };
 }
@@ -236,7 +240,10 @@ function sealed({ sealer }: WebhookServiceDeps, webhookId: string, secret: strin
 }
 
 // A literal address is told at once; what a name resolves to is judged when something is sent.
-function addressMistakes({ allowList }: WebhookServiceDeps, text: string): readonly WebhookMistake[] {
+function addressMistakes(
+  { allowList }: WebhookServiceDeps,
+  text: string,
+): readonly WebhookMistake[] {
   const mistakes = mistakesOfAddress(text);
   if (mistakes.length > 0) return mistakes;
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '');

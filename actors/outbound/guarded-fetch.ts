@@ -52,7 +52,8 @@ export type GuardedFetchOptions = AddressPolicy & {
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (address, { method, headers, body, signal }) => {
     const url = new URL(address);
-    if (url.protocol !== 'https:') throw new DestinationUnreachable(`${url.host} is not asked by https`, 'address_refused');
+    if (url.protocol !== 'https:')
+      throw new DestinationUnreachable(`${url.host} is not asked by https`, 'address_refused');
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
     if (mistake !== null) throw new DestinationUnreachable(mistake, 'address_refused');

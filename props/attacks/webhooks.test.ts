@@ -5,9 +5,27 @@ import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
 import { type ConsoleUnderTest, startConsole } from './console.fixture.ts';
-import { nth } from './peer.ts';
 
 const LONG_MS = 180_000;
+/** What is read of answers here. */
+type Answered = {
+  readonly [name: string]: unknown;
+  readonly webhook: { readonly webhook_id: string };
+  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly items: readonly {
+    readonly delivery_id: string;
+    readonly state: string;
+    readonly attempts: number;
+  }[];
+  readonly tried: readonly object[];
+};
+/** The one at a place; there is one. */
+function the<T>(list: readonly T[], at: number): T {
+  const one = list[at];
+  if (one === undefined) throw new Error(`there is no ${at}`);
+  return one;
+}
+
 let receiver: WebhookReceiver;
 let console: ConsoleUnderTest;
 let admin = '';
@@ -33,11 +51,14 @@ afterEach(async () => {
 async function call(method: string, path: string, body?: unknown, secret = admin) {
   const headers = { authorization: `Bearer ${secret}` };
   const answer = await console.ask(null, `/api/v2${path}`, body, { method, headers });
-  return { status: answer.status, body: answer.body as Record<string, never> & { [k: string]: any } };
+  return {
+    status: answer.status,
+    body: answer.body as Answered,
+  };
 }
 
 async function allow(entries: readonly string[]): Promise<void> {
-  const { revision } = nth(
+  const { revision } = the(
     console.settings.view().filter(({ name }) => name === 'webhook_allow_list'),
     0,
   );
@@ -57,7 +78,7 @@ async function add(more: Record<string, unknown> = {}) {
     options: { ca_pem: receiver.caPem, ...options },
   });
   expect(made).toMatchObject({ status: 201 });
-  return { id: String(made.body['webhook'].webhook_id), secret: made.body['signing_secret'] };
+  return { id: String(made.body.webhook.webhook_id), secret: made.body['signing_secret'] };
 }
 const test = (id: string) => call('POST', `/webhooks/${id}/test`, {});
 const own = () => allow(['127.0.0.1', '::1']);
@@ -80,9 +101,13 @@ describe('attack 29: where a webhook may lead', () => {
     'https://hooks.example.org/#fragment',
     'nonsense',
   ])('should refuse %s when it is set up', async (target_url) => {
-    const made = await call('POST', '/webhooks', { webhook_type: 'generic', name: 'a', target_url });
+    const made = await call('POST', '/webhooks', {
+      webhook_type: 'generic',
+      name: 'a',
+      target_url,
+    });
     expect(made).toMatchObject({ status: 422, body: { code: 'webhook_refused' } });
-    expect(made.body['errors'][0].pointer).toBe('/target_url');
+    expect(made.body.errors[0]?.pointer).toBe('/target_url');
   });
 
   it('should refuse a name that leads inside when it connects, and send nothing', async () => {
@@ -160,7 +185,7 @@ describe('attack 29: where a webhook may lead', () => {
     for (const webhook_type of ['email', 'constructor', 'observe']) {
       const made = await call('POST', '/webhooks', { webhook_type, name: 'a', target_url });
       expect(made).toMatchObject({ status: 422, body: { code: 'webhook_refused' } });
-      expect(made.body['errors'][0].detail).toContain(
+      expect(made.body.errors[0]?.detail).toContain(
         'generic, slack, discord, teams, pagerduty, opsgenie, thehive',
       );
     }
@@ -175,7 +200,7 @@ describe('attack 29: what leaves the Console', () => {
     await own();
     const { id, secret } = await add();
     expect((await test(id)).body).toMatchObject({ is_delivered: true, status: 204 });
-    const { method, headers, body } = nth([...receiver.received], 0);
+    const { method, headers, body } = the([...receiver.received], 0);
     expect([method, headers['content-type']]).toEqual(['POST', 'application/json']);
     expect(headers['x-service-signature']).toBe(signed(String(secret), body));
     expect(JSON.parse(body.toString())).toEqual({
@@ -199,12 +224,12 @@ describe('attack 29: what leaves the Console', () => {
     const next = String(rotated.body['signing_secret']);
     expect(rotated.body['webhook']).toMatchObject({ is_rotating: true });
     await test(id);
-    const both = nth([...receiver.received], 0);
+    const both = the([...receiver.received], 0);
     expect(both.headers['x-service-signature']).toBe(signed(String(secret), both.body));
     expect(both.headers['x-service-signature-next']).toBe(signed(next, both.body));
     await call('POST', `/webhooks/${id}/rotate-secret`, { overlap_hours: 0 });
     await test(id);
-    const after = nth([...receiver.received], 1);
+    const after = the([...receiver.received], 1);
     expect(after.headers['x-service-signature']).toBe(signed(next, after.body));
     expect(after.headers['x-service-signature-next']).toBeUndefined();
   });
@@ -219,7 +244,7 @@ describe('attack 29: what leaves the Console', () => {
     ] as const) {
       const { id } = await add({ webhook_type, signing_secret });
       await test(id);
-      const { headers, path, body } = nth(receiver.received.slice(-1), 0);
+      const { headers, path, body } = the(receiver.received.slice(-1), 0);
       expect(headers['x-service-signature']).toBeUndefined();
       expect(headers['authorization']).toBe(authorization);
       expect(path).toBe(webhook_type === 'thehive' ? '/hook/api/v1/alert' : '/hook');
@@ -229,56 +254,67 @@ describe('attack 29: what leaves the Console', () => {
     }
   });
 
-  it('should tell who may only read neither the path of an address nor what was answered', async () => {
-    await own();
-    const { id } = await add({ target_url: receiver.url('/secret-path') });
-    receiver.answerWith({ status: 500, body: 'secret of the inside' });
-    const { sensorId } = await console.enroll('node-29');
-    await console.revoke(sensorId);
-    await receiver.has(1);
-    const reader = await console.newKey(['webhooks:read']);
-    const log = async (secret: string) => {
-      for (;;) {
-        const { body } = await call('GET', `/deliveries?webhook_id=${id}`, undefined, secret);
-        const [one] = body['items'];
-        const whole = await call('GET', `/deliveries/${one.delivery_id}`, undefined, secret);
-        if (whole.body['tried'].length > 0) return JSON.stringify(whole.body);
-      }
-    };
-    expect(await log(admin)).toContain('secret of the inside');
-    const read = await log(reader.secret);
-    expect(read).not.toContain('secret of the inside');
-    expect(read).not.toContain('secret-path');
-    const hook = await call('GET', `/webhooks/${id}`, undefined, reader.secret);
-    expect(hook.body['target_url']).toBe(`https://127.0.0.1:${receiver.port}/...`);
-  }, LONG_MS);
+  it(
+    'should tell who may only read neither the path of an address nor what was answered',
+    async () => {
+      await own();
+      const { id } = await add({ target_url: receiver.url('/secret-path') });
+      receiver.answerWith({ status: 500, body: 'secret of the inside' });
+      const { sensorId } = await console.enroll('node-29');
+      await console.revoke(sensorId);
+      await receiver.has(1);
+      const reader = await console.newKey(['webhooks:read']);
+      const log = async (secret: string) => {
+        for (;;) {
+          const { body } = await call('GET', `/deliveries?webhook_id=${id}`, undefined, secret);
+          const one = the([...body.items], 0);
+          const whole = await call('GET', `/deliveries/${one.delivery_id}`, undefined, secret);
+          if (whole.body.tried.length > 0) return JSON.stringify(whole.body);
+        }
+      };
+      expect(await log(admin)).toContain('secret of the inside');
+      const read = await log(reader.secret);
+      expect(read).not.toContain('secret of the inside');
+      expect(read).not.toContain('secret-path');
+      const hook = await call('GET', `/webhooks/${id}`, undefined, reader.secret);
+      expect(hook.body['target_url']).toBe(`https://127.0.0.1:${receiver.port}/...`);
+    },
+    LONG_MS,
+  );
 });
 
 describe('what a Console tells of its sensors', () => {
-  it('should deliver a revocation, try again when the receiver fails, and once only when not', async () => {
-    await own();
-    const { id, secret } = await add();
-    const { sensorId } = await console.enroll('node-30');
-    let failures = 1;
-    receiver.answerWith(() => ({ status: failures-- > 0 ? 503 : 204, headers: { 'retry-after': '0' } }));
-    await console.revoke(sensorId);
-    const [first, second] = await receiver.has(2);
-    for (const one of [first, second]) {
-      if (one === undefined) throw new Error('nothing came');
-      const mac = createHmac('sha256', String(secret)).update(one.body).digest('hex');
-      expect(one.headers['x-service-signature']).toBe(`sha256=${mac}`);
-      expect(JSON.parse(one.body.toString())).toMatchObject({
-        ...{ alert_kind: 'sensor_revoked', severity: 'critical', sensor_id: sensorId },
-        ...{ node_name: 'node-30', source: 'trust', trust_health: 'revoked' },
-        ...{ os_name: expect.any(String), is_contained: false },
-      });
-    }
-    expect(second?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
-    const state = async () => {
-      const { body } = await call('GET', `/deliveries?webhook_id=${id}`);
-      return body['items'].map((one: { state: string; attempts: number }) => [one.state, one.attempts]);
-    };
-    while ((await state())[0]?.[0] !== 'delivered');
-    expect(await state()).toEqual([['delivered', 2]]);
-  }, LONG_MS);
+  it(
+    'should deliver a revocation, try again when the receiver fails, and once only when not',
+    async () => {
+      await own();
+      const { id, secret } = await add();
+      const { sensorId } = await console.enroll('node-30');
+      let failures = 1;
+      receiver.answerWith(() => ({
+        status: failures-- > 0 ? 503 : 204,
+        headers: { 'retry-after': '0' },
+      }));
+      await console.revoke(sensorId);
+      const [first, second] = await receiver.has(2);
+      for (const one of [first, second]) {
+        if (one === undefined) throw new Error('nothing came');
+        const mac = createHmac('sha256', String(secret)).update(one.body).digest('hex');
+        expect(one.headers['x-service-signature']).toBe(`sha256=${mac}`);
+        expect(JSON.parse(one.body.toString())).toMatchObject({
+          ...{ alert_kind: 'sensor_revoked', severity: 'critical', sensor_id: sensorId },
+          ...{ node_name: 'node-30', source: 'trust', trust_health: 'revoked' },
+          ...{ os_name: expect.any(String), is_contained: false },
+        });
+      }
+      expect(second?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
+      const state = async () => {
+        const { body } = await call('GET', `/deliveries?webhook_id=${id}`);
+        return body.items.map((one) => [one.state, one.attempts]);
+      };
+      while ((await state())[0]?.[0] !== 'delivered');
+      expect(await state()).toEqual([['delivered', 2]]);
+    },
+    LONG_MS,
+  );
 });

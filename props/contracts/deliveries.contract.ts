@@ -3,12 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { UNMARKED } from '../../machines/console/delivery/sensor-alerts.rules.ts';
 import {
   deliveryAfter,
   destinationAfter,
   newDestination,
 } from '../../machines/console/delivery/standing.ts';
-import { UNMARKED } from '../../machines/console/delivery/sensor-alerts.rules.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type {
   ClaimedDelivery,
@@ -205,7 +205,10 @@ export function deliveriesContract(harness: Harness<Ports>): void {
     });
 
     it('should give one delivery to one of many that claim at once', async () => {
-      const sent = await post(own.webhookId, Array.from({ length: 6 }, () => alertOf()));
+      const sent = await post(
+        own.webhookId,
+        Array.from({ length: 6 }, () => alertOf()),
+      );
       const claims = await Promise.all([1, 2, 3].map(() => claim(own.webhookId, 6)));
       const got = claims.flat().map(({ deliveryId }) => deliveryId);
       expect(got.sort()).toEqual([...sent].sort());

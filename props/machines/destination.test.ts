@@ -103,7 +103,8 @@ describe('a destination', () => {
           expect(quota).toBeGreaterThanOrEqual(0);
           expect(quota).toBeLessThanOrEqual(of.tokens);
           if (of.isPaused || of.breaker === 'open') expect(quota).toBe(0);
-          if (of.breaker === 'probing') expect(quota + of.running).toBeLessThanOrEqual(1 + of.running);
+          if (of.breaker === 'probing')
+            expect(quota + of.running).toBeLessThanOrEqual(1 + of.running);
           if (quota > 0) {
             expect(quota + of.running).toBeLessThanOrEqual(DELIVERIES_RUNNING_PER_WEBHOOK_MAX);
           }

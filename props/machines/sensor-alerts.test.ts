@@ -45,8 +45,7 @@ describe('news of a sensor', () => {
         if (before.trust === 'revoked' || now.trust === 'revoked') return;
         const kinds = kindsOf(before, now);
         expect(kinds.includes('sensor_stale')).toBe(now.isStale && !before.isStale);
-        const hasMoved =
-          before.containment !== now.containment || before.orderId !== now.orderId;
+        const hasMoved = before.containment !== now.containment || before.orderId !== now.orderId;
         expect(kinds.filter((kind) => kind === 'containment_changed').length).toBe(
           hasMoved ? 1 : 0,
         );

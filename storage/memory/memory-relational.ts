@@ -53,11 +53,8 @@ export function createMemoryRelational(): MemoryRelational {
   const choices = createMemorySettings(log);
   const orders = createMemoryContainment(registry.state);
   const documents = createMemoryPolicies(log);
-  const outgoing = createMemoryDelivery({
-    record: log.record,
-    fence: tenures.fence,
-    hasSensor: (sensorId) => registry.state.sensors.has(sensorId),
-  });
+  const hasSensor = (sensorId: string): boolean => registry.state.sensors.has(sensorId);
+  const outgoing = createMemoryDelivery({ record: log.record, fence: tenures.fence, hasSensor });
   let isAway = false;
   return {
     sensors: registry.sensors,

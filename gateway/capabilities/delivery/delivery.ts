@@ -85,5 +85,10 @@ function watchOf(context: ConsoleContext, intake: AlertIntake) {
       if (kind === 'sensor') watch.note(id);
     }),
   ];
-  return { watch, stop: () => endings.forEach((end) => end()) };
+  return {
+    watch,
+    stop() {
+      for (const end of endings) end();
+    },
+  };
 }

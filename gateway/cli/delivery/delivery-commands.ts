@@ -1,15 +1,18 @@
 // `service-console deliveries ...`: every alert on its way, its attempts, and sending again.
 import { type Command, Option } from 'commander';
-import type { Delivery, DeliveryWithAttempts } from '../../operator-plane/delivery/webhook-shapes.ts';
+import type {
+  Delivery,
+  DeliveryWithAttempts,
+} from '../../operator-plane/delivery/webhook-shapes.ts';
 import {
   type CommandIo,
   clientOf,
   type SharedOptions,
   tableOptions,
+  watched,
   withOutput,
   withTimeout,
   withWatch,
-  watched,
 } from '../plumbing/command-run.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';

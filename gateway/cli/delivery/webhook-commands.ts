@@ -3,7 +3,11 @@
 import { type Command, Option } from 'commander';
 import { ALERT_KINDS, ALERT_SEVERITIES } from '../../../machines/console/delivery/alert.ts';
 import { WEBHOOK_TYPES } from '../../../machines/console/delivery/formats/formats.ts';
-import type { MadeWebhook, TestResult, Webhook } from '../../operator-plane/delivery/webhook-shapes.ts';
+import type {
+  MadeWebhook,
+  TestResult,
+  Webhook,
+} from '../../operator-plane/delivery/webhook-shapes.ts';
 import { readInput } from '../license/input.ts';
 import {
   type CommandIo,
@@ -130,7 +134,10 @@ function addRotation(webhooks: Command, io: CommandIo): void {
       ) => {
         const hours = Number(options.overlapHours);
         if (!/^\d{1,4}$/.test(options.overlapHours)) {
-          throw new CommandFailure(EXIT.usage, `--overlap-hours ${options.overlapHours} is no number`);
+          throw new CommandFailure(
+            EXIT.usage,
+            `--overlap-hours ${options.overlapHours} is no number`,
+          );
         }
         const body = { overlap_hours: hours, ...(await secretOf(options.secretFile)) };
         const path = `${pathOf(id)}/rotate-secret`;

@@ -47,9 +47,7 @@ function readRoutes(deps: DeliveryRouteDeps): FastifyPluginAsyncTypebox {
         querystring: Strict({
           ...PageQuery,
           webhook_id: Type.Optional(Uuid),
-          state: Type.Optional(
-            Type.Enum(['waiting', 'sending', 'delivered', 'folded', 'dead']),
-          ),
+          state: Type.Optional(Type.Enum(['waiting', 'sending', 'delivered', 'folded', 'dead'])),
         }),
         response: { 200: PageOf(Delivery), ...refusals(400, 401, 403, 422, 429, 503) },
       },

@@ -20,7 +20,14 @@ import { hasScope } from '../../access/operator.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
 import { refusals, Strict } from '../plumbing/shapes.ts';
-import { MadeWebhook, Options, optionsIn, TestResult, Webhook, webhookView } from './webhook-shapes.ts';
+import {
+  MadeWebhook,
+  Options,
+  optionsIn,
+  TestResult,
+  Webhook,
+  webhookView,
+} from './webhook-shapes.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: WEBHOOK_NAME_MAX_CHARS });
 const Url = Type.String({ minLength: 1, maxLength: WEBHOOK_URL_MAX_CHARS });
@@ -67,6 +74,7 @@ export function webhookRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox
   return async (app) => {
     await app.register(readRoutes(deps));
     await app.register(changeRoutes(deps));
+    await app.register(secretRoutes(deps));
     await app.register(actRoutes(deps));
   };
 }
@@ -145,9 +153,7 @@ function changeRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox {
         const { revision, name, target_url: targetUrl, signing_secret: secret } = request.body;
         const change = { name, targetUrl, secret, options: optionsIn(request.body.options) };
         const changed = await service.change({ ...ofWebhook(deps, request), revision, change });
-        return changed.ok
-          ? viewFor(deps, request, changed.webhook)
-          : sendRefusal(reply, changed);
+        return changed.ok ? viewFor(deps, request, changed.webhook) : sendRefusal(reply, changed);
       },
     });
 
@@ -165,7 +171,12 @@ function changeRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox {
         return removed.ok ? reply.code(204).send(null) : sendRefusal(reply, removed);
       },
     });
+  };
+}
 
+function secretRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox {
+  const { service } = deps;
+  return async (app) => {
     app.post('/webhooks/:id/rotate-secret', {
       config: { guard: { scope: 'webhooks:write', fresh: true } },
       schema: {
@@ -204,9 +215,7 @@ function actRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox {
         },
         handler: async (request, reply) => {
           const changed = await service.pause({ ...ofWebhook(deps, request), isPaused });
-          return changed.ok
-            ? viewFor(deps, request, changed.webhook)
-            : sendRefusal(reply, changed);
+          return changed.ok ? viewFor(deps, request, changed.webhook) : sendRefusal(reply, changed);
         },
       });
     }

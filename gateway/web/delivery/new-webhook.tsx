@@ -1,10 +1,7 @@
 // Adding a webhook. A secret that the Console made is shown once, in the same dialog.
 import { Button, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import {
-  ALERT_SEVERITIES,
-  type AlertSeverity,
-} from '../../../machines/console/delivery/alert.ts';
+import { ALERT_SEVERITIES, type AlertSeverity } from '../../../machines/console/delivery/alert.ts';
 import { WEBHOOK_TYPES } from '../../../machines/console/delivery/formats/formats.ts';
 import { call } from '../api/client.ts';
 import { CodeLine } from '../design/copy.tsx';

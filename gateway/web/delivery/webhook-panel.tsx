@@ -105,13 +105,7 @@ function Acts({ webhook, onChange }: Props) {
   );
 }
 
-function Removal({
-  webhook,
-  onDone,
-}: {
-  readonly webhook: Webhook;
-  readonly onDone: () => void;
-}) {
+function Removal({ webhook, onDone }: { readonly webhook: Webhook; readonly onDone: () => void }) {
   const { name, webhook_id: id } = webhook;
   const [typed, setTyped] = useState('');
   const { isBusy, failure, submit } = useForm(async () => {

@@ -40,7 +40,8 @@ export const deliveryMachine = setup({
     tags: {} as 'ended',
   },
   guards: {
-    isAccepted: (_, params: { outcome: AttemptOutcome }) => verdictOf(params.outcome) === 'accepted',
+    isAccepted: (_, params: { outcome: AttemptOutcome }) =>
+      verdictOf(params.outcome) === 'accepted',
     isRefused: (_, params: { outcome: AttemptOutcome }) => verdictOf(params.outcome) === 'refused',
     isTooLate: ({ context }, params: { atMs: number }) => params.atMs >= context.giveUpAtMs,
   },

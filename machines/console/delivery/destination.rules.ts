@@ -1,11 +1,12 @@
 // How many deliveries of a destination may begin now: none while it is paused or its breaker is open, one as a probe,
 // otherwise as many as its rate and its share of what runs allow. decision: D102
+
+import { MINUTE_MS } from '../../units.ts';
 import {
   BREAKER_OPEN_MAX_MS,
   BREAKER_OPEN_MIN_MS,
   DELIVERIES_RUNNING_PER_WEBHOOK_MAX,
 } from './limits.ts';
-import { MINUTE_MS } from '../../units.ts';
 
 /** How long a breaker stays open that has opened so often before; doubling, within bounds. */
 export function opensForMs(openings: number): number {

@@ -57,7 +57,8 @@ function certificateNews(
 ): readonly SensorNews[] {
   const isRenewed =
     mark.notAfterMs !== null && now.notAfterMs !== null && now.notAfterMs > mark.notAfterMs;
-  const until = now.notAfterMs === null ? '' : ` It ends at ${new Date(now.notAfterMs).toISOString()}.`;
+  const until =
+    now.notAfterMs === null ? '' : ` It ends at ${new Date(now.notAfterMs).toISOString()}.`;
   const news: SensorNews[] = [];
   if (isRenewed) {
     news.push({

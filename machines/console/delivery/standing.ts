@@ -7,6 +7,7 @@ import {
   type DeliveryStateName,
   deliveryMachine,
 } from './delivery.machine.ts';
+import { giveUpAtMs } from './delivery.rules.ts';
 import {
   type BreakerState,
   type DestinationContext,
@@ -14,7 +15,6 @@ import {
   destinationMachine,
   UNTRIED,
 } from './destination.machine.ts';
-import { giveUpAtMs } from './delivery.rules.ts';
 
 export type DeliveryStanding = DeliveryContext & { readonly state: DeliveryStateName };
 export type DestinationStanding = DestinationContext & { readonly state: BreakerState };
@@ -33,7 +33,11 @@ export const newDestination: DestinationStanding = { state: 'closed', ...UNTRIED
 /** A delivery after an event; one that its state does not expect changes nothing. */
 export function deliveryAfter(standing: DeliveryStanding, event: DeliveryEvent): DeliveryStanding {
   const { state: value, ...context } = standing;
-  const [next] = transition(deliveryMachine, deliveryMachine.resolveState({ value, context }), event);
+  const [next] = transition(
+    deliveryMachine,
+    deliveryMachine.resolveState({ value, context }),
+    event,
+  );
   return { ...next.context, state: next.value };
 }
 

@@ -1,6 +1,7 @@
 // What a webhook may be: every mistake of one, with the field that it is in. decision: D104
-import { WEBHOOK_SECRET_MAX_CHARS, WEBHOOK_SECRET_MIN_CHARS } from './limits.ts';
+
 import { FORMATS, WEBHOOK_TYPES, type WebhookType } from './formats/formats.ts';
+import { WEBHOOK_SECRET_MAX_CHARS, WEBHOOK_SECRET_MIN_CHARS } from './limits.ts';
 
 export type WebhookMistake = { readonly pointer: string; readonly detail: string };
 

@@ -1,6 +1,7 @@
 // What a Console of the simulated fleet is given instead of files, databases and a port.
-import { DestinationUnreachable } from '../../../actors/outbound/guarded-fetch.ts';
+
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { DestinationUnreachable } from '../../../actors/outbound/guarded-fetch.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { ConsolePorts, ServerTls } from '../../../gateway/console-ports.ts';

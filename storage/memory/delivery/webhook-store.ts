@@ -1,7 +1,6 @@
 // The reference store of webhooks and of deliveries, in one place as the real ones share a database. decision: D101, D104
 import { newDestination } from '../../../machines/console/delivery/standing.ts';
 import { WEBHOOKS_MAX } from '../../../machines/limits.ts';
-import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import type { DeliveryStore } from '../../ports/delivery/delivery-store.ts';
 import {
   auditOfWebhookChange,
@@ -12,20 +11,14 @@ import type { WebhookRow, WebhookStore } from '../../ports/delivery/webhook-stor
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
-import type { Fence } from '../runtime/designation.ts';
-import { type DeliveryState, deliveryCalls } from './delivery-store.ts';
+import type { DeliveryDeps, DeliveryState } from './delivery-state.ts';
+import { deliveryCalls } from './delivery-store.ts';
 
 export type MemoryDelivery = {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
   setAway(away: boolean): void;
 };
-export type DeliveryDeps = {
-  readonly record: (entry: AuditEntry) => void;
-  readonly fence: Fence;
-  readonly hasSensor: (sensorId: string) => boolean;
-};
-
 /** Makes empty stores on a switch. */
 export function createMemoryDelivery(deps: DeliveryDeps): MemoryDelivery {
   const { ask, setAway } = createAwaySwitch();

@@ -22,7 +22,9 @@ export function deliveryRows(on: Kysely<Database> | Transaction<Database>) {
     .select('delivery_alerts.alert');
 }
 
-export function deliveryOf(row: Selectable<DeliveriesTable> & { readonly alert: Alert }): DeliveryRow {
+export function deliveryOf(
+  row: Selectable<DeliveriesTable> & { readonly alert: Alert },
+): DeliveryRow {
   return {
     deliveryId: row.delivery_id,
     webhookId: row.webhook_id,

@@ -3,7 +3,6 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Alert } from '../../../machines/console/delivery/alert.ts';
 import type { SensorMark } from '../../../machines/console/delivery/sensor-alerts.rules.ts';
 import { newDelivery } from '../../../machines/console/delivery/standing.ts';
-import { auditOfReplayDead, auditOfWebhook } from '../../ports/delivery/webhook-audit.ts';
 import type {
   AttemptRow,
   DeliveryCounts,
@@ -12,12 +11,21 @@ import type {
   NewDelivery,
 } from '../../ports/delivery/delivery-store.ts';
 import { after } from '../../ports/delivery/fold.ts';
+import { auditOfReplayDead, auditOfWebhook } from '../../ports/delivery/webhook-audit.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 import { holdFence } from '../runtime/fence.ts';
-import { claim, deliveryOf, deliveryRows, reclaim, settle, sweep, write } from './delivery-moves.ts';
+import {
+  claim,
+  deliveryOf,
+  deliveryRows,
+  reclaim,
+  settle,
+  sweep,
+  write,
+} from './delivery-moves.ts';
 
 /** Makes the store. */
 export function createDeliveryStore(db: Kysely<Database>): DeliveryStore {
@@ -81,9 +89,7 @@ async function post(
   const known = new Set(there.map(({ webhook_id: id }) => id));
   const kept = deliveries.filter(({ webhookId }) => known.has(webhookId));
   const byId = new Map(alerts.map((alert) => [alert.alertId, alert]));
-  const told = [...new Set(kept.map(({ alertId }) => alertId))].flatMap(
-    (id) => byId.get(id) ?? [],
-  );
+  const told = [...new Set(kept.map(({ alertId }) => alertId))].flatMap((id) => byId.get(id) ?? []);
   if (told.length > 0) {
     await trx
       .insertInto('delivery_alerts')
@@ -141,10 +147,7 @@ async function writeMarks(
   `.execute(trx);
 }
 
-async function get(
-  db: Kysely<Database>,
-  deliveryId: string,
-): ReturnType<DeliveryStore['get']> {
+async function get(db: Kysely<Database>, deliveryId: string): ReturnType<DeliveryStore['get']> {
   const row = await deliveryRows(db)
     .where('deliveries.delivery_id', '=', deliveryId)
     .executeTakeFirst();

@@ -74,7 +74,10 @@ export function mitreOf({ texts }: Alert): string {
 }
 
 /** What a saved search shows in place of process and role. */
-export function searchFieldsOf({ search, occurredAtMs }: Alert): readonly (readonly [string, string])[] {
+export function searchFieldsOf({
+  search,
+  occurredAtMs,
+}: Alert): readonly (readonly [string, string])[] {
   if (search === null) return [];
   return [
     ['Matches', String(search.matchCount)],

@@ -14,12 +14,12 @@ export function cut(text: string, maxChars: number): string {
 export function cutEscaped(
   text: string,
   maxChars: number,
-  escape: (char: string) => string,
+  escaped: (char: string) => string,
 ): string {
   const pieces: string[] = [];
   let chars = 0;
   for (const char of text.toWellFormed()) {
-    const piece = escape(char);
+    const piece = escaped(char);
     chars += [...piece].length;
     pieces.push(piece);
     if (chars > maxChars) break;
