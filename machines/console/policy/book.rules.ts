@@ -3,6 +3,8 @@
 import type { PackManifest } from '../../policy/manifest.rules.ts';
 import type { EnforcementMode, KeyRotation, PackHead, PolicyMode } from '../../wire/policy.ts';
 import type { Flavor } from '../../wire/scalars.ts';
+import type { RolloutContext } from './rollout.machine.ts';
+import { hasReached, isSplit, type RolloutState } from './rollout.rules.ts';
 
 export type PackRow = {
   readonly packId: string;
@@ -57,6 +59,22 @@ export type SensorPolicyRow = {
 };
 /** The first key that nodes were given; every later one comes from a statement. */
 export type KeyBaseRow = { readonly keyId: string; readonly pem: string };
+/** A version on its way to a target, as its last transition left it. */
+export type RolloutRow = {
+  readonly rolloutId: string;
+  readonly target: Target;
+  /** What the target was assigned when it began; it stays that until the rollout is done. */
+  readonly before: AssignmentRow | null;
+  /** What the sensors it reached have, and in the end the target. */
+  readonly next: AssignmentRow;
+  readonly state: RolloutState;
+  readonly context: RolloutContext;
+  /** Of its last transition; the first is 1. */
+  readonly sequence: number;
+  readonly movedAtMs: number;
+  readonly startedAtMs: number;
+  readonly startedBy: string;
+};
 
 type Heads = {
   readonly pack: PackRow;
@@ -65,6 +83,7 @@ type Heads = {
   readonly sensor: SensorPolicyRow;
   readonly key_base: KeyBaseRow;
   readonly rotation: KeyRotation;
+  readonly rollout: RolloutRow;
 };
 export type DocumentKind = keyof Heads;
 /** Kinds that are written once. */
@@ -91,6 +110,9 @@ export type PolicyBook = {
   readonly sensors: Table<'sensor'>;
   readonly keyBases: Table<'key_base'>;
   readonly rotations: Table<'rotation'>;
+  readonly rollouts: Table<'rollout'>;
+  /** By target, newest first: the rollouts whose sensors have another version than the target's. */
+  readonly splits: ReadonlyMap<string, readonly RolloutRow[]>;
 };
 
 /** The book of some documents. */
@@ -99,15 +121,56 @@ export function bookOf(revision: number, documents: readonly PolicyDocument[]): 
     new Map(
       documents.flatMap((one) => (one.kind === kind ? [[one.id, one.head as Heads[Kind]]] : [])),
     );
+  const [assignments, rollouts] = [table('assignment'), table('rollout')];
   return {
     revision,
     packs: table('pack'),
     versions: table('version'),
-    assignments: table('assignment'),
+    assignments,
+    rollouts,
+    splits: splitsOf(assignments, rollouts),
     sensors: table('sensor'),
     keyBases: table('key_base'),
     rotations: table('rotation'),
   };
+}
+
+// One whose target was assigned something else since has no say any more.
+function splitsOf(
+  assignments: Table<'assignment'>,
+  rollouts: Table<'rollout'>,
+): PolicyBook['splits'] {
+  const inForce = [...rollouts.values()].filter(({ state, target, before }) => {
+    const now = assignments.get(targetId(target))?.assignmentId ?? null;
+    return isSplit(state) && now === (before?.assignmentId ?? null);
+  });
+  const newest = inForce.sort((a, b) => (a.rolloutId < b.rolloutId ? 1 : -1));
+  return Map.groupBy(newest, ({ target }) => targetId(target));
+}
+
+/** What a target gives one sensor: of a rollout under way when it reached the sensor, else what is assigned. */
+export function givenBy(
+  book: Pick<PolicyBook, 'assignments' | 'splits'>,
+  target: Target,
+  sensorId: string,
+): AssignmentRow | undefined {
+  const id = targetId(target);
+  const reached = book.splits.get(id)?.find((one) => hasReached(one, sensorId));
+  return reached?.next ?? book.assignments.get(id);
+}
+
+/** Every version that sensors of a target may have through it, with its manifest. */
+export function versionsGivenBy(
+  book: Pick<PolicyBook, 'assignments' | 'splits' | 'versions'>,
+  target: Target,
+): readonly { readonly assignment: AssignmentRow; readonly version: VersionRow }[] {
+  const id = targetId(target);
+  const own = book.assignments.get(id);
+  const all = [...(book.splits.get(id) ?? []).map(({ next }) => next), ...(own ? [own] : [])];
+  return all.flatMap((assignment) => {
+    const version = book.versions.get(versionId(assignment.packId, assignment.version));
+    return version === undefined ? [] : [{ assignment, version }];
+  });
 }
 
 /** The id of a version among the documents. */

@@ -126,3 +126,51 @@ export function cutOf(rolloutId: string, sensorIds: readonly string[], percent: 
   const wanted = Math.ceil((sensorIds.length * percent) / 100);
   return (ranks[wanted - 1] ?? EVERYBODY) + 1;
 }
+
+export const ROLLOUT_STATES = [
+  'running.reaching',
+  'running.watching',
+  'running.asking',
+  'paused',
+  'halted',
+  'returning',
+  'done',
+  'returned',
+  'stopped',
+] as const;
+export type RolloutState = (typeof ROLLOUT_STATES)[number];
+const ENDED: readonly RolloutState[] = ['done', 'returned', 'stopped'];
+const WHOLE: readonly RolloutState[] = ['returning', 'done', 'returned'];
+
+/** Whether it still moves. */
+export function isOpen(state: RolloutState): boolean {
+  return !ENDED.includes(state);
+}
+
+/** Whether its sensors have another version than their target. */
+export function isSplit(state: RolloutState): boolean {
+  return !WHOLE.includes(state);
+}
+
+type Reach = {
+  readonly rolloutId: string;
+  readonly context: {
+    readonly plan: Pick<RolloutPlan, 'stages'>;
+    readonly begun: readonly { readonly atMs: number; readonly cut: number }[];
+  };
+};
+
+/** Since when a sensor is reached; null when it is not. */
+export function reachedAtMs({ rolloutId, context }: Reach, sensorId: string): number | null {
+  const rank = rankOf(rolloutId, sensorId);
+  const { stages } = context.plan;
+  const found = context.begun.find(
+    ({ cut }, at) => rank < cut || stages[at]?.sensorIds.includes(sensorId) === true,
+  );
+  return found?.atMs ?? null;
+}
+
+/** Whether a rollout has reached a sensor of its target. */
+export function hasReached(rollout: Reach, sensorId: string): boolean {
+  return reachedAtMs(rollout, sensorId) !== null;
+}
