@@ -2,15 +2,18 @@
 // policies of one sensor; and the switch above all packs of a sensor. decision: D83
 import {
   type AssignmentRow,
+  givenByAll,
   type PolicyBook,
+  type RolloutRow,
   type SensorPolicyRow,
   type Target,
   targetId,
   versionId,
 } from '../../machines/console/policy/book.rules.ts';
+import { mayFollow, rolloutOn } from '../../machines/console/policy/rollout-judge.rules.ts';
 import { refuse } from '../../machines/errors.ts';
 import { ASSIGNMENTS_MAX } from '../../machines/limits.ts';
-import { whyNotSigned, whyNotVersion } from '../../machines/policy/manifest.rules.ts';
+import { whyNotSigned } from '../../machines/policy/manifest.rules.ts';
 import type { CustomPack, EnforcementMode, SignedPolicy } from '../../machines/wire/policy.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import { isSigned, policyDigest, type SignBytes, signPolicy } from '../runtime/policy-pack.ts';
@@ -51,6 +54,8 @@ export function createAssignmentActs(deps: {
     assign: (input) => book.act(input.nowMs, (on) => judgeAssignment(on, input)),
     unassign: ({ target, ...doing }) =>
       book.act(doing.nowMs, (on) => {
+        const underWay = rolloutOn(on, target);
+        if (underWay !== null) return inTheWay(underWay);
         const before = on.assignments.get(targetId(target));
         if (before === undefined) return { ok: true, answer: false, changes: [], audit: [] };
         return {
@@ -141,21 +146,14 @@ function judgeAssignment(on: PolicyBook, input: Parameters<AssignmentActs['assig
   if (before === undefined && on.assignments.size >= ASSIGNMENTS_MAX) {
     return refuse('bound_reached', `There are ${ASSIGNMENTS_MAX} assignments.`);
   }
-  const held =
-    before?.packId === wanted.packId
-      ? on.versions.get(versionId(before.packId, before.version))
-      : undefined;
-  if (held !== undefined) {
-    const { version: number, rollback_to } = held.manifest;
-    const highest = { version: number, manifest_sha256: held.manifestSha256, rollback_to };
-    const next = { version: wanted.version, manifest_sha256: manifestSha256 };
-    const refused = whyNotVersion(next, highest);
-    if (refused !== null) {
-      return refuse(
-        'rollback_refused',
-        `Version ${number} does not name ${wanted.version} in rollback_to.`,
-      );
-    }
+  const underWay = rolloutOn(on, wanted.target);
+  if (underWay !== null) return inTheWay(underWay);
+  // Of another pack a node has no version; of this one it may have any that the target gave.
+  if (!mayFollow(on, givenByAll(on, wanted.target), version)) {
+    return refuse(
+      'rollback_refused',
+      `The version in force does not name ${wanted.version} in rollback_to.`,
+    );
   }
   const row: AssignmentRow = { ...wanted, createdAtMs: nowMs, createdBy: actor };
   return {
@@ -174,6 +172,10 @@ function judgeAssignment(on: PolicyBook, input: Parameters<AssignmentActs['assig
       ),
     ],
   };
+}
+
+function inTheWay({ rolloutId, target }: RolloutRow) {
+  return refuse('rollout_in_the_way', `The rollout ${rolloutId} changes ${targetId(target)}.`);
 }
 
 function digestOf(book: PolicyBook, { packId, version }: AssignmentRow): string {

@@ -12,6 +12,7 @@ import { POLICY_COMMIT_TRIES_MAX } from '../../machines/limits.ts';
 import type { AuditEntry } from '../../storage/ports/audit/audit-log.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { PolicyStore } from '../../storage/ports/policy/policy-store.ts';
+import type { RolloutMove } from '../../storage/ports/policy/rollout-store.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type KeysInForce, keysInForce } from './trusted-keys.ts';
 
@@ -22,6 +23,8 @@ export type Judged<T> =
       readonly answer: T;
       readonly changes: readonly PolicyChange[];
       readonly audit: readonly AuditEntry[];
+      /** Transitions of rollouts. */
+      readonly moves?: readonly RolloutMove[];
     }
   | Refusal;
 export type Acted<T> = { readonly ok: true; readonly answer: T } | Refusal;
@@ -29,8 +32,12 @@ export type Acted<T> = { readonly ok: true; readonly answer: T } | Refusal;
 export type BookService = {
   readonly book: () => PolicyBook;
   readonly keys: () => KeysInForce;
-  /** Judges and commits. Rejects with StoreUnavailable. */
-  act<T>(nowMs: number, judge: (book: PolicyBook) => Judged<T>): Promise<Acted<T>>;
+  /** Judges and commits. Rejects with StoreUnavailable, and with Overtaken under an epoch that is over. decision: D60 */
+  act<T>(
+    nowMs: number,
+    judge: (book: PolicyBook) => Judged<T>,
+    epoch?: number,
+  ): Promise<Acted<T>>;
   /** Reads the book again when another Console changed it. */
   follow(): Promise<void>;
   /** Called after the book is another one. */
@@ -65,13 +72,16 @@ export async function openBook(deps: {
     book: () => book,
     keys: () => keys,
     store,
-    async act(nowMs, judge) {
+    async act(nowMs, judge, epoch) {
       for (let tried = 0; tried < POLICY_COMMIT_TRIES_MAX; tried += 1) {
         const on = book;
         const judged = judge(on);
         if (!judged.ok) return judged;
-        const { changes, audit, answer } = judged;
-        const next = await store.commit({ revision: on.revision, nowMs, changes, audit });
+        const { changes, audit, moves = [], answer } = judged;
+        const next = await store.commit({
+          ...{ revision: on.revision, nowMs, changes, audit, moves },
+          ...(epoch === undefined ? {} : { epoch }),
+        });
         await load();
         if (next !== null) return { ok: true, answer };
       }

@@ -5,9 +5,9 @@ import type { SensorEvent } from '../../machines/console/fleet/sensor.machine.ts
 import type { PolicyReport as PolicyRegion } from '../../machines/console/fleet/sensor.rules.ts';
 import {
   type AssignmentRow,
+  givenBy,
   type PolicyBook,
   type Target,
-  targetId,
   versionId,
 } from '../../machines/console/policy/book.rules.ts';
 import {
@@ -16,6 +16,7 @@ import {
   effectiveFor,
   type SensorLabelFacts,
 } from '../../machines/console/policy/effective.rules.ts';
+import { isTouched } from '../../machines/console/policy/rollout-judge.rules.ts';
 import {
   partsFor,
   regionOf,
@@ -45,12 +46,18 @@ export type WantedPolicies = {
   get(sensorId: string): SensorPolicy;
   /** Whether a node is to have exactly this version now. */
   isAssigned(sensorId: string, packId: string, version: number): boolean;
-  /** Reads the labels again. Rejects with StoreUnavailable. */
-  readLabels(): Promise<void>;
+  /**
+   * The sensors that would have an assignment if its target gave it to everybody, each with what it is to have now. They are
+   * those of a rollout. decision: D90
+   */
+  touchedBy(next: AssignmentRow): readonly TouchedSensor[];
+  /** Reads the labels again; of every sensor when `all`. Rejects with StoreUnavailable. */
+  readLabels(all?: boolean): Promise<void>;
   /** An actor began: it is told what is wanted and reported. */
   onStart(sensorId: string): void;
   stop(): void;
 };
+export type TouchedSensor = { readonly sensorId: string; readonly given: AssignmentRow | null };
 type Known = { readonly report: PolicyReport; readonly hash: string | null };
 
 export type WantedDeps = {
@@ -143,8 +150,17 @@ export function followWanted(
       const { pack } = wantedOf(sensorId);
       return pack?.pack_id === packId && pack.version === version;
     },
-    async readLabels() {
-      for (const [sensorId, facts] of await labelsNow(deps)) labels.set(sensorId, facts);
+    touchedBy(next) {
+      const now = book.book();
+      return [...deps.sensorIds()].flatMap((sensorId) => {
+        const own = labels.get(sensorId) ?? { ...NOTHING, sensorId };
+        const given = reaching(now, own);
+        if (!isTouched(next, own, given)) return [];
+        return [{ sensorId, given: effectiveFor(own, given).ranked[0]?.assignment ?? null }];
+      });
+    },
+    async readLabels(all = false) {
+      for (const [sensorId, facts] of await labelsNow(deps, all)) labels.set(sensorId, facts);
       compareAll();
     },
     onStart(sensorId) {
@@ -155,15 +171,18 @@ export function followWanted(
   };
 }
 
-/** The assignments that reach a sensor, without a look at the others. */
-function reaching({ assignments }: PolicyBook, own: SensorLabelFacts): readonly AssignmentRow[] {
+/** The assignments that reach a sensor, without a look at the others; of rollouts only those that did. */
+function reaching(
+  book: Pick<PolicyBook, 'assignments' | 'splits'>,
+  own: SensorLabelFacts,
+): readonly AssignmentRow[] {
   const targets: readonly Target[] = [
     { kind: 'sensor', id: own.sensorId },
     ...own.groups.map(({ id }): Target => ({ kind: 'group', id })),
     ...own.tags.map((id): Target => ({ kind: 'tag', id })),
     { kind: 'fleet', id: 'fleet' },
   ];
-  return targets.flatMap((target) => assignments.get(targetId(target)) ?? []);
+  return targets.flatMap((target) => givenBy(book, target, own.sensorId) ?? []);
 }
 
 function knownOf(report: PolicyReport): Known {
@@ -207,10 +226,12 @@ function wantedIn(
 
 async function labelsNow(
   deps: Pick<WantedDeps, 'teams' | 'sensorIds' | 'book'>,
+  ofAll: boolean,
 ): Promise<readonly (readonly [string, SensorLabelFacts])[]> {
-  const kinds = [...deps.book.book().assignments.values()].map(({ target }) => target.kind);
+  const { assignments, rollouts } = deps.book.book();
+  const kinds = [...assignments.values(), ...rollouts.values()].map(({ target }) => target.kind);
   // Labels count only where something is assigned by one.
-  if (!kinds.includes('group') && !kinds.includes('tag')) return [];
+  if (!ofAll && !kinds.includes('group') && !kinds.includes('tag')) return [];
   const groups = await deps.teams.groups.list({ limit: GROUPS_MAX, after: null });
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   const ids = [...deps.sensorIds()];

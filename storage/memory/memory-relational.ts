@@ -15,6 +15,7 @@ import type { RegistryState } from './fleet/registry-state.ts';
 import { createMemoryTeams } from './fleet/teams.ts';
 import { createMemoryLicense } from './license/license-store.ts';
 import { createMemoryPolicies } from './policy/policy-store.ts';
+import { createMemoryRollouts } from './policy/rollout-store.ts';
 import { createMemoryDesignation } from './runtime/designation.ts';
 import { createMemorySettings } from './settings/settings-store.ts';
 import { createMemoryInventory } from './telemetry/inventory-store.ts';
@@ -52,9 +53,11 @@ export function createMemoryRelational(): MemoryRelational {
   const providers = createMemorySso(log.record);
   const choices = createMemorySettings(log);
   const orders = createMemoryContainment(registry.state);
-  const documents = createMemoryPolicies(log);
   const hasSensor = (sensorId: string): boolean => registry.state.sensors.has(sensorId);
   const outgoing = createMemoryDelivery({ record: log.record, fence: tenures.fence, hasSensor });
+  const moves = new Map();
+  const documents = createMemoryPolicies({ record: log.record, fence: tenures.fence, moves });
+  const rolled = createMemoryRollouts(registry.state.sensors, moves);
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -80,6 +83,7 @@ export function createMemoryRelational(): MemoryRelational {
     policies: documents.policies,
     webhooks: outgoing.webhooks,
     deliveries: outgoing.deliveries,
+    rollouts: rolled.rollouts,
     health: { ping: async () => !isAway },
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
@@ -97,6 +101,7 @@ export function createMemoryRelational(): MemoryRelational {
         orders,
         documents,
         outgoing,
+        rolled,
       ])
         one.setAway(away);
     },

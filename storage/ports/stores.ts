@@ -19,6 +19,7 @@ import type { TeamStore } from './fleet/teams.ts';
 import type { LicenseStore } from './license/license-store.ts';
 import type { RelationalHealth } from './plumbing/store-unavailable.ts';
 import type { PolicyStore } from './policy/policy-store.ts';
+import type { RolloutStore } from './policy/rollout-store.ts';
 import type { Designation } from './runtime/designation.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { BaselineStore } from './telemetry/baseline-store.ts';
@@ -51,6 +52,7 @@ export type RelationalStores = {
   readonly policies: PolicyStore;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
+  readonly rollouts: RolloutStore;
   readonly health: RelationalHealth;
 };
 

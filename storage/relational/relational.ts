@@ -30,6 +30,7 @@ import { createDatabase, createPool } from './plumbing/pool.ts';
 import { createSockets, type Sockets } from './plumbing/sockets.ts';
 import type { Database } from './plumbing/tables.ts';
 import { createPolicyStore } from './policy/policy-store.ts';
+import { createRolloutStore } from './policy/rollout-store.ts';
 import { createDesignation } from './runtime/designation.ts';
 import { createSettingsStore } from './settings/settings-store.ts';
 import { createInventoryStore } from './telemetry/inventory-store.ts';
@@ -87,6 +88,7 @@ export function createRelational(options: RelationalOptions): Relational {
     policies: createPolicyStore(db),
     webhooks: createWebhookStore(db),
     deliveries: createDeliveryStore(db),
+    rollouts: createRolloutStore(db),
     health: createRelationalHealth(db),
     close: () => closeWithin({ pool, facts, designation, sockets, timers }),
   };

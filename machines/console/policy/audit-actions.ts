@@ -12,4 +12,12 @@ export const POLICY_AUDIT_ACTIONS = {
   'policy.enforcement': 'The enforcement of a sensor was switched.',
   'signing_key.begin': 'The Console took its first key that signs policies.',
   'signing_key.rotate': 'The keys that sign policies were changed.',
+  'rollout.start': 'A version began to be rolled out to a target in stages.',
+  'rollout.advance': 'A rollout went on to its next stage.',
+  'rollout.pause': 'A rollout was paused.',
+  'rollout.resume': 'A rollout was told to go on.',
+  'rollout.abort': 'A rollout was aborted.',
+  'rollout.halt': 'A gate of a rollout failed, and it stands still.',
+  'rollout.return': 'A gate of a rollout failed, and its sensors return to what they had.',
+  'rollout.end': 'A rollout ended.',
 } as const satisfies AuditActions;

@@ -159,18 +159,15 @@ export function givenBy(
   return reached?.next ?? book.assignments.get(id);
 }
 
-/** Every version that sensors of a target may have through it, with its manifest. */
-export function versionsGivenBy(
-  book: Pick<PolicyBook, 'assignments' | 'splits' | 'versions'>,
+/** Everything that a target gives one or another of its sensors. */
+export function givenByAll(
+  book: Pick<PolicyBook, 'assignments' | 'splits'>,
   target: Target,
-): readonly { readonly assignment: AssignmentRow; readonly version: VersionRow }[] {
+): readonly AssignmentRow[] {
   const id = targetId(target);
   const own = book.assignments.get(id);
-  const all = [...(book.splits.get(id) ?? []).map(({ next }) => next), ...(own ? [own] : [])];
-  return all.flatMap((assignment) => {
-    const version = book.versions.get(versionId(assignment.packId, assignment.version));
-    return version === undefined ? [] : [{ assignment, version }];
-  });
+  const onTheWay = (book.splits.get(id) ?? []).map(({ next }) => next);
+  return own === undefined ? onTheWay : [...onTheWay, own];
 }
 
 /** The id of a version among the documents. */

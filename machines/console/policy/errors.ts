@@ -48,4 +48,19 @@ export const POLICY_ERRORS = {
     action:
       'Sign it with a trusted key, with the next number, and name no retired key as the new one.',
   },
+  rollout_in_the_way: {
+    status: 409,
+    title: 'A rollout is under way on these sensors',
+    action: 'Wait for its end or abort it; `service-console rollouts list` names it.',
+  },
+  rollout_reaches_nobody: {
+    status: 409,
+    title: 'No sensor would have this version',
+    action: 'Choose another target, or assign the version: whoever comes later has it.',
+  },
+  rollout_state: {
+    status: 409,
+    title: 'The rollout is not in a state for that',
+    action: 'See `service-console rollouts get`; what has ended cannot be changed.',
+  },
 } as const satisfies ErrorEntries;

@@ -18,6 +18,7 @@ import { teamsOver } from '../../../storage/memory/fleet/teams.ts';
 import { licenseCalls } from '../../../storage/memory/license/license-store.ts';
 import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import { policyCalls } from '../../../storage/memory/policy/policy-store.ts';
+import { type RolloutMoves, rolloutCalls } from '../../../storage/memory/policy/rollout-store.ts';
 import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
 import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
 import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
@@ -34,6 +35,7 @@ import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { PolicyStore } from '../../../storage/ports/policy/policy-store.ts';
+import type { RolloutStore } from '../../../storage/ports/policy/rollout-store.ts';
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
@@ -116,9 +118,11 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
   const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
   const orders = containmentCalls(state);
-  const documents = policyCalls({ record });
   const hasSensor = (sensorId: string): boolean => state.sensors.has(sensorId);
   const outgoing = memoryDeliveryCalls({ record, fence: fenceOf(tenures), hasSensor });
+  const moves: RolloutMoves = new Map();
+  const documents = policyCalls({ record, moves, fence: fenceOf(tenures) });
+  const rollouts = rolloutCalls(state.sensors, moves);
   const labelled = { record, hasUser: access.has, sensors: state.sensors };
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -172,6 +176,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       policies: portOf<PolicyStore>('policies', documents, ask),
       webhooks: portOf<WebhookStore>('webhooks', outgoing.webhooks, ask),
       deliveries: portOf<DeliveryStore>('deliveries', outgoing.deliveries, ask),
+      rollouts: portOf<RolloutStore>('rollouts', rollouts, ask),
       teams: teamsOver(labels, labelled, ask),
       designation: designation.portFor(life, way),
       health: {

@@ -4,17 +4,25 @@ import type { PolicyStore } from '../../ports/policy/policy-store.ts';
 import type { MemoryAudit } from '../audit/audit-log.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Fence } from '../runtime/designation.ts';
+import type { RolloutMoves } from './rollout-store.ts';
 
 export type MemoryPolicies = { readonly policies: PolicyStore; setAway(away: boolean): void };
 
 /** Makes an empty store on a switch; changes are written to the log. */
-export function createMemoryPolicies(log: Pick<MemoryAudit, 'record'>): MemoryPolicies {
+export function createMemoryPolicies(deps: PolicyCallsDeps): MemoryPolicies {
   const { ask, setAway } = createAwaySwitch();
-  return { setAway, policies: portOf<PolicyStore>('policies', policyCalls(log), ask) };
+  return { setAway, policies: portOf<PolicyStore>('policies', policyCalls(deps), ask) };
 }
 
+export type PolicyCallsDeps = Pick<MemoryAudit, 'record'> & {
+  /** Where transitions of rollouts are written. */
+  readonly moves: RolloutMoves;
+  readonly fence: Fence;
+};
+
 /** The calls on no document. */
-export function policyCalls(log: Pick<MemoryAudit, 'record'>): Calls<PolicyStore> {
+export function policyCalls({ record, moves, fence }: PolicyCallsDeps): Calls<PolicyStore> {
   const rows = new Map<string, { readonly head: string; readonly body: string | null }>();
   let revision = 0;
   const keyOf = (kind: string, id: string) => `${kind} ${id}`;
@@ -33,11 +41,16 @@ export function policyCalls(log: Pick<MemoryAudit, 'record'>): Calls<PolicyStore
       return body === null ? null : JSON.parse(body);
     },
     commit(input) {
+      fence(input.epoch);
       if (input.revision !== revision) return null;
       for (const { kind, id } of input.changes) {
         if (WRITTEN_ONCE.includes(kind) && rows.has(keyOf(kind, id))) {
           throw new Error(`${kind} ${id} is there already and never changes`);
         }
+      }
+      for (const { rolloutId, sequence } of input.moves ?? []) {
+        if (moves.get(rolloutId)?.some((one) => one.sequence === sequence) !== true) continue;
+        throw new Error(`transition ${sequence} of rollout ${rolloutId} is there already`);
       }
       for (const change of input.changes) {
         const key = keyOf(change.kind, change.id);
@@ -49,7 +62,10 @@ export function policyCalls(log: Pick<MemoryAudit, 'record'>): Calls<PolicyStore
         const body = change.body === undefined ? before : JSON.stringify(change.body);
         rows.set(key, { head: JSON.stringify(change.head), body });
       }
-      for (const entry of input.audit) log.record(entry);
+      for (const move of input.moves ?? []) {
+        moves.set(move.rolloutId, [...(moves.get(move.rolloutId) ?? []), structuredClone(move)]);
+      }
+      for (const entry of input.audit) record(entry);
       revision += 1;
       return revision;
     },

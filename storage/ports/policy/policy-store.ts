@@ -6,6 +6,7 @@ import type {
   PolicyDocument,
 } from '../../../machines/console/policy/book.rules.ts';
 import type { AuditEntry } from '../audit/audit-log.ts';
+import type { RolloutMove } from './rollout-store.ts';
 
 export type PolicyStore = {
   /** Every document without its body, and the revision they are of. */
@@ -15,12 +16,16 @@ export type PolicyStore = {
   body(kind: DocumentKind, id: string): Promise<unknown>;
   /**
    * Gives the new revision; null when `revision` is no longer the one in force, and then nothing changes. Rejects when a
-   * document that is written once is there already.
+   * document that is written once is there already. With an epoch it rejects with Overtaken, and writes nothing, once
+   * another Console is designated. decision: D60
    */
   commit(input: {
     readonly revision: number;
     readonly nowMs: number;
     readonly changes: readonly PolicyChange[];
     readonly audit: readonly AuditEntry[];
+    /** Transitions of rollouts; each is written once. */
+    readonly moves?: readonly RolloutMove[];
+    readonly epoch?: number;
   }): Promise<number | null>;
 };

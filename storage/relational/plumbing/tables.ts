@@ -151,6 +151,18 @@ type PolicyDocumentsTable = {
   changed_at_ms: number;
 };
 
+type RolloutTransitionsTable = {
+  rollout_id: string;
+  sequence: number;
+  at_ms: number;
+  event: string;
+  from_state: string | null;
+  to_state: string;
+  actor: string;
+  tally: Json<unknown> | null;
+  context: Json<unknown>;
+};
+
 export type Database = {
   sensors: SensorsTable;
   sensor_certificates: CertificatesTable;
@@ -167,3 +179,5 @@ export type Database = {
   policy_documents: PolicyDocumentsTable;
 } & AccessTables &
   DeliveryTables;
+  rollout_transitions: RolloutTransitionsTable;
+} & AccessTables;

@@ -11,6 +11,8 @@ import type { PolicyStore } from '../../ports/policy/policy-store.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import { holdFence } from '../runtime/fence.ts';
+import { insertMoves } from './rollout-store.ts';
 
 /** Makes the store. */
 export function createPolicyStore(db: Kysely<Database>): PolicyStore {
@@ -55,6 +57,7 @@ export function createPolicyStore(db: Kysely<Database>): PolicyStore {
     commit: (input) =>
       orUnavailable(() =>
         db.transaction().execute(async (trx) => {
+          await holdFence(trx, input.epoch);
           const next = await trx
             .updateTable('policy_state')
             .set({ revision: input.revision + 1 })
@@ -63,6 +66,7 @@ export function createPolicyStore(db: Kysely<Database>): PolicyStore {
             .executeTakeFirst();
           if (next === undefined) return null;
           for (const change of input.changes) await apply(trx, change, input.nowMs);
+          await insertMoves(trx, input.moves ?? []);
           if (input.audit.length > 0) await appendAudit(trx, [...input.audit]);
           return next.revision;
         }),

@@ -1,0 +1,51 @@
+// The reference store of rollouts: over the sensors of the registry and the transitions that commits of policies wrote.
+// decision: D90
+import { type SightFacts, sightOf } from '../../../machines/console/policy/sensor-sight.rules.ts';
+import type { SensorFacts, SensorRow } from '../../ports/fleet/sensor-registry.ts';
+import type { RolloutMove, RolloutStore } from '../../ports/policy/rollout-store.ts';
+import { createAwaySwitch } from '../plumbing/away-switch.ts';
+import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+
+/** The transitions of each rollout, oldest first. */
+export type RolloutMoves = Map<string, RolloutMove[]>;
+
+/** The calls on the sensors and transitions of others. */
+export function rolloutCalls(
+  sensors: ReadonlyMap<string, SensorRow>,
+  moves: RolloutMoves,
+): Calls<RolloutStore> {
+  return {
+    look: (sensorIds) =>
+      sensorIds.flatMap((id) => {
+        const row = sensors.get(id);
+        if (row === undefined || row.revokedAtMs !== null) return [];
+        return [sightOf(id, row.lastHeartbeatAtMs, partsOf(row.facts))];
+      }),
+    moves: ({ rolloutId, limit, before }) =>
+      (moves.get(rolloutId) ?? [])
+        .filter(({ sequence }) => before === null || sequence < before)
+        .reverse()
+        .slice(0, limit),
+  };
+}
+
+function partsOf(facts: SensorFacts | null): SightFacts | null {
+  if (facts === null) return null;
+  const { policy, loss, engine, pipeline } = facts;
+  return { policy, loss, restarts: partOf(engine)['restarts'], read: partOf(pipeline)['read'] };
+}
+
+function partOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+export type MemoryRollouts = { readonly rollouts: RolloutStore; setAway(away: boolean): void };
+
+/** Makes the store on a switch. */
+export function createMemoryRollouts(
+  sensors: ReadonlyMap<string, SensorRow>,
+  moves: RolloutMoves,
+): MemoryRollouts {
+  const { ask, setAway } = createAwaySwitch();
+  return { setAway, rollouts: portOf<RolloutStore>('rollouts', rolloutCalls(sensors, moves), ask) };
+}
