@@ -9,6 +9,7 @@ import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
 import { policy } from './capabilities/policy/policy.ts';
+import { rollouts } from './capabilities/policy/rollouts.ts';
 import { settings } from './capabilities/settings/settings.ts';
 import { system } from './capabilities/system/system.ts';
 import { telemetry } from './capabilities/telemetry/telemetry.ts';
@@ -29,6 +30,7 @@ export const CAPABILITIES: readonly Capability[] = [
   delivery,
   containment,
   policy,
+  rollouts,
   audit,
   system,
 ];

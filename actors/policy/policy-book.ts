@@ -33,11 +33,7 @@ export type BookService = {
   readonly book: () => PolicyBook;
   readonly keys: () => KeysInForce;
   /** Judges and commits. Rejects with StoreUnavailable, and with Overtaken under an epoch that is over. decision: D60 */
-  act<T>(
-    nowMs: number,
-    judge: (book: PolicyBook) => Judged<T>,
-    epoch?: number,
-  ): Promise<Acted<T>>;
+  act<T>(nowMs: number, judge: (book: PolicyBook) => Judged<T>, epoch?: number): Promise<Acted<T>>;
   /** Reads the book again when another Console changed it. */
   follow(): Promise<void>;
   /** Called after the book is another one. */

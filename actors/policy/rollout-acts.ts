@@ -12,8 +12,10 @@ import {
   cutOf,
   isOpen,
   mistakesOfPlan,
+  type RolloutLimits,
   type RolloutPlan,
   type RolloutTally,
+  usualLimits,
 } from '../../machines/console/policy/rollout.rules.ts';
 import {
   changesOf,
@@ -30,7 +32,7 @@ import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts
 import type { RolloutMove } from '../../storage/ports/policy/rollout-store.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type Acted, type BookService, entryOf, type Judged } from './policy-book.ts';
-import type { RolloutLooks } from './rollout-looks.ts';
+import type { RolloutLook, RolloutLooks } from './rollout-looks.ts';
 import type { WantedPolicies } from './wanted-policies.ts';
 
 export type RolloutWord = 'pause' | 'resume' | 'abort';
@@ -39,7 +41,8 @@ export type RolloutActs = {
     input: AuditContext & {
       readonly rolloutId: string;
       readonly next: Omit<AssignmentRow, 'createdAtMs' | 'createdBy'>;
-      readonly plan: RolloutPlan;
+      /** A limit that is absent is the usual one for so many sensors. */
+      readonly plan: Omit<RolloutPlan, 'limits'> & { readonly limits: Partial<RolloutLimits> };
     },
   ): Promise<Acted<RolloutRow>>;
   say(
@@ -73,14 +76,15 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
   const { book, looks, wanted, now, logger } = deps;
 
   async function start(input: Parameters<RolloutActs['start']>[0]): Promise<Acted<RolloutRow>> {
-    const { rolloutId, plan, next: wish, ...doing } = input;
-    const errors = mistakesOfPlan(plan);
+    const { rolloutId, plan: asked, next: wish, ...doing } = input;
+    const errors = mistakesOfPlan(asked);
     if (errors.length > 0) return refuse('schema_violation', 'The plan is not one.', { errors });
     const next: AssignmentRow = { ...wish, createdAtMs: doing.nowMs, createdBy: doing.actor };
     await wanted.readLabels(true);
     const ids = wanted.touchedBy(next).map(({ sensorId }) => sensorId);
     const sights = await looks.sights(ids);
     const alive = sights.map(({ sensorId }) => sensorId);
+    const plan = { ...asked, limits: { ...usualLimits(alive.length), ...asked.limits } };
     const stranger = plan.stages.flatMap((one) => one.sensorIds).find((id) => !alive.includes(id));
     if (stranger !== undefined) {
       return refuse('reference_unknown', `The sensor ${stranger} would not have this version.`);
@@ -103,7 +107,7 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
           mayReturn: version !== undefined && mayReturn(on, touched.given, version),
         },
       );
-      const body = { baselines: baselinesOf({}, sights) };
+      const body = { baselines: baselinesOf(sights) };
       const begun = stepIn(on, doing, { from: null, to: row, event: 'start', tally: null, body });
       return { ...begun, changes: [...leavingRollouts(on), ...begun.changes] };
     });
@@ -133,7 +137,7 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
     const to = stepRollout(row, event);
     if (to === null) return;
     const isNextStage = to.context.stage > stage;
-    const body = isNextStage ? { body: { baselines: baselinesAfter(row, to, look) } } : {};
+    const body = isNextStage ? { body: { baselines: baselinesAfter(look) } } : {};
     const step: Step = { from: row, to, event: 'look', tally, ...body };
     const done = await book.act(
       nowMs,
@@ -160,17 +164,10 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
   };
 }
 
-/** Counters of sensors that this stage reaches are noted as they are; who was reached before keeps what was noted. */
-function baselinesAfter(
-  from: RolloutRow,
-  to: RolloutRow,
-  look: Awaited<ReturnType<RolloutLooks['look']>>,
-): Baselines {
-  const waiting = look.sights.filter(({ sensorId }) => look.standings.get(sensorId) === 'waiting');
-  const kept = Object.entries(look.baselines).filter(
-    ([sensorId]) => !waiting.some((one) => one.sensorId === sensorId),
-  );
-  return from.rolloutId === to.rolloutId ? baselinesOf(Object.fromEntries(kept), waiting) : {};
+/** The counters of whoever is not reached yet are noted as they are now; who was reached keeps what was noted. */
+function baselinesAfter({ sights, standings, baselines }: RolloutLook): Baselines {
+  const waiting = sights.filter(({ sensorId }) => standings.get(sensorId) === 'waiting');
+  return { ...baselines, ...baselinesOf(waiting) };
 }
 
 function touchedIn(
@@ -181,12 +178,13 @@ function touchedIn(
   const living = new Set(alive);
   const touched = wanted.touchedBy(next).filter(({ sensorId }) => living.has(sensorId));
   const mine = new Set(touched.map(({ sensorId }) => sensorId));
-  const given = new Map(touched.flatMap(({ given: one }) => (one ? [[one.assignmentId, one]] : [])));
+  const given = new Map(
+    touched.flatMap(({ given: one }) => (one ? [[one.assignmentId, one]] : [])),
+  );
   return {
     sensors: mine.size,
     given: [...given.values()],
-    touches: (rollout) =>
-      wanted.touchedBy(rollout.next).some(({ sensorId }) => mine.has(sensorId)),
+    touches: (rollout) => wanted.touchedBy(rollout.next).some(({ sensorId }) => mine.has(sensorId)),
   };
 }
 
@@ -210,8 +208,7 @@ function stepIn(on: PolicyBook, doing: Doing, step: Step) {
     answer: to,
     changes: changesOf(to, step.body),
     moves: [move],
-    audit:
-      action === null ? [] : [entryOf(doing, { action, target: to.rolloutId, before, after })],
+    audit: action === null ? [] : [entryOf(doing, { action, target: to.rolloutId, before, after })],
   };
 }
 

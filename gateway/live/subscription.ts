@@ -22,6 +22,7 @@ export const LiveEventQuery = Type.Object(
 const TopicSpec = Type.Union([
   Type.Object({ topic: Type.Literal('fleet') }, strict),
   Type.Object({ topic: Type.Literal('actors') }, strict),
+  Type.Object({ topic: Type.Literal('rollouts') }, strict),
   Type.Object({ topic: Type.Literal('sensor'), id: Uuid }, strict),
   Type.Object({ topic: Type.Literal('events'), query: Type.Optional(LiveEventQuery) }, strict),
 ]);
@@ -42,6 +43,7 @@ export const TOPIC_SCOPES: Readonly<Record<TopicSpec['topic'], Scope>> = {
   sensor: 'sensors:read',
   events: 'events:read',
   actors: 'system:read',
+  rollouts: 'policies:read',
 };
 
 /** One text per topic, so that a repeated subscription is the same one. */

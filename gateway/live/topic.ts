@@ -31,7 +31,8 @@ export function createTopic(spec: TopicSpec, fleet: Pick<FleetView, 'get' | 'cou
   if (spec.topic === 'fleet') return fleetTopic(spec, fleet);
   if (spec.topic === 'sensor') return sensorTopic(spec, fleet);
   if (spec.topic === 'events') return eventsTopic(spec);
-  return actorsTopic(spec);
+  // What moves a rollout is for everybody who may see policies.
+  return movesTopic(spec, (move) => spec.topic === 'actors' || move.kind === 'rollout');
 }
 
 function fleetTopic(spec: TopicSpec, fleet: Pick<FleetView, 'counts'>): Topic {
@@ -92,12 +93,14 @@ function sensorTopic(
   };
 }
 
-function actorsTopic(spec: TopicSpec): Topic {
+function movesTopic(spec: TopicSpec, isOf: (move: FeedMove) => boolean): Topic {
   const moves = boundedList<FeedMove>();
   return {
     spec,
     onFleet: nothing,
-    onMove: (move) => moves.add(move),
+    onMove(move) {
+      if (isOf(move)) moves.add(move);
+    },
     onEvent: nothing,
     take() {
       if (!moves.isDirty()) return null;

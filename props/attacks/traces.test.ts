@@ -136,6 +136,12 @@ spec:
   await step('PUT', '/sensors/:id/policy/enforcement', { mode: 'monitor' }, own);
   await step('DELETE', '/assignments/:kind/:target', undefined, own);
   await step('POST', '/policies/sign', policies[0]);
+  const started = { ...assigned, mode: 'monitor', stages: [{ percent: 100, wait_seconds: 60 }] };
+  const rollout = await step('POST', '/rollouts', started);
+  const under = { id: String(rollout.body['rollout_id']) };
+  for (const word of ['pause', 'resume', 'abort']) {
+    await step('POST', `/rollouts/:id/${word}`, undefined, under);
+  }
 
   const [elsewhere, next] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const pemOf = ({ publicKey }: typeof next) =>

@@ -57,7 +57,10 @@ const tally = fc.oneof(fc.constant(GOOD), counted);
 const atMs = fc.oneof(fc.constant(20 * HOUR_MS), fc.integer({ min: 0, max: 10 * HOUR_MS }));
 const nextCut = fc.integer({ min: 0, max: 2 ** 32 });
 const event: fc.Arbitrary<RolloutEvent> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('rollout.looked'), atMs, tally, nextCut }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('rollout.looked'), atMs, tally, nextCut }),
+  },
   fc.record({
     type: fc.constantFrom('rollout.pause', 'rollout.resume', 'rollout.abort'),
     atMs,
@@ -83,7 +86,8 @@ const begin = (given: { plan: RolloutPlan; mayReturn: boolean; atMs: number; cut
   );
 const stepAll = (first: RolloutRow, events: readonly RolloutEvent[]): readonly RolloutRow[] => {
   const rows = [first];
-  for (const one of events) rows.push(stepRollout(rows.at(-1) ?? first, one) ?? rows.at(-1) ?? first);
+  for (const one of events)
+    rows.push(stepRollout(rows.at(-1) ?? first, one) ?? rows.at(-1) ?? first);
   return rows;
 };
 const runs = fc.tuple(input, fc.array(event, { maxLength: 40 }));
@@ -232,7 +236,13 @@ describe('a look at the sensors of a rollout', () => {
   it('should count what each sensor says, and nothing that was so before', () => {
     const count = (more: Partial<SensorSight>, nowMs = 1_001_000) =>
       lookAt(row, [sight(more)], at(nowMs)).tally;
-    expect(count({})).toEqual({ ...NOTHING_COUNTED, touched: 1, reached: 1, inForce: 1, holding: 1 });
+    expect(count({})).toEqual({
+      ...NOTHING_COUNTED,
+      touched: 1,
+      reached: 1,
+      inForce: 1,
+      holding: 1,
+    });
     const said = (state: 'rejected' | 'failed' | 'applying' | 'removed') =>
       count({ report: { assignmentId: '2', state, reason: null } });
     expect(said('rejected')).toMatchObject({ rejected: 1, inForce: 0 });

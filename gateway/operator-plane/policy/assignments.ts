@@ -53,7 +53,7 @@ const Assignment = Type.Object({
   created_at: Time,
   created_by: Type.String(),
 });
-const AssignmentBody = Strict({
+export const AssignmentBody = Strict({
   target: TargetShape,
   pack_id: Uuid,
   version: PackVersion,

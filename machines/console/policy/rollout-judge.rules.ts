@@ -70,8 +70,7 @@ export function whyNotStart(
   const unsigned = whyNotSigned(version.manifest, asked);
   if (unsigned !== null) return { code: unsigned };
   const open = openRollouts(book);
-  const inTheWay =
-    rolloutOn(book, next.target) ?? open.find((one) => touched.touches(one)) ?? null;
+  const inTheWay = rolloutOn(book, next.target) ?? open.find((one) => touched.touches(one)) ?? null;
   if (inTheWay !== null) return { code: 'rollout_in_the_way', rolloutId: inTheWay.rolloutId };
   if (!mayFollow(book, touched.given, version)) return { code: 'rollback_refused' };
   if (open.length >= ROLLOUTS_OPEN_MAX) return { code: 'bound_reached' };

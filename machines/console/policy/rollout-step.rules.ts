@@ -7,10 +7,7 @@ import { ROLLOUT_STATES, type RolloutState } from './rollout.rules.ts';
 
 /** The row of a rollout that begins. */
 export function beginRollout(
-  facts: Pick<
-    RolloutRow,
-    'rolloutId' | 'target' | 'before' | 'next' | 'startedAtMs' | 'startedBy'
-  >,
+  facts: Pick<RolloutRow, 'rolloutId' | 'target' | 'before' | 'next' | 'startedAtMs' | 'startedBy'>,
   input: RolloutInput,
 ): RolloutRow {
   const [snapshot] = initialTransition(rolloutMachine, input);

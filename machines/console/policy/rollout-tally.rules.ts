@@ -1,7 +1,8 @@
 // What a look at the sensors of a rollout comes to. Counters are compared with those of the instant at which a sensor was
 // reached; what takes two looks (silence, a storm) is remembered by whoever looks. decision: D91
-import type { EnforcementState } from '../../wire/policy.ts';
+
 import { MINUTE_MS } from '../../units.ts';
+import type { EnforcementState } from '../../wire/policy.ts';
 import type { RolloutRow } from './book.rules.ts';
 import { NOTHING_COUNTED, type RolloutTally, reachedAtMs } from './rollout.rules.ts';
 
@@ -48,10 +49,11 @@ export type LookAt = {
   readonly watched: ReadonlyMap<string, Watched>;
 };
 
-/** The counters of sensors that are about to be reached, beside those that were. */
-export function baselinesOf(before: Baselines, sights: readonly SensorSight[]): Baselines {
-  const own = sights.map((one) => [one.sensorId, [one.restarts, one.lost]] as const);
-  return { ...Object.fromEntries(own), ...before };
+/** The counters of sensors that are about to be reached. */
+export function baselinesOf(sights: readonly SensorSight[]): Baselines {
+  return Object.fromEntries(
+    sights.map(({ sensorId, restarts, lost }) => [sensorId, [restarts, lost] as const]),
+  );
 }
 
 /** Counts the sensors of a rollout, and what the next look has to know of them. */

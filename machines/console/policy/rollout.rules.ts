@@ -1,6 +1,12 @@
 // A rollout: a version that reaches the sensors of one target in stages, each stage only after the one before has lived
 // with it. Plan, gates and what counts are data; the machine decides over them. decision: D90, D91
-import { ROLLOUT_NAMED_MAX, ROLLOUT_STAGES_MAX, ROLLOUT_WAIT_MAX_MS } from './limits.ts';
+import {
+  ROLLOUT_LOST_MAX,
+  ROLLOUT_NAMED_MAX,
+  ROLLOUT_STAGES_MAX,
+  ROLLOUT_STALE_ONE_IN,
+  ROLLOUT_WAIT_MAX_MS,
+} from './limits.ts';
 
 export type RolloutStage = {
   /** Reached by name, whatever their rank. */
@@ -64,6 +70,15 @@ export function failingGate(limits: RolloutLimits, tally: RolloutTally): FailedG
     if (limit !== null && tally[gate] > limit) return { gate, counted: tally[gate], limit };
   }
   return null;
+}
+
+/** The limits that hold where nobody chose others: no trouble at all, but for what large fleets always have. */
+export function usualLimits(sensors: number): RolloutLimits {
+  return {
+    ...{ rejected: 0, failed: 0, silent: 0, engine_restarts: 0, storms: 0 },
+    stale: Math.floor(sensors / ROLLOUT_STALE_ONE_IN),
+    lost: ROLLOUT_LOST_MAX,
+  };
 }
 
 /** Whether everybody who can answer did, and somebody did: silence alone proves nothing. */

@@ -2,8 +2,8 @@
 // without reading it whole. decision: D90, D91
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { sightOf } from '../../../machines/console/policy/sensor-sight.rules.ts';
-import type { RolloutMove, RolloutStore } from '../../ports/policy/rollout-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
+import type { RolloutMove, RolloutStore } from '../../ports/policy/rollout-store.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 
