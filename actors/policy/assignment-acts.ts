@@ -19,7 +19,13 @@ import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts
 import { isSigned, policyDigest, type SignBytes, signPolicy } from '../runtime/policy-pack.ts';
 import { refusalOfChecks } from './pack-acts.ts';
 import { checkPolicies } from './pack-check.ts';
-import { type Acted, type BookService, entryOf, factsOfAssignment } from './policy-book.ts';
+import {
+  type Acted,
+  type BookService,
+  entryOf,
+  factsOfAssignment,
+  type Judged,
+} from './policy-book.ts';
 
 export type AssignmentActs = {
   assign(
@@ -52,25 +58,7 @@ export function createAssignmentActs(deps: {
   const { book, signer } = deps;
   return {
     assign: (input) => book.act(input.nowMs, (on) => judgeAssignment(on, input)),
-    unassign: ({ target, ...doing }) =>
-      book.act(doing.nowMs, (on) => {
-        const underWay = rolloutOn(on, target);
-        if (underWay !== null) return inTheWay(underWay);
-        const before = on.assignments.get(targetId(target));
-        if (before === undefined) return { ok: true, answer: false, changes: [], audit: [] };
-        return {
-          ok: true,
-          answer: true,
-          changes: [{ kind: 'assignment', id: targetId(target), head: null }],
-          audit: [
-            entryOf(doing, {
-              action: 'assignment.remove',
-              target: targetId(target),
-              before: factsOfAssignment(before, digestOf(on, before)),
-            }),
-          ],
-        };
-      }),
+    unassign: (input) => book.act(input.nowMs, (on) => judgeEnd(on, input)),
     async setCustom({ sensorId, policies, ...doing }) {
       const wrong = checkPolicies(policies).filter(({ ok }) => !ok);
       if (wrong.length > 0) return refusalOfChecks(wrong);
@@ -171,6 +159,24 @@ function judgeAssignment(on: PolicyBook, input: Parameters<AssignmentActs['assig
         },
       ),
     ],
+  };
+}
+
+function judgeEnd(
+  on: PolicyBook,
+  { target, ...doing }: Parameters<AssignmentActs['unassign']>[0],
+): Judged<boolean> {
+  const underWay = rolloutOn(on, target);
+  if (underWay !== null) return inTheWay(underWay);
+  const id = targetId(target);
+  const assigned = on.assignments.get(id);
+  if (assigned === undefined) return { ok: true, answer: false, changes: [], audit: [] };
+  const before = factsOfAssignment(assigned, digestOf(on, assigned));
+  return {
+    ok: true,
+    answer: true,
+    changes: [{ kind: 'assignment', id, head: null }],
+    audit: [entryOf(doing, { action: 'assignment.remove', target: id, before })],
   };
 }
 

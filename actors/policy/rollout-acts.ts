@@ -21,6 +21,7 @@ import {
   changesOf,
   leavingRollouts,
   mayReturn,
+  openRollouts,
   type StartRefusal,
   type Touched,
   whyNotStart,
@@ -62,7 +63,7 @@ type Doing = AuditContext;
 type Step = {
   readonly from: RolloutRow | null;
   readonly to: RolloutRow;
-  readonly event: string;
+  readonly event: RolloutWord | 'start' | 'look';
   readonly tally: RolloutTally | null;
   readonly body?: { readonly baselines: Baselines };
 };
@@ -73,9 +74,20 @@ const TAKEN = refuse('rollout_state', 'The rollout has moved meanwhile.');
 
 /** Makes the acts. */
 export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
-  const { book, looks, wanted, now, logger } = deps;
+  const { book, looks } = deps;
+  return {
+    start: startIn(deps),
+    say: sayIn(deps),
+    async drive(epoch) {
+      const open = openRollouts(book.book());
+      looks.keepOnly(open.map(({ rolloutId }) => rolloutId));
+      for (const row of open) await driveOne(deps, row, epoch);
+    },
+  };
+}
 
-  async function start(input: Parameters<RolloutActs['start']>[0]): Promise<Acted<RolloutRow>> {
+function startIn({ book, looks, wanted }: RolloutActsDeps): RolloutActs['start'] {
+  return async (input) => {
     const { rolloutId, plan: asked, next: wish, ...doing } = input;
     const errors = mistakesOfPlan(asked);
     if (errors.length > 0) return refuse('schema_violation', 'The plan is not one.', { errors });
@@ -111,9 +123,11 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
       const begun = stepIn(on, doing, { from: null, to: row, event: 'start', tally: null, body });
       return { ...begun, changes: [...leavingRollouts(on), ...begun.changes] };
     });
-  }
+  };
+}
 
-  async function say(input: Parameters<RolloutActs['say']>[0]): Promise<Acted<RolloutRow>> {
+function sayIn({ book }: RolloutActsDeps): RolloutActs['say'] {
+  return async (input) => {
     const { rolloutId, word, ...doing } = input;
     return book.act(doing.nowMs, (on): Judged<RolloutRow> => {
       const row = on.rollouts.get(rolloutId);
@@ -123,45 +137,36 @@ export function createRolloutActs(deps: RolloutActsDeps): RolloutActs {
       if (to === null) return refuse('rollout_state', `It is ${row.state}: it cannot ${word}.`);
       return stepIn(on, doing, { from: row, to, event: word, tally: null });
     });
-  }
-
-  async function driveOne(row: RolloutRow, epoch: number): Promise<void> {
-    const { plan, stage } = row.context;
-    const look = await looks.look(row);
-    const ids = look.sights.map(({ sensorId }) => sensorId);
-    const percent = plan.stages[stage + 1]?.percent ?? 100;
-    const nextCut = cutOf(row.rolloutId, ids, percent);
-    const nowMs = now();
-    const { tally } = look;
-    const event: RolloutEvent = { type: 'rollout.looked', atMs: nowMs, tally, nextCut };
-    const to = stepRollout(row, event);
-    if (to === null) return;
-    const isNextStage = to.context.stage > stage;
-    const body = isNextStage ? { body: { baselines: baselinesAfter(look) } } : {};
-    const step: Step = { from: row, to, event: 'look', tally, ...body };
-    const done = await book.act(
-      nowMs,
-      (on) => {
-        const isSame = on.rollouts.get(row.rolloutId)?.sequence === row.sequence;
-        return isSame ? stepIn(on, { actor: 'console', nowMs }, step) : TAKEN;
-      },
-      epoch,
-    );
-    if (!done.ok) return;
-    const facts = { rolloutId: row.rolloutId, state: to.state, stage: to.context.stage };
-    if (to.context.failed === null) logger.info(facts, 'a rollout moved');
-    else logger.warn({ ...facts, ...to.context.failed }, 'a gate of a rollout failed');
-  }
-
-  return {
-    start,
-    say,
-    async drive(epoch) {
-      const open = [...book.book().rollouts.values()].filter(({ state }) => isOpen(state));
-      looks.keepOnly(open.map(({ rolloutId }) => rolloutId));
-      for (const row of open) await driveOne(row, epoch);
-    },
   };
+}
+
+async function driveOne(deps: RolloutActsDeps, row: RolloutRow, epoch: number): Promise<void> {
+  const { book, looks, now, logger } = deps;
+  const { plan, stage } = row.context;
+  const look = await looks.look(row);
+  const ids = look.sights.map(({ sensorId }) => sensorId);
+  const percent = plan.stages[stage + 1]?.percent ?? 100;
+  const nextCut = cutOf(row.rolloutId, ids, percent);
+  const nowMs = now();
+  const { tally } = look;
+  const event: RolloutEvent = { type: 'rollout.looked', atMs: nowMs, tally, nextCut };
+  const to = stepRollout(row, event);
+  if (to === null) return;
+  const isNextStage = to.context.stage > stage;
+  const body = isNextStage ? { body: { baselines: baselinesAfter(look) } } : {};
+  const step: Step = { from: row, to, event: 'look', tally, ...body };
+  const done = await book.act(
+    nowMs,
+    (on) => {
+      const isSame = on.rollouts.get(row.rolloutId)?.sequence === row.sequence;
+      return isSame ? stepIn(on, { actor: 'console', nowMs }, step) : TAKEN;
+    },
+    epoch,
+  );
+  if (!done.ok) return;
+  const facts = { rolloutId: row.rolloutId, state: to.state, stage: to.context.stage };
+  if (to.context.failed === null) logger.info(facts, 'a rollout moved');
+  else logger.warn({ ...facts, ...to.context.failed }, 'a gate of a rollout failed');
 }
 
 /** The counters of whoever is not reached yet are noted as they are now; who was reached keeps what was noted. */
@@ -212,8 +217,15 @@ function stepIn(on: PolicyBook, doing: Doing, step: Step) {
   };
 }
 
+const ACTIONS = {
+  start: 'rollout.start',
+  pause: 'rollout.pause',
+  resume: 'rollout.resume',
+  abort: 'rollout.abort',
+} as const;
+
 function actionOf({ from, to, event }: Step) {
-  if (event !== 'look') return `rollout.${event as RolloutWord | 'start'}` as const;
+  if (event !== 'look') return ACTIONS[event];
   if (!isOpen(to.state)) return 'rollout.end' as const;
   if (to.state === 'halted') return 'rollout.halt' as const;
   if (to.state === 'returning') return 'rollout.return' as const;

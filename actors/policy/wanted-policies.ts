@@ -87,10 +87,8 @@ export function followWanted(
   const wishes = new Map<string, Wanted>();
   for (const [sensorId, report] of reports) known.set(sensorId, knownOf(report));
 
-  function effectiveOf(sensorId: string): Effective {
-    const own = labels.get(sensorId) ?? { ...NOTHING, sensorId };
-    return effectiveFor(own, reaching(book.book(), own));
-  }
+  const labelsOf = (sensorId: string) => labels.get(sensorId) ?? { ...NOTHING, sensorId };
+  const effectiveOf = (sensorId: string) => effectiveIn(book.book(), labelsOf(sensorId));
 
   function wantedOf(sensorId: string): Wanted {
     const ready = wishes.get(sensorId);
@@ -150,15 +148,7 @@ export function followWanted(
       const { pack } = wantedOf(sensorId);
       return pack?.pack_id === packId && pack.version === version;
     },
-    touchedBy(next) {
-      const now = book.book();
-      return [...deps.sensorIds()].flatMap((sensorId) => {
-        const own = labels.get(sensorId) ?? { ...NOTHING, sensorId };
-        const given = reaching(now, own);
-        if (!isTouched(next, own, given)) return [];
-        return [{ sensorId, given: effectiveFor(own, given).ranked[0]?.assignment ?? null }];
-      });
-    },
+    touchedBy: (next) => touchedAmong(book.book(), [...deps.sensorIds()].map(labelsOf), next),
     async readLabels(all = false) {
       for (const [sensorId, facts] of await labelsNow(deps, all)) labels.set(sensorId, facts);
       compareAll();
@@ -169,6 +159,23 @@ export function followWanted(
     },
     stop,
   };
+}
+
+function effectiveIn(book: PolicyBook, own: SensorLabelFacts): Effective {
+  return effectiveFor(own, reaching(book, own));
+}
+
+function touchedAmong(
+  book: PolicyBook,
+  sensors: readonly SensorLabelFacts[],
+  next: AssignmentRow,
+): readonly TouchedSensor[] {
+  return sensors.flatMap((own) => {
+    const given = reaching(book, own);
+    if (!isTouched(next, own, given)) return [];
+    const now = effectiveFor(own, given).ranked[0]?.assignment ?? null;
+    return [{ sensorId: own.sensorId, given: now }];
+  });
 }
 
 /** The assignments that reach a sensor, without a look at the others; of rollouts only those that did. */

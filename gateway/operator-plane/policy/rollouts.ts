@@ -57,7 +57,9 @@ const RolloutSensor = Type.Object({
 export function rolloutRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     await app.register(readingRoutes(deps));
-    await app.register(changingRoutes(deps));
+    await app.register(detailRoutes(deps));
+    await app.register(startRoute(deps));
+    await app.register(wordRoutes(deps));
   };
 }
 
@@ -66,8 +68,7 @@ function viewOf({ book }: Pick<RolloutRouteDeps, 'book'>, row: RolloutRow) {
 }
 
 function readingRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
-  const { book, looks, store, cursors } = deps;
-  const rowOf = (id: string) => book.book().rollouts.get(id);
+  const { book, looks, cursors } = deps;
   return async (app) => {
     app.get('/rollouts', {
       ...reading,
@@ -101,13 +102,23 @@ function readingRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
         response: { 200: RolloutDetail, ...seen },
       },
       handler: async (request, reply) => {
-        const row = rowOf(request.params.id);
+        const row = book.book().rollouts.get(request.params.id);
         if (row === undefined) return sendRefusal(reply, ABSENT);
         const { tally } = await looks.look(row);
         return { ...viewOf(deps, row), counted: countsView(tally) };
       },
     });
+  };
+}
 
+function detailRoutes({
+  book,
+  looks,
+  store,
+  cursors,
+}: RolloutRouteDeps): FastifyPluginAsyncTypebox {
+  const rowOf = (id: string) => book.book().rollouts.get(id);
+  return async (app) => {
     app.get('/rollouts/:id/sensors', {
       ...reading,
       schema: {
@@ -165,7 +176,7 @@ function readingRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
   };
 }
 
-function changingRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
+function startRoute(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
   const { rollouts, chance, now } = deps;
   return async (app) => {
     app.post('/rollouts', {
@@ -194,53 +205,34 @@ function changingRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
         return viewOf(deps, done.answer);
       },
     });
+  };
+}
 
-    app.post('/rollouts/:id/pause', {
-      ...assigning,
-      schema: {
-        operationId: 'pauseRollout',
-        summary: 'Let no further sensor be reached; the gates still count',
-        tags,
-        params: Path,
-        response: { 200: Rollout, ...changed },
-      },
-      handler: async (request, reply) => {
-        const said = { rolloutId: request.params.id, word: 'pause' as const };
-        const done = await rollouts.say({ ...doingOf(request, now), ...said });
-        return done.ok ? viewOf(deps, done.answer) : sendRefusal(reply, done);
-      },
-    });
+const WORDS = {
+  pause: 'Let no further sensor be reached; the gates still count',
+  resume: 'Go on: after a pause, a stage that asks, or a gate that failed and holds again',
+  abort: 'End it: its sensors return where that was signed, else they keep what they have',
+} as const;
 
-    app.post('/rollouts/:id/resume', {
-      ...assigning,
-      schema: {
-        operationId: 'resumeRollout',
-        summary: 'Go on: after a pause, a stage that asks, or a gate that failed and holds again',
-        tags,
-        params: Path,
-        response: { 200: Rollout, ...changed },
-      },
-      handler: async (request, reply) => {
-        const said = { rolloutId: request.params.id, word: 'resume' as const };
-        const done = await rollouts.say({ ...doingOf(request, now), ...said });
-        return done.ok ? viewOf(deps, done.answer) : sendRefusal(reply, done);
-      },
-    });
-
-    app.post('/rollouts/:id/abort', {
-      ...assigning,
-      schema: {
-        operationId: 'abortRollout',
-        summary: 'End it: its sensors return where that was signed, else they keep what they have',
-        tags,
-        params: Path,
-        response: { 200: Rollout, ...changed },
-      },
-      handler: async (request, reply) => {
-        const said = { rolloutId: request.params.id, word: 'abort' as const };
-        const done = await rollouts.say({ ...doingOf(request, now), ...said });
-        return done.ok ? viewOf(deps, done.answer) : sendRefusal(reply, done);
-      },
-    });
+function wordRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
+  const { rollouts, now } = deps;
+  return async (app) => {
+    for (const word of ['pause', 'resume', 'abort'] as const) {
+      app.post(`/rollouts/:id/${word}`, {
+        ...assigning,
+        schema: {
+          operationId: `${word}Rollout`,
+          summary: WORDS[word],
+          tags,
+          params: Path,
+          response: { 200: Rollout, ...changed },
+        },
+        handler: async (request, reply) => {
+          const said = { rolloutId: request.params.id, word };
+          const done = await rollouts.say({ ...doingOf(request, now), ...said });
+          return done.ok ? viewOf(deps, done.answer) : sendRefusal(reply, done);
+        },
+      });
+    }
   };
 }
