@@ -250,7 +250,7 @@ describe('attack 28: every operator route with every kind of caller', () => {
       }
     }
     expect(mistakes).toEqual([]);
-  });
+  }, 600_000);
 
   it('should let a sensor owner act on its own sensors and on no other', async () => {
     const owned = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);

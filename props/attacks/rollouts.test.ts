@@ -8,9 +8,10 @@ import {
   removeSharedKeys,
   startConsole,
 } from './console.fixture.ts';
-import { enrollBody, heartbeatBody, type Identity, makeKeys, nth, PATIENT } from './peer.ts';
+import { enrollBody, heartbeatBody, type Identity, makeKeys, nth } from './peer.ts';
 
 const NODES = 6;
+const PATIENT = { timeout: 300_000 };
 const FLEET = { kind: 'fleet', id: 'fleet' };
 const YAML = `apiVersion: cilium.io/v1alpha1
 kind: TracingPolicy
@@ -94,6 +95,7 @@ async function looked(id: string, isSo: (one: Rollout) => boolean): Promise<Roll
     const moved = new Promise<void>((resolve) => {
       stop = feed.subscribe(({ kind }) => kind === 'rollout' && resolve());
     });
+    console.loops.runNow('rollouts');
     const one = await get(id);
     if (!isSo(one)) await moved;
     stop();
@@ -131,7 +133,7 @@ beforeAll(async () => {
     };
     nodes.push({ who, report: undefined });
   }
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await console.stop();
   await removeSharedKeys();

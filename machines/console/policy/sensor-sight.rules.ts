@@ -4,28 +4,21 @@ import { LOSS_PLACES } from '../../wire/loss.ts';
 import { ENFORCEMENT_STATES } from '../../wire/policy.ts';
 import type { SensorSight } from './rollout-tally.rules.ts';
 
-/** The parts of its facts that count. */
-export type SightFacts = {
-  readonly policy: unknown;
-  readonly restarts: unknown;
-  readonly read: unknown;
-  readonly loss: unknown;
-};
-
-/** Reads them. */
+/** Reads them; null before the first heartbeat. */
 export function sightOf(
   sensorId: string,
   lastHeartbeatAtMs: number | null,
-  facts: SightFacts | null,
+  facts: unknown,
 ): SensorSight {
-  const loss = fieldsOf(facts?.loss);
+  const { policy, loss, engine, pipeline } = fieldsOf(facts);
+  const lost = fieldsOf(loss);
   return {
     sensorId,
     lastHeartbeatAtMs,
-    report: reportOf(facts?.policy),
-    restarts: countOf(facts?.restarts),
-    lost: LOSS_PLACES.reduce((sum, place) => sum + countOf(loss[place]), 0),
-    read: countOf(facts?.read),
+    report: reportOf(policy),
+    restarts: countOf(fieldsOf(engine)['restarts']),
+    lost: LOSS_PLACES.reduce((sum, place) => sum + countOf(lost[place]), 0),
+    read: countOf(fieldsOf(pipeline)['read']),
   };
 }
 

@@ -1,7 +1,7 @@
 // The reference store of rollouts: over the sensors of the registry and the transitions that commits of policies wrote.
 // decision: D90
-import { type SightFacts, sightOf } from '../../../machines/console/policy/sensor-sight.rules.ts';
-import type { SensorFacts, SensorRow } from '../../ports/fleet/sensor-registry.ts';
+import { sightOf } from '../../../machines/console/policy/sensor-sight.rules.ts';
+import type { SensorRow } from '../../ports/fleet/sensor-registry.ts';
 import type { RolloutMove, RolloutStore } from '../../ports/policy/rollout-store.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
 import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
@@ -19,7 +19,7 @@ export function rolloutCalls(
       sensorIds.flatMap((id) => {
         const row = sensors.get(id);
         if (row === undefined || row.revokedAtMs !== null) return [];
-        return [sightOf(id, row.lastHeartbeatAtMs, partsOf(row.facts))];
+        return [sightOf(id, row.lastHeartbeatAtMs, row.facts)];
       }),
     moves: ({ rolloutId, limit, before }) =>
       (moves.get(rolloutId) ?? [])
@@ -27,16 +27,6 @@ export function rolloutCalls(
         .reverse()
         .slice(0, limit),
   };
-}
-
-function partsOf(facts: SensorFacts | null): SightFacts | null {
-  if (facts === null) return null;
-  const { policy, loss, engine, pipeline } = facts;
-  return { policy, loss, restarts: partOf(engine)['restarts'], read: partOf(pipeline)['read'] };
-}
-
-function partOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 export type MemoryRollouts = { readonly rollouts: RolloutStore; setAway(away: boolean): void };
