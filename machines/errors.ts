@@ -1,8 +1,8 @@
 // The one catalogue of refusals. Every answer that says no names a code from here; both HTTP planes render it with the
 // same encoder as application/problem+json. A retired code is never used again.
 import { ACCESS_ERRORS } from './console/access/errors.ts';
-import { DETECTION_ERRORS } from './console/detection/errors.ts';
 import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
+import { DETECTION_ERRORS } from './console/detection/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';

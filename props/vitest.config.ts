@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..'),
     // For a machine that is busy with other things: no test judges how fast it is.
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // Tests wait as long as they work, so that two cores serve three files at a time.

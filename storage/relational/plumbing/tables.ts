@@ -177,7 +177,6 @@ export type Database = {
   containment_orders: ContainmentOrdersTable;
   policy_state: PolicyStateTable;
   policy_documents: PolicyDocumentsTable;
+  rollout_transitions: RolloutTransitionsTable;
 } & AccessTables &
   DeliveryTables;
-  rollout_transitions: RolloutTransitionsTable;
-} & AccessTables;
