@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, expect, it } from 'vitest';
 import { openSealer, retireSealers, rotateSealer } from '../../storage/keys/sealer.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
 import { contextOf } from './factor-codes.ts';
 import { resealAll } from './reseal.ts';
 import { secretContextOf } from './sso/sso-service.ts';
@@ -16,7 +17,7 @@ const DOING = { actor: 'test', nowMs: 1 };
 
 it('should seal again what an older key sealed, once, and name what nothing opens', async () => {
   const stores = createMemoryRelational();
-  const { users, secondFactors, sso } = stores;
+  const { users, secondFactors, sso, webhooks } = stores;
   const first = await openSealer(place);
   for (const userId of ['ann', 'bob', 'eve']) {
     const [email, role] = [`${userId}@example.test`, 'viewer'] as const;
@@ -37,11 +38,24 @@ it('should seal again what an older key sealed, once, and name what nothing open
       ...{ options, enabled: true },
     },
   });
+  const inWebhook = secretContextOfWebhook('w');
+  await webhooks.create({
+    ...DOING,
+    webhook: {
+      ...{ webhookId: 'w', type: 'generic', name: 'w', targetUrl: 'https://w.example/' },
+      secretSealed: first.seal('signs', inWebhook),
+      nextSecretSealed: first.seal('signs next', inWebhook),
+      rotatesAtMs: 9,
+      options: {
+        ...{ kinds: [], minSeverity: 'info', groupIds: [], caPem: null, ratePerMinute: 1 },
+      },
+    },
+  });
   await rotateSealer(place, 2);
   const sealer = await openSealer(place);
-  const deps = { users, secondFactors, sso, sealer };
+  const deps = { users, secondFactors, sso, webhooks, sealer };
   expect(await resealAll(deps)).toEqual({
-    ...{ sealed: 3, changed: 0, unreadable: [contextOf('eve')] },
+    ...{ sealed: 5, changed: 0, unreadable: [contextOf('eve')] },
   });
   expect(await resealAll(deps)).toMatchObject({ sealed: 0 });
   // A secret that was replaced since it was read stays.
@@ -59,4 +73,7 @@ it('should seal again what an older key sealed, once, and name what nothing open
     'of the provider',
   );
   expect(provider?.revision).toBe(1);
+  const webhook = await webhooks.get('w');
+  expect(last.open(String(webhook?.secretSealed), inWebhook)).toBe('signs');
+  expect(last.open(String(webhook?.nextSecretSealed), inWebhook)).toBe('signs next');
 });

@@ -1,14 +1,17 @@
-// Seals again whatever a key of before sealed, so that this key may go: secrets of second factors and of providers. Each is
+// Seals again whatever a key of before sealed, so that this key may go: secrets of second factors, providers and webhooks. Each is
 // replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
 // invariant: I11
 import type { SecondFactorStore } from '../../storage/ports/access/second-factors.ts';
 import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
+import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webhook-store.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
+import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
 import { contextOf } from './factor-codes.ts';
 import { secretContextOf } from './sso/sso-service.ts';
 
 const PAGE_USERS = 500;
+type Secrets = Pick<WebhookRow, 'secretSealed' | 'nextSecretSealed'>;
 
 export type Resealed = {
   readonly sealed: number;
@@ -21,12 +24,13 @@ export type ResealDeps = {
   readonly users: Pick<UserStore, 'list'>;
   readonly secondFactors: Pick<SecondFactorStore, 'reseal'>;
   readonly sso: Pick<SsoStore, 'listProviders' | 'reseal'>;
+  readonly webhooks: Pick<WebhookStore, 'list' | 'reseal'>;
   readonly sealer: Sealer;
 };
 
 /** Goes through all of them. Rejects with StoreUnavailable. */
 export async function resealAll(deps: ResealDeps): Promise<Resealed> {
-  const { users, secondFactors, sso, sealer } = deps;
+  const { users, secondFactors, sso, webhooks, sealer } = deps;
   const counts = { sealed: 0, changed: 0 };
   const unreadable: string[] = [];
 
@@ -58,5 +62,32 @@ export async function resealAll(deps: ResealDeps): Promise<Resealed> {
       sso.reseal({ providerId, was, sealed }),
     );
   }
+  for (const row of await webhooks.list()) await resealWebhook(webhooks, row, one);
   return { ...counts, unreadable };
+}
+
+type One = (
+  was: string,
+  context: string,
+  put: (sealed: string) => Promise<boolean>,
+) => Promise<void>;
+
+/** Both of its secrets, each on top of what the other became. */
+async function resealWebhook(
+  webhooks: ResealDeps['webhooks'],
+  row: Secrets & Pick<WebhookRow, 'webhookId'>,
+  one: One,
+): Promise<void> {
+  const { webhookId, secretSealed, nextSecretSealed } = row;
+  let was: Secrets = { secretSealed, nextSecretSealed };
+  for (const name of ['secretSealed', 'nextSecretSealed'] as const) {
+    const before = was[name];
+    if (before === null) continue;
+    await one(before, secretContextOfWebhook(webhookId), async (resealed) => {
+      const sealed = { ...was, [name]: resealed };
+      const isPut = await webhooks.reseal({ webhookId, was, sealed });
+      if (isPut) was = sealed;
+      return isPut;
+    });
+  }
 }

@@ -110,11 +110,12 @@ async function reseal(config: ConsoleConfig): Promise<number> {
   const logger = createLogger('warn');
   const onClose = (close: () => Promise<void>) => void closers.push(close);
   try {
-    const { users, secondFactors, sso } = await openRelationalStore({
+    const { users, secondFactors, sso, webhooks } = await openRelationalStore({
       ...{ config, clock, logger, onClose },
     });
     const sealer = await openSealer(place);
-    const { sealed, changed, unreadable } = await resealAll({ users, secondFactors, sso, sealer });
+    const stores = { users, secondFactors, sso, webhooks };
+    const { sealed, changed, unreadable } = await resealAll({ ...stores, sealer });
     tell(`Sealed again: ${sealed}.`);
     for (const one of unreadable) tell(`No key opens ${one}: reset it.`);
     if (changed > 0 || unreadable.length > 0) {
