@@ -58,6 +58,8 @@ export function createMemoryRelational(): MemoryRelational {
   const moves = new Map();
   const documents = createMemoryPolicies({ record: log.record, fence: tenures.fence, moves });
   const rolled = createMemoryRollouts(registry.state.sensors, moves);
+  const parts = [log, registry, keys, sections, licenses, people, owned];
+  const others = [choices, tenures, orders, documents, outgoing, rolled];
   let isAway = false;
   return {
     sensors: registry.sensors,
@@ -88,22 +90,7 @@ export function createMemoryRelational(): MemoryRelational {
     state: { ...registry.state, ...people.state, keys: keys.rows, audit: log.rows },
     setAway(away) {
       isAway = away;
-      for (const one of [
-        log,
-        registry,
-        keys,
-        sections,
-        licenses,
-        people,
-        owned,
-        choices,
-        tenures,
-        orders,
-        documents,
-        outgoing,
-        rolled,
-      ])
-        one.setAway(away);
+      for (const one of [...parts, ...others]) one.setAway(away);
     },
   };
 }
