@@ -35,11 +35,13 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'factor-is-not-asked',
-    mistake: 'A login does not look whether the account has a second factor.',
+    mistake:
+      'A login does not look whether the account has a second factor, and the store does not judge it again.',
     foundBy: 'second-factor',
     options: BUSY,
     pinnedSeed: '1',
-    console: withRelational(({ users }) => ({
+    console: withRelational(({ users, sessions }) => ({
+      sessions: { ...sessions, create: (row) => sessions.create(row) },
       users: {
         ...users,
         async findByEmail(email) {
