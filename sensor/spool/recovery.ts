@@ -47,8 +47,11 @@ export function createReplay() {
         facts = { ...facts, ...decoded.header, spool: decoded.header.state };
         break;
       case 'event':
-        if (header !== null && decoded.index < header.state.tail) keepResident(decoded.index);
-        else unsealed.push({ index: decoded.index, at, bytes });
+        if (header !== null && decoded.index < header.state.tail) {
+          // What the header counts stands before everything later; a line of it elsewhere was never written there.
+          if (facts.spool === header.state) keepResident(decoded.index);
+          else damagedSince += 1;
+        } else unsealed.push({ index: decoded.index, at, bytes });
         return;
       case 'seal':
         takeSeal(decoded.seal);
