@@ -49,7 +49,8 @@ export type Unreachable = {
   readonly reason: string;
 };
 
-const NO_PACKS = 'there are no policy packs yet: nothing assigns one, and no Sensor reports one';
+const NO_PACKS =
+  'nobody in the simulated fleet assigns packs yet; one node of its own does (packs)';
 const NO_CONTAINMENT = 'nobody in the simulated fleet orders containment yet';
 const FILES_ANSWER =
   'keys, certificates and the edge of a simulated Console are there whatever happens; only its stores can be away';
