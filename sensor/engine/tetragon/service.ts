@@ -43,6 +43,7 @@ export function connectTetragon(socket: string): TetragonService {
     'grpc.max_reconnect_backoff_ms': 1_000,
     'grpc.enable_http_proxy': 0,
   });
+  let isClosed = false;
 
   async function call(
     method: string,
@@ -51,6 +52,8 @@ export function connectTetragon(socket: string): TetragonService {
   ): Promise<CallResult<Readonly<Record<string, unknown>>>> {
     const asked = root.lookupType(`tetragon.${method}Request`);
     const answered = root.lookupType(`tetragon.${method}Response`);
+    // The client throws when it is asked after its end; a call under way then is an answer like any other.
+    if (isClosed) return { ok: false, reason: 'the service is closed' };
     return await new Promise((resolve) => {
       client.makeUnaryRequest(
         `/${SERVICE}/${method}`,
@@ -91,7 +94,10 @@ export function connectTetragon(socket: string): TetragonService {
     remove: ({ name, namespace }) => command('DeleteTracingPolicy', { name, namespace }),
     setMode: ({ name, namespace }, mode) =>
       command('ConfigureTracingPolicy', { name, namespace, mode }),
-    close: () => client.close(),
+    close() {
+      isClosed = true;
+      client.close();
+    },
   };
 }
 
