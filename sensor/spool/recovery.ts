@@ -49,8 +49,11 @@ export function createReplay() {
       case 'event':
         if (header !== null && decoded.index < header.state.tail) {
           // What the header counts stands before everything later; a line of it elsewhere was never written there.
-          if (facts.spool === header.state) keepResident(decoded.index);
-          else damagedSince += 1;
+          if (facts.spool !== header.state) damagedSince += 1;
+          else {
+            index.set(decoded.index, at, bytes);
+            settle(at + bytes);
+          }
         } else unsealed.push({ index: decoded.index, at, bytes });
         return;
       case 'seal':
@@ -62,15 +65,14 @@ export function createReplay() {
         facts = { ...facts, spool: applyChange(facts.spool, decoded.change) };
         break;
     }
-    facts = { ...facts, damaged: facts.damaged + damagedSince, length: at + bytes };
-    damagedSince = 0;
+    settle(at + bytes);
     hasBegun = true;
+  }
 
-    function keepResident(resident: number): void {
-      index.set(resident, at, bytes);
-      facts = { ...facts, damaged: facts.damaged + damagedSince, length: at + bytes };
-      damagedSince = 0;
-    }
+  // What stands before `length` is judged; damage before it is counted.
+  function settle(length: number): void {
+    facts = { ...facts, damaged: facts.damaged + damagedSince, length };
+    damagedSince = 0;
   }
 
   function takeSeal(seal: JournalSeal): void {
@@ -80,19 +82,12 @@ export function createReplay() {
     facts = { ...facts, spool: applyChanges(facts.spool, sealChanges(seal)), cursor: seal.cursor };
   }
 
-  // Adds events up to `to`; an index without a line is lost and forgotten, so the later ones keep their names.
   function absorb(places: readonly Place[], to: number, from = to): void {
     unsealed = [];
     let { spool } = facts;
     if (!hasBegun && header === null)
       spool = { ...spool, ...startAt(Math.min(places[0]?.index ?? from, from)) };
-    for (const place of places) {
-      if (place.index < spool.tail) continue;
-      spool = withHole(spool, place.index);
-      spool = applyChange(spool, { kind: 'append', count: 1 });
-      index.set(place.index, place.at, place.bytes);
-    }
-    facts = { ...facts, spool: withHole(spool, to) };
+    facts = { ...facts, spool: withEvents(spool, { places, to, index }) };
     hasBegun = true;
   }
 
@@ -113,6 +108,20 @@ export function createReplay() {
   }
 
   return { line, finish };
+}
+
+// Adds events up to `to`; an index without a line is lost and forgotten, so the later ones keep their names.
+function withEvents(
+  before: SpoolState,
+  { places, to, index }: { places: readonly Place[]; to: number; index: EventIndex },
+): SpoolState {
+  let spool = before;
+  for (const place of places) {
+    if (place.index < spool.tail) continue;
+    spool = applyChange(withHole(spool, place.index), { kind: 'append', count: 1 });
+    index.set(place.index, place.at, place.bytes);
+  }
+  return withHole(spool, to);
 }
 
 function startAt(index: number): Pick<SpoolState, 'head' | 'tail'> {
