@@ -33,6 +33,9 @@ export function useNow(): number {
 
 export const absolute = (at: string | number): string => `${ABSOLUTE.format(new Date(at))} ${ZONE}`;
 
+/** An instant as lists show it, without its year. */
+export const listed = (at: string): string => LISTED.format(new Date(at));
+
 /** `2 min ago`, `in 3 h`, or the date once it is older than a day. */
 export function relative(atMs: number, nowMs: number): string {
   const awayMs = nowMs - atMs;
@@ -59,7 +62,7 @@ export function Ago({ at }: { readonly at: string | number | null | undefined })
 export function At({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={absolute(at)} className="fs-num">
-      {LISTED.format(new Date(at))}
+      {listed(at)}
     </time>
   );
 }

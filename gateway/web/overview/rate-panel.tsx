@@ -1,12 +1,13 @@
 // Events of the last hour: how many in each minute, stacked by severity, and each severity's number as the way to its list.
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../api/client.ts';
+import type { Bar } from '../design/bars.ts';
 import { exact } from '../design/numbers.ts';
 import { Panel } from '../design/page.tsx';
 import { SeverityMark } from '../design/severity.tsx';
 import { Answered } from '../design/states.tsx';
 import { absolute } from '../design/time.tsx';
-import { type Bar, barsOf, totalsOf } from './rate-bars.ts';
+import { barsOf, totalsOf } from './rate-bars.ts';
 import { OVERVIEW_TEXTS as TEXTS } from './texts.ts';
 
 const FROM = 'now-1h';

@@ -1,6 +1,7 @@
 // Keys as people know them from Grafana and GitHub: `g` and a letter goes somewhere, `?` is help. Off inside inputs.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { isTyping } from '../design/keys.ts';
 import type { NavItem } from './nav.ts';
 
 const CHORD_MS = 1_200;
@@ -25,11 +26,4 @@ export function useShortcuts(nav: readonly NavItem[]): void {
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [nav, navigate]);
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-  );
 }
