@@ -5,6 +5,7 @@ import { rateLimits } from './capabilities/access/rate-limits.ts';
 import { audit } from './capabilities/audit/audit.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { delivery } from './capabilities/delivery/delivery.ts';
+import { detection } from './capabilities/detection/detection.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
@@ -27,6 +28,7 @@ export const CAPABILITIES: readonly Capability[] = [
   installation,
   trust,
   telemetry,
+  detection,
   delivery,
   containment,
   policy,

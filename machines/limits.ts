@@ -30,6 +30,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from './units.ts';
 export * from './console/access/limits.ts';
 export * from './console/audit/limits.ts';
 export * from './console/delivery/limits.ts';
+export * from './console/detection/limits.ts';
 export * from './console/fleet/limits.ts';
 export * from './console/license/limits.ts';
 export * from './console/policy/limits.ts';

@@ -1,22 +1,25 @@
 // Watches the fleet for what people want to be told of: every sensor whose picture moved is held against its mark, and the
-// difference becomes alerts. One Console does it for all. What moved while nobody watched is found by a look at the whole
+// difference goes into the inbox under a name of its own; then the mark moves. A crash between the two finds the same
+// difference again, and the inbox knows its name. One Console does it for all. What moved while nobody watched is found by a look at the whole
 // fleet, at the begin of a tenure and every few minutes. decision: D60, D103
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import type { Alert, AlertKind } from '../../machines/console/delivery/alert.ts';
 import {
   isSameMark,
   newsOf,
+  passedOf,
   type SensorMark,
   type SensorNews,
   UNMARKED,
 } from '../../machines/console/delivery/sensor-alerts.rules.ts';
+import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import type { SensorSnapshot } from '../../machines/console/fleet/sensor.machine.ts';
 import { ALERT_WATCH_MS, ALERT_WATCH_WHOLE_MS, ALERTS_POSTED_MAX } from '../../machines/limits.ts';
 import type { DeliveryStore } from '../../storage/ports/delivery/delivery-store.ts';
 import type { SensorRegistry, SensorRow } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { Alerts } from '../detection/alerts.ts';
 import { regionsOfSensor } from '../fleet/sensor.actor.ts';
 import type { DesignatedLoop } from '../loops/loop.ts';
 import type { Chance } from '../trust/chance.ts';
-import type { AlertIntake } from './alert-intake.ts';
 
 export const SENSOR_WATCH_LOOP = 'sensor-alerts';
 
@@ -25,8 +28,8 @@ export type SensorWatchDeps = {
   readonly snapshotOf: (sensorId: string) => SensorSnapshot | undefined;
   readonly registry: Pick<SensorRegistry, 'getSensor'>;
   readonly labelsOf: (sensorId: string) => Promise<Labels>;
-  readonly deliveries: Pick<DeliveryStore, 'marks'>;
-  readonly intake: AlertIntake;
+  readonly deliveries: Pick<DeliveryStore, 'marks' | 'post'>;
+  readonly alerts: Pick<Alerts, 'raise' | 'pass'>;
   readonly chance: Pick<Chance, 'newId'>;
   readonly now: () => number;
 };
@@ -60,20 +63,27 @@ export function createSensorWatch(deps: SensorWatchDeps): SensorWatch {
       lookedAtMs = nowMs;
     }
     const batch: { readonly sensorId: string; readonly mark: SensorMark }[] = [];
-    const alerts: Alert[] = [];
+    const findings: Finding[] = [];
+    const over: string[] = [];
     for (const sensorId of moved) {
-      if (alerts.length >= ALERTS_POSTED_MAX || batch.length >= ALERTS_POSTED_MAX) break;
+      if (findings.length >= ALERTS_POSTED_MAX || batch.length >= ALERTS_POSTED_MAX) break;
       const before = marks.get(sensorId) ?? UNMARKED;
       const snapshot = deps.snapshotOf(sensorId);
       const mark = snapshot === undefined ? before : markOf(snapshot, before, nowMs);
       if (!isSameMark(before, mark)) {
-        alerts.push(...(await alertsOf(deps, { sensorId, before, mark, nowMs })));
+        findings.push(...(await findingsOf(deps, { sensorId, before, mark, nowMs })));
+        over.push(...passedOf(before, mark).map((kind) => keyOf(kind, sensorId)));
         batch.push({ sensorId, mark });
       }
       moved.delete(sensorId);
     }
     try {
-      await deps.intake.take({ alerts, marks: batch, epoch });
+      await deps.alerts.pass(over, epoch);
+      await deps.alerts.raise(findings, epoch);
+      if (batch.length > 0) {
+        const nothing = { alerts: [], deliveries: [] };
+        await deps.deliveries.post({ epoch, nowMs, ...nothing, marks: batch });
+      }
     } catch (error) {
       // Held against their marks again.
       for (const { sensorId } of batch) moved.add(sensorId);
@@ -106,7 +116,7 @@ function markOf(snapshot: SensorSnapshot, before: SensorMark, nowMs: number): Se
   };
 }
 
-async function alertsOf(
+async function findingsOf(
   deps: SensorWatchDeps,
   of: {
     readonly sensorId: string;
@@ -114,15 +124,36 @@ async function alertsOf(
     readonly mark: SensorMark;
     readonly nowMs: number;
   },
-): Promise<readonly Alert[]> {
+): Promise<readonly Finding[]> {
   // Most moves are told to nobody; the row is read for those that are.
   if (newsOf(of.before, of.mark, '').length === 0) return [];
   const row = await deps.registry.getSensor(of.sensorId);
   if (row === null) return [];
   const labels = await deps.labelsOf(of.sensorId);
   return newsOf(of.before, of.mark, row.nodeName).map((news) =>
-    alertOf(news, row, labels, { alertId: deps.chance.newId(), nowMs: of.nowMs }),
+    findingOf(
+      alertOf(news, row, labels, { alertId: deps.chance.newId(), nowMs: of.nowMs }),
+      occurrenceOf(news.kind, of.sensorId, of.mark, deps.snapshotOf(of.sensorId)),
+      { isToldAgain: true },
+    ),
   );
+}
+
+function keyOf(kind: AlertKind, sensorId: string): string {
+  return `${kind} ${sensorId}`;
+}
+
+/** Which of all times it is that this is told: the same after a crash, another one the next time. */
+function occurrenceOf(
+  kind: AlertKind,
+  sensorId: string,
+  mark: SensorMark,
+  snapshot: SensorSnapshot | undefined,
+): string {
+  if (kind === 'sensor_revoked') return sensorId;
+  if (kind === 'containment_changed') return `${sensorId} ${mark.orderId} ${mark.containment}`;
+  if (kind === 'sensor_stale') return `${sensorId} ${snapshot?.context.lastHeartbeatAtMs}`;
+  return `${sensorId} ${mark.notAfterMs}`;
 }
 
 function alertOf(
@@ -140,7 +171,7 @@ function alertOf(
   return {
     ...{ alertId, kind, severity, source, headline, detail, ruleId: kind },
     ...{ sensorId: row.sensorId, nodeName: row.nodeName, occurredAtMs: nowMs, observedAtMs: null },
-    dedupKey: `${kind} ${row.sensorId}`,
+    dedupKey: keyOf(kind, row.sensorId),
     texts,
     tags: labels.tags,
     groupIds: labels.groupIds,

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyMigrations } from '../../storage/migrate.ts';
+import { alertsContract } from './alerts.contract.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
@@ -134,6 +135,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
   settingsStoreContract({ port: () => control.relational, setAway });
   containmentOrdersContract({ port: () => control.relational, setAway });
+  alertsContract({ port: () => control.relational, setAway });
   deliveriesContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });

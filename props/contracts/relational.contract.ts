@@ -1,6 +1,7 @@
 // The contracts of the ports of PostgreSQL: one line for each, run in memory, in the simulated fleet and on the real store.
 // Designation stands apart: the simulated lock outlives a cut for the session's idle time.
 import type { RelationalStores } from '../../storage/ports/stores.ts';
+import { alertsContract } from './alerts.contract.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
@@ -30,6 +31,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   peopleContract({ port, setAway });
   settingsStoreContract({ port, setAway });
   containmentOrdersContract({ port, setAway });
+  alertsContract({ port, setAway });
   deliveriesContract({ port, setAway });
   policyStoreContract({ port, setAway });
   teamsContract({ port, setAway });

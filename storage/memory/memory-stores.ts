@@ -5,6 +5,7 @@ import type { AccessStores } from '../ports/access/stores.ts';
 import type { RelationalStores } from '../ports/stores.ts';
 import { containmentStores } from './containment/stores.ts';
 import { deliveryStores } from './delivery/stores.ts';
+import { detectionStores } from './detection/stores.ts';
 import { fleetStores } from './fleet/stores.ts';
 import { licenseStores } from './license/stores.ts';
 import type { MemoryBase } from './plumbing/base.ts';
@@ -21,6 +22,7 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
   return {
     ...containmentStores(base),
     ...deliveryStores(base),
+    ...detectionStores(base),
     ...fleetStores(base),
     ...inventoryStores(),
     ...licenseStores(base),

@@ -4,6 +4,7 @@ import type { AccessStores } from './access/stores.ts';
 import type { AuditStores } from './audit/stores.ts';
 import type { ContainmentStores } from './containment/stores.ts';
 import type { DeliveryStores } from './delivery/stores.ts';
+import type { DetectionStores } from './detection/stores.ts';
 import type { FleetStores } from './fleet/stores.ts';
 import type { LicenseStores } from './license/stores.ts';
 import type { RelationalHealth } from './plumbing/store-unavailable.ts';
@@ -17,6 +18,7 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   AuditStores &
   ContainmentStores &
   DeliveryStores &
+  DetectionStores &
   FleetStores &
   InventoryStores &
   LicenseStores &

@@ -10,6 +10,7 @@ import { openAccessStores } from './access/stores.ts';
 import { openAuditStores } from './audit/stores.ts';
 import { openContainmentStores } from './containment/stores.ts';
 import { openDeliveryStores } from './delivery/stores.ts';
+import { openDetectionStores } from './detection/stores.ts';
 import { openFleetStores } from './fleet/stores.ts';
 import { openLicenseStores } from './license/stores.ts';
 import type { RelationalOptions } from './plumbing/context.ts';
@@ -42,6 +43,7 @@ export function createRelational(options: RelationalOptions): Relational {
     ...openAuditStores(context),
     ...openContainmentStores(context),
     ...openDeliveryStores(context),
+    ...openDetectionStores(context),
     ...openFleetStores(context),
     ...openInventoryStores(context),
     ...openLicenseStores(context),

@@ -1,5 +1,6 @@
 // Delivery: alerts reach webhooks, at least once, whatever crashes on the way. decision: D101, D102, D103, D104
 import { type AlertIntake, createAlertIntake } from '../../../actors/delivery/alert-intake.ts';
+import { ALERT_TELLING_LOOP, alertTellingLoop } from '../../../actors/delivery/alert-telling.ts';
 import { createDeliverySweep } from '../../../actors/delivery/delivery-sweep.ts';
 import { createDeliveryWorker, DELIVERY_LOOP } from '../../../actors/delivery/delivery-worker.ts';
 import { createSensorWatch } from '../../../actors/delivery/sensor-watch.ts';
@@ -11,6 +12,7 @@ import type { Capability, ConsoleContext } from '../../capability.ts';
 import { deliveryRoutes } from '../../operator-plane/delivery/deliveries.ts';
 import { measureDeliveries } from '../../operator-plane/delivery/delivery-metrics.ts';
 import { webhookRoutes } from '../../operator-plane/delivery/webhooks.ts';
+import { detection } from '../detection/detection.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { settings } from '../settings/settings.ts';
 
@@ -45,7 +47,8 @@ export const delivery: Capability<Delivery> = {
       ...{ webhooks, audit, sealer, sender, allowList, chance },
     });
     const sweep = createDeliverySweep({ deliveries, logger, now: time.now });
-    const { watch, stop } = watchOf(context, intake);
+    const telling = alertTellingLoop({ store: relational.alerts, intake, now: time.now });
+    const { watch, stop } = watchOf(context);
     return {
       service: { intake },
       operatorRoutes: () => [
@@ -53,7 +56,7 @@ export const delivery: Capability<Delivery> = {
         deliveryRoutes({ deliveries, webhooks, cursors, now: time.now, wake }),
       ],
       machines: [deliveryMachine, destinationMachine],
-      loops: () => [watch.loop, worker.loop, sweep.loop],
+      loops: () => [watch.loop, telling, worker.loop, sweep.loop],
       measure: (registry) => measureDeliveries(registry, worker, sweep),
       close() {
         stop();
@@ -63,11 +66,12 @@ export const delivery: Capability<Delivery> = {
   },
 };
 
-function watchOf(context: ConsoleContext, intake: AlertIntake) {
+function watchOf(context: ConsoleContext) {
   const { relational, time, chance } = context;
   const { directory, liveView } = context.use(fleet);
+  const { alerts } = context.use(detection);
   const watch = createSensorWatch({
-    ...{ intake, chance, now: time.now, registry: relational.sensors },
+    ...{ alerts, chance, now: time.now, registry: relational.sensors },
     deliveries: relational.deliveries,
     ids: () => [...directory.ids()],
     snapshotOf(sensorId) {
@@ -80,6 +84,7 @@ function watchOf(context: ConsoleContext, intake: AlertIntake) {
     },
   });
   const endings = [
+    alerts.onRaised(() => context.loops.runNow(ALERT_TELLING_LOOP)),
     liveView.subscribe(({ sensor_id: id }) => watch.note(id)),
     context.use(fleet).feed.subscribe(({ kind, id }) => {
       if (kind === 'sensor') watch.note(id);

@@ -38,6 +38,18 @@ export function newsOf(mark: SensorMark, now: SensorMark, nodeName: string): rea
   ];
 }
 
+/** What was told before and is over now. */
+export function passedOf(mark: SensorMark, now: SensorMark): readonly AlertKind[] {
+  const windows = ['certificate_renewal_recommended', 'certificate_renewal_due'] as const;
+  const isRenewed =
+    mark.notAfterMs !== null && now.notAfterMs !== null && now.notAfterMs > mark.notAfterMs;
+  const isRevoked = now.trust === 'revoked' && mark.trust !== 'revoked';
+  return [
+    ...(isRenewed || isRevoked ? [...windows, 'certificate_expired' as const] : []),
+    ...((mark.isStale && !now.isStale) || isRevoked ? ['sensor_stale' as const] : []),
+  ];
+}
+
 /** Whether a mark says what is true. */
 export function isSameMark(a: SensorMark, b: SensorMark): boolean {
   return (

@@ -31,6 +31,11 @@ function postCalls(
         const row = { deliveryId, webhookId, alert, createdAtMs: nowMs, ...newDelivery(nowMs) };
         deliveries.set(deliveryId, { ...row, lease: null });
       }
+      const posted = new Set(wanted.map(({ alertId }) => alertId));
+      for (const [id, row] of deliveries) {
+        const alert = posted.has(row.alert.alertId) ? byId.get(row.alert.alertId) : undefined;
+        if (alert !== undefined) deliveries.set(id, { ...row, alert });
+      }
       for (const { sensorId, mark } of marks) if (hasSensor(sensorId)) kept.set(sensorId, mark);
     },
   };

@@ -67,7 +67,7 @@ export type DeliveryStore = {
   marks(): Promise<ReadonlyMap<string, SensorMark>>;
   /**
    * Alerts, their deliveries and the marks that they lead to, together: all are written or none. Deliveries to a webhook
-   * that is gone are left out; an alert without one is not kept.
+   * that is gone are left out; an alert without one is not kept. An alert that is posted again is as it was told last.
    */
   post(input: {
     readonly epoch?: number | undefined;

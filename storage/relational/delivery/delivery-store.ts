@@ -98,6 +98,12 @@ async function post(
           ...{ alert_id: alert.alertId, alert: JSON.stringify(alert), posted_at_ms: nowMs },
         })),
       )
+      .onConflict((conflict) =>
+        conflict.column('alert_id').doUpdateSet((eb) => ({
+          alert: eb.ref('excluded.alert'),
+          posted_at_ms: eb.ref('excluded.posted_at_ms'),
+        })),
+      )
       .execute();
     await sql`
       INSERT INTO deliveries (delivery_id, webhook_id, alert_id, dedup_key, state, due_at_ms,

@@ -3,6 +3,7 @@ import type { AccessTables } from '../access/tables.ts';
 import type { AuditTables } from '../audit/tables.ts';
 import type { ContainmentTables } from '../containment/tables.ts';
 import type { DeliveryTables } from '../delivery/tables.ts';
+import type { DetectionTables } from '../detection/tables.ts';
 import type { FleetTables } from '../fleet/tables.ts';
 import type { LicenseTables } from '../license/tables.ts';
 import type { PolicyTables } from '../policy/tables.ts';
@@ -14,6 +15,7 @@ export type Database = AccessTables &
   AuditTables &
   ContainmentTables &
   DeliveryTables &
+  DetectionTables &
   FleetTables &
   LicenseTables &
   PolicyTables &

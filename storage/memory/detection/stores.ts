@@ -1,0 +1,10 @@
+// The reference stores of this capability, as calls.
+import type { DetectionStores } from '../../ports/detection/stores.ts';
+import type { MemoryBase } from '../plumbing/base.ts';
+import type { StoreCalls } from '../plumbing/unsafe-port-of.ts';
+import { memoryAlertCalls } from './alert-store.ts';
+
+/** The calls on empty stores. */
+export function detectionStores({ record, fence }: MemoryBase): StoreCalls<DetectionStores> {
+  return { alerts: memoryAlertCalls({ record, fence }) };
+}

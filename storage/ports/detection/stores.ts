@@ -1,0 +1,6 @@
+// What is kept of what people should know.
+import type { AlertStore } from './alert-store.ts';
+
+export type DetectionStores = {
+  readonly alerts: AlertStore;
+};
