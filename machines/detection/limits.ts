@@ -21,3 +21,8 @@ export const HISTOGRAM_BARS_MAX = 500;
 export const HISTOGRAM_BARS_DEFAULT = 60;
 export const TOP_VALUES_MAX = 100;
 export const TOP_VALUES_DEFAULT = 10;
+
+// The tree of one process.
+export const PROCESS_TREE_NODES_MAX = 500;
+export const PROCESS_TREE_DEPTH_MAX = 8;
+export const PROCESS_TREE_EVENTS_MAX = 2_000;

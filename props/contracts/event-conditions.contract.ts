@@ -101,4 +101,36 @@ export function eventConditionsContract(
       expect((await stores().events.topValues(nobody)).events).toBe(0);
     });
   });
+
+  it('should count what was received when, each event once in its stretch', async () => {
+    const { sink, events } = stores();
+    const told = Array.from({ length: 5 }, () => event({ message: 'reads on' }));
+    const at = Math.ceil(NOW_MS / 1_000) * 1_000;
+    const one = batch({ events: told.slice(0, 3), receivedAtMs: at + 100 });
+    await sink.append(one);
+    await sink.append({ ...one, channel: 'heartbeat', receivedAtMs: at + 400 });
+    const { sensorId } = one;
+    const late = batch({ sensorId, events: told.slice(2), receivedAtMs: at + 2_500 });
+    await sink.append(late);
+    const read = parseCondition('"reads on"');
+    if (!read.ok) throw new Error(read.detail);
+    const scope = { sensorId, condition: read.condition, bucketMs: 1_000, idsMax: 10 };
+    const ask = (receivedFromMs: number, receivedToMs: number) =>
+      events.received({ ...scope, receivedFromMs, receivedToMs });
+    const [first, second] = await ask(at, at + 3_000);
+    expect([first?.fromMs, first?.events]).toEqual([at, 3]);
+    expect(first?.eventIds.toSorted()).toEqual(
+      told
+        .slice(0, 3)
+        .map((e) => e.event_id)
+        .toSorted(),
+    );
+    expect([second?.fromMs, second?.events]).toEqual([at + 2_000, 3]);
+    expect((await ask(at + 101, at + 1_000))[0]?.events).toBe(3);
+    expect(await ask(at + 401, at + 2_500)).toEqual([]);
+    const [few] = await events.received({
+      ...{ ...scope, idsMax: 1, receivedFromMs: at, receivedToMs: at + 1_000 },
+    });
+    expect([few?.events, few?.eventIds.length]).toEqual([3, 1]);
+  });
 }

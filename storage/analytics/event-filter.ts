@@ -24,6 +24,14 @@ export function filterOf(query: Partial<EventQuery>): Filter {
   if (toMs !== undefined) {
     add('observed_at < fromUnixTimestamp64Milli({to_ms: Int64})', 'to_ms', Math.floor(toMs));
   }
+  for (const [comparison, name, ms] of [
+    ['>=', 'received_from_ms', query.receivedFromMs],
+    ['<', 'received_to_ms', query.receivedToMs],
+  ] as const) {
+    if (ms === undefined) continue;
+    const instant = `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`;
+    add(`received_at ${comparison} ${instant}`, name, Math.floor(ms));
+  }
   if (sensorId !== undefined) add('sensor_id = {sensor_id: String}', 'sensor_id', sensorId);
   if (eventKinds !== undefined) {
     add('event_kind IN {event_kinds: Array(String)}', 'event_kinds', [...eventKinds]);

@@ -7,16 +7,27 @@ import {
   SEARCH_READ_ROWS_MAX,
 } from '../../machines/limits.ts';
 import type { Severity } from '../../machines/wire/event.ts';
-import type { EventScope, EventStore, HistogramBar } from '../ports/telemetry/event-store.ts';
+import type {
+  EventQuery,
+  EventScope,
+  EventStore,
+  HistogramBar,
+} from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
 import { filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 import { FIELD_COLUMNS } from './field-columns.ts';
+import { shownSql } from './shown-sql.ts';
 
 const BOUNDS = {
   max_rows_to_read: String(SEARCH_READ_ROWS_MAX),
   max_bytes_to_read: String(SEARCH_READ_MAX_BYTES),
   max_memory_usage: String(SEARCH_MEMORY_MAX_BYTES),
+};
+type ReceivedRow = {
+  readonly bucket: string;
+  readonly events: string;
+  readonly ids: readonly string[];
 };
 type BarRow = {
   readonly bar: string;
@@ -33,7 +44,10 @@ type TopRow = {
 /** The part of the store that answers operators. */
 export function eventSearch(
   client: ClickHouseClient,
-): Pick<EventStore, 'search' | 'countDistinct' | 'histogram' | 'topValues'> {
+): Pick<
+  EventStore,
+  'search' | 'countDistinct' | 'histogram' | 'topValues' | 'received' | 'statementOf'
+> {
   const ask = <Row>(query: EventScope, sql: string, params: Readonly<Record<string, unknown>>) =>
     createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(
       sql,
@@ -42,16 +56,28 @@ export function eventSearch(
 
   return {
     async search(query) {
-      const { where, params } = filterOf(query);
-      const direction = query.order === 'ascending' ? 'ASC' : 'DESC';
-      const rows = await ask<EventRow>(
-        query,
-        `SELECT ${EVENT_COLUMNS} FROM runtime_events WHERE ${where}
-         ORDER BY observed_at ${direction}, event_id ${direction}
-         LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`,
-        { ...params, row_limit: query.limit },
-      );
+      const { sql, params } = searchStatement(query);
+      const rows = await ask<EventRow>(query, sql, params);
       return rows.map(eventOfRow);
+    },
+    async statementOf(query) {
+      const { sql, params } = searchStatement(query);
+      return shownSql(sql, params);
+    },
+    async received(query) {
+      const { where, params } = filterOf(query);
+      // The parameter of an aggregate function has to be a literal.
+      const idsMax = Math.max(1, Math.floor(query.idsMax));
+      const rows = await ask<ReceivedRow>(
+        query,
+        `SELECT intDiv(toUnixTimestamp64Milli(received_at), {bucket_ms: Int64}) AS bucket,
+           uniqExact(event_id) AS events, groupUniqArray(${idsMax})(event_id) AS ids
+         FROM runtime_events WHERE ${where} GROUP BY bucket ORDER BY bucket`,
+        { ...params, bucket_ms: query.bucketMs },
+      );
+      return rows.map(({ bucket, events, ids }) => ({
+        ...{ fromMs: Number(bucket) * query.bucketMs, events: Number(events), eventIds: ids },
+      }));
     },
     async countDistinct(query) {
       const { where, params } = filterOf(query);
@@ -99,6 +125,19 @@ export function eventSearch(
       };
     },
   };
+}
+
+function searchStatement(query: EventQuery): {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, unknown>>;
+} {
+  const { where, params } = filterOf(query);
+  const direction = query.order === 'ascending' ? 'ASC' : 'DESC';
+  const sql = `SELECT ${EVENT_COLUMNS}
+FROM runtime_events WHERE ${where}
+ORDER BY observed_at ${direction}, event_id ${direction}
+LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`;
+  return { sql, params: { ...params, row_limit: query.limit } };
 }
 
 function barsOf(

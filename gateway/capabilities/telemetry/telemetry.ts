@@ -10,10 +10,15 @@ import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { type EventTap, tapSink } from '../../live/event-tap.ts';
 import { coverageRoutes } from '../../operator-plane/telemetry/coverage.ts';
+import { eventProcessRoutes } from '../../operator-plane/telemetry/event-processes.ts';
 import { eventRateRoutes } from '../../operator-plane/telemetry/event-rate.ts';
+import { eventStatementRoute } from '../../operator-plane/telemetry/event-statement.ts';
 import { eventStatisticsRoutes } from '../../operator-plane/telemetry/event-statistics.ts';
 import { eventRoutes } from '../../operator-plane/telemetry/events.ts';
-import { createSearchTurns } from '../../operator-plane/telemetry/search-turns.ts';
+import {
+  createSearchTurns,
+  type SearchTurns,
+} from '../../operator-plane/telemetry/search-turns.ts';
 import { sensorEventRoutes } from '../../operator-plane/telemetry/sensor-events.ts';
 import { sensorTelemetryRoutes } from '../../operator-plane/telemetry/sensor-telemetry.ts';
 import { handleEvents } from '../../sensor-plane/events-route.ts';
@@ -32,6 +37,8 @@ export type TelemetryService = {
   readonly streams: StreamHub;
   /** Tells of events once they are durable. */
   readonly tap: EventTap;
+  /** Whose question for events is answered next. */
+  readonly searches: SearchTurns;
 };
 
 export const telemetry: Capability<TelemetryService> = {
@@ -66,13 +73,15 @@ export const telemetry: Capability<TelemetryService> = {
       telemetry: { ...store, ...baselines, inventory: relational.inventory },
     };
     return {
-      service: { ingest, streams: hub, tap },
+      service: { ingest, streams: hub, tap, searches: routes.searches },
       operatorRoutes: () => [
         coverageRoutes(routes),
         sensorTelemetryRoutes(routes),
         sensorEventRoutes(routes),
         eventRoutes(routes),
         eventStatisticsRoutes(routes),
+        eventStatementRoute(routes),
+        eventProcessRoutes(routes),
         eventRateRoutes(routes),
       ],
       sensorPosts: postsOf(context, { ingest, inventory }),

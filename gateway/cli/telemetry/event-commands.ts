@@ -1,6 +1,7 @@
 // `service-console events ...`
 import type { Command } from 'commander';
 import type { StoredEvent } from '../../../machines/wire/event.ts';
+import type { Client } from '../plumbing/client.ts';
 import {
   type CommandIo,
   clientOf,
@@ -10,12 +11,15 @@ import {
 } from '../plumbing/command-run.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { formatOf, jsonLine, printList, type View } from '../plumbing/output.ts';
+import { plain } from '../plumbing/terminal.ts';
 import { followEvents } from './event-follow.ts';
 import { eventLine } from './event-line.ts';
+import { addProcessCommands } from './process-commands.ts';
 
 const EVENT_FORMATS = ['compact', 'table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
 const TAIL_FORMATS = ['compact', 'json', 'jsonl'] as const;
 const TAIL_MAX = 500;
+const PAGE_MAX = 500;
 const SEARCH_MAX = 1_000_000;
 
 type EventOptions = SharedOptions & {
@@ -60,7 +64,8 @@ export function addEventCommands(program: Command, io: CommandIo): void {
     .argument('[text]', 'in the message, program, arguments, path or domain')
     .option('--until <time>', 'RFC 3339 or relative, like 10m')
     .option('--order <order>', 'ascending or descending')
-    .action(async (text: string | undefined, options: EventOptions) => {
+    .option('--sql', 'show the statement that asks for them, and ask nothing')
+    .action(async (text: string | undefined, options: EventOptions & { sql?: boolean }) => {
       const format = formatOf(options.output, EVENT_FORMATS);
       const limit = integerOf(options.limit, '--limit', SEARCH_MAX);
       const wanted = processFilterOf(options.processes);
@@ -73,6 +78,10 @@ export function addEventCommands(program: Command, io: CommandIo): void {
       };
       const found: StoredEvent[] = [];
       const client = clientOf(io, options);
+      if (options.sql === true) {
+        await showStatement(io, client, { ...query, limit: String(Math.min(limit, PAGE_MAX)) });
+        return;
+      }
       for await (const event of client.all<StoredEvent>('/api/v2/events', query, limit)) {
         if (!wanted(event)) continue;
         if (format === 'compact') io.terminal.out(eventLine(event, io.terminal.colors));
@@ -81,6 +90,19 @@ export function addEventCommands(program: Command, io: CommandIo): void {
       if (format === 'compact') return;
       printList(io.terminal, found, VIEW, { format, headers: options.headers });
     });
+
+  addProcessCommands(events, io);
+}
+
+/** The statement stands alone on standard output, so that it can be piped into the store's client. */
+async function showStatement(
+  io: CommandIo,
+  client: Client,
+  query: Parameters<Client['get']>[1],
+): Promise<void> {
+  const { sql } = await client.get<{ readonly sql: string | null }>('/api/v2/events/sql', query);
+  if (sql === null) throw new CommandFailure(EXIT.failed, 'this event store has no SQL');
+  for (const line of sql.split('\n')) io.terminal.out(plain(line));
 }
 
 function filtered(command: Command, limit: string): Command {

@@ -1,6 +1,6 @@
 // Conditions on the routes of events, and what a search shows beside them, by example.
 import { afterEach, describe, expect, it } from 'vitest';
-import { SearchTooLarge } from '../../../storage/ports/telemetry/event-store.ts';
+import { type EventStore, SearchTooLarge } from '../../../storage/ports/telemetry/event-store.ts';
 import { matcherOf } from '../../live/topic.ts';
 import {
   createFixture,
@@ -108,5 +108,33 @@ describe('what a search shows beside events', () => {
       ...{ name: 'process.pid', short_names: ['pid'], kind: 'integer' },
       ...{ about: 'Number of the process', choices: [], is_list: false },
     });
+  });
+
+  it('should show the statement of a search where the store has one', async () => {
+    const statementOf: EventStore['statementOf'] = async ({ limit }) => `SELECT 1 LIMIT ${limit}`;
+    const ask = await world({ events: { statementOf } });
+    const { body } = await ask('/events/sql', { q: CONDITION, limit: '7' });
+    expect(JSON.parse(body)).toEqual({ sql: 'SELECT 1 LIMIT 7' });
+    expect((await ask('/events/sql', { q: 'colour:red' })).status).toBe(422);
+  });
+
+  it('should show a process, what started it, what it started, and all that it did', async () => {
+    const ask = await world();
+    const sensor_id = sensorIdOf(1);
+    const shell = { exec_id: 'sh"1', pid: 9, binary: '/bin/sh' };
+    const child = { exec_id: 'c', pid: 10, binary: '/usr/bin/id' };
+    const of = { sensor_id, node_name: 'node', event_kind: 'process_exec' } as const;
+    fixture.state.events.push(
+      storedEvent(4, { ...of, process: shell, parent: { ...shell, exec_id: 'up' } }),
+      storedEvent(5, { ...of, process: child, parent: shell }),
+      storedEvent(6, { ...of, sensor_id: sensorIdOf(2), process: child, parent: shell }),
+    );
+    const tree = await ask('/events/tree', { sensor_id, exec_id: 'sh"1' });
+    expect(itemsOf(tree.body).map((one) => [one['exec_id'], one['depth'], one['events']])).toEqual([
+      ...[['up', -1, 0] as const, ['sh"1', 0, 1] as const, ['c', 1, 1] as const],
+    ]);
+    expect((await ask('/events/tree', { sensor_id, exec_id: 'none' })).status).toBe(404);
+    const line = await ask('/events/timeline', { sensor_id, exec_id: 'sh"1' });
+    expect(itemsOf(line.body).map(({ message }) => message)).toEqual(['event 4']);
   });
 });

@@ -124,6 +124,18 @@ function rangeOf(filter: EventFilter, nowMs: number): Range | Refusal {
     : refuse('schema_violation', 'The time range cannot be used.', { errors });
 }
 
+/** A range that has both ends: the last day unless it says otherwise. */
+export function spanOf(
+  filter: Pick<EventFilter, 'from' | 'to'>,
+  nowMs: number,
+): { readonly fromMs: number; readonly toMs: number } | Refusal {
+  const range = rangeOf({ ...SPAN_DEFAULT, ...filter }, nowMs);
+  if ('ok' in range) return range;
+  const { fromMs = 0, toMs = fromMs } = range;
+  return { fromMs, toMs };
+}
+const SPAN_DEFAULT = { from: 'now-24h', to: 'now' };
+
 // A cursor is signed, so what it holds is what `cursorAfter` put there.
 function positionRange(position: CursorPosition): Range {
   return {

@@ -15,7 +15,7 @@ export type TelemetryRouteDeps = {
   readonly now: () => number;
   readonly cursors: CursorSigner;
   readonly registry: Pick<SensorRegistry, 'getSensor'>;
-  readonly events: Pick<EventStore, 'search' | 'histogram' | 'topValues'>;
+  readonly events: Pick<EventStore, 'search' | 'histogram' | 'topValues' | 'statementOf'>;
   readonly searches: SearchTurns;
   readonly telemetry: TelemetryReads;
 };

@@ -11,6 +11,8 @@ import type {
   HistogramBar,
   HistogramQuery,
   RateQuery,
+  ReceivedBucket,
+  ReceivedQuery,
   StoredRange,
   TopQuery,
   TopValues,
@@ -72,6 +74,8 @@ export function createEventRows(): EventRows {
       countDistinct: (query) => distinct(rows, query).length,
       histogram: (query) => barsOf(distinct(rows, query), query),
       topValues: (query) => topOf(distinct(rows, query), query),
+      received: (query) => receivedOf(rows, query),
+      statementOf: () => null,
       rate: (query) => rateOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
       batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
@@ -120,12 +124,39 @@ function distinct(rows: readonly Stored[], query: Partial<EventQuery>): readonly
   const isMeant = condition === null ? null : predicateOf(condition);
   for (const stored of rows) {
     if (query.sensorId !== undefined && stored.batch.sensorId !== query.sensorId) continue;
+    if (!isReceivedIn(stored.batch.receivedAtMs, query)) continue;
     for (const event of eventsOf(stored)) {
       if (matches(event, query, isMeant)) found.set(event.event_id, event);
     }
   }
   const sign = query.order === 'ascending' ? 1 : -1;
   return [...found.values()].sort((a, b) => sign * compare(a, b));
+}
+
+function isReceivedIn(atMs: number, query: Partial<EventQuery>): boolean {
+  const { receivedFromMs = -Infinity, receivedToMs = Infinity } = query;
+  return atMs >= Math.floor(receivedFromMs) && atMs < Math.floor(receivedToMs);
+}
+
+function receivedOf(rows: readonly Stored[], query: ReceivedQuery): readonly ReceivedBucket[] {
+  const buckets = new Map<number, Set<string>>();
+  const condition = conditionOfQuery(query);
+  const isMeant = condition === null ? null : predicateOf(condition);
+  for (const stored of rows) {
+    const { receivedAtMs } = stored.batch;
+    if (!isReceivedIn(receivedAtMs, query)) continue;
+    const fromMs = Math.floor(receivedAtMs / query.bucketMs) * query.bucketMs;
+    const ids = buckets.get(fromMs) ?? new Set<string>();
+    for (const event of eventsOf(stored)) {
+      if (matches(event, query, isMeant)) ids.add(event.event_id);
+    }
+    if (ids.size > 0) buckets.set(fromMs, ids);
+  }
+  return [...buckets]
+    .sort(([a], [b]) => a - b)
+    .map(([fromMs, ids]) => ({
+      ...{ fromMs, events: ids.size, eventIds: [...ids].slice(0, query.idsMax) },
+    }));
 }
 
 function rateOf(

@@ -46,6 +46,9 @@ export type StoredRange = {
 export type EventQuery = {
   readonly fromMs?: number;
   readonly toMs?: number;
+  /** By the Console's clock, for whoever reads on from where it stopped: an event may tell of a time long gone. */
+  readonly receivedFromMs?: number;
+  readonly receivedToMs?: number;
   readonly sensorId?: string;
   readonly eventKinds?: readonly EventKind[];
   readonly severities?: readonly Severity[];
@@ -82,6 +85,21 @@ export type TopValues = {
   /** Events that have the field. */
   readonly events: number;
   readonly distinct: number;
+};
+
+/** Stretches of time of receipt, which begin at multiples of `bucketMs`. */
+export type ReceivedQuery = EventScope & {
+  readonly receivedFromMs: number;
+  readonly receivedToMs: number;
+  readonly bucketMs: number;
+  /** At most so many ids of a stretch are named. */
+  readonly idsMax: number;
+};
+export type ReceivedBucket = {
+  readonly fromMs: number;
+  /** Each event once within its stretch. */
+  readonly events: number;
+  readonly eventIds: readonly string[];
 };
 
 export type RateQuery = Omit<EventQuery, 'limit' | 'order' | 'after'> & {
@@ -144,6 +162,10 @@ export type EventStore = {
   histogram(query: HistogramQuery): Promise<readonly HistogramBar[]>;
   /** Throws like `search`. */
   topValues(query: TopQuery): Promise<TopValues>;
+  /** What was received when, in the order of time; empty stretches are left out. Throws like `search`. */
+  received(query: ReceivedQuery): Promise<readonly ReceivedBucket[]>;
+  /** A search as a statement that the store's own client takes; null where there is none. Asks nothing of the store. */
+  statementOf(query: EventQuery): Promise<string | null>;
   /** How many there were in each step from `fromMs` on, by severity; steps without any are left out. */
   rate(query: RateQuery): Promise<readonly EventCount[]>;
   /** Which numbers are stored, as ranges, read back before the port opens. */
