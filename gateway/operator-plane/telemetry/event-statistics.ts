@@ -26,7 +26,7 @@ const SPAN_DEFAULT = { from: 'now-24h', to: 'now' };
 const { order: _order, ...Filter } = EventFilter.properties;
 const REFUSALS = refusals(401, 403, 422, 429, 503, 504);
 
-const Histogram = Type.Object({
+export const Histogram = Type.Object({
   from: Time,
   to: Time,
   bucket_ms: Type.Integer(),
@@ -39,11 +39,24 @@ const Histogram = Type.Object({
     }),
   ),
 });
-const Top = Type.Object({
+export const Top = Type.Object({
   field: Type.String(),
   events: Type.Integer({ description: 'Events that have the field' }),
   distinct: Type.Integer(),
   items: Type.Array(Type.Object({ value: Type.String(), events: Type.Integer() })),
+});
+export const HistogramQuery = Strict({
+  ...Filter,
+  bars: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: HISTOGRAM_BARS_MAX, default: HISTOGRAM_BARS_DEFAULT }),
+  ),
+});
+export const TopQuery = Strict({
+  ...Filter,
+  field: Type.String({ maxLength: 64, description: 'One of /events/fields' }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: TOP_VALUES_MAX, default: TOP_VALUES_DEFAULT }),
+  ),
 });
 const Field = Type.Object({
   name: Type.String(),
@@ -73,14 +86,7 @@ function histogramRoute(deps: Deps): FastifyPluginAsyncTypebox {
         operationId: 'countEventsOverTime',
         summary: 'How many events match, over time',
         tags: ['events'],
-        querystring: Strict({
-          ...Filter,
-          bars: Type.Optional(
-            Type.Integer({
-              ...{ minimum: 1, maximum: HISTOGRAM_BARS_MAX, default: HISTOGRAM_BARS_DEFAULT },
-            }),
-          ),
-        }),
+        querystring: HistogramQuery,
         response: { 200: Histogram, ...REFUSALS },
       },
       handler: async (request, reply) => {
@@ -114,13 +120,7 @@ function topRoute(deps: Deps): FastifyPluginAsyncTypebox {
         operationId: 'countEventValues',
         summary: 'The most frequent values of a field',
         tags: ['events'],
-        querystring: Strict({
-          ...Filter,
-          field: Type.String({ maxLength: 64, description: 'One of /events/fields' }),
-          limit: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: TOP_VALUES_MAX, default: TOP_VALUES_DEFAULT }),
-          ),
-        }),
+        querystring: TopQuery,
         response: { 200: Top, ...REFUSALS },
       },
       handler: async (request, reply) => {

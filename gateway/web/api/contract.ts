@@ -50,6 +50,12 @@ import type {
   RateQuery,
   EventRate as RateShape,
 } from '../../operator-plane/telemetry/event-rate.ts';
+import type {
+  HistogramQuery,
+  Histogram as HistogramShape,
+  TopQuery,
+  Top as TopShape,
+} from '../../operator-plane/telemetry/event-statistics.ts';
 import type { EventItem as EventShape } from '../../operator-plane/telemetry/events.ts';
 import type {
   Flow,
@@ -160,6 +166,8 @@ export type Api = {
   'GET /sensors/:id/coverage': { query: Span; answer: SensorCoverage };
   'GET /coverage': { query: Span & Paged; answer: Page<FleetCoverage> };
   'GET /events': { query: Of<typeof EventsQuery>; answer: Page<EventItem> };
+  'GET /events/histogram': { query: Of<typeof HistogramQuery>; answer: Of<typeof HistogramShape> };
+  'GET /events/top': { query: Of<typeof TopQuery>; answer: Of<typeof TopShape> };
   'GET /events/rate': { query: Of<typeof RateQuery>; answer: EventRate };
   'GET /system/actors': { query: Paged & { kind?: string }; answer: Actors };
   'GET /system/machines': { answer: { readonly items: readonly Machine[] } };

@@ -24,6 +24,7 @@ const PATHS = {
   pause: 'M8 5v14M16 5v14',
   play: 'M7 5l12 7-12 7z',
   plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
 } as const;

@@ -40,7 +40,8 @@ export const DESIGN_TEXTS = {
   earlier: 'Earlier',
   later: 'Later',
   wider: 'Zoom out',
-  refresh: 'Look again',
+  columns: 'Columns',
+  usualColumns: 'Usual columns',
   ranges: {
     'now-5m': 'Last 5 minutes',
     'now-15m': 'Last 15 minutes',

@@ -1,80 +1,84 @@
-// One event whole: what happened, the process with everything above it, and the JSON as the Console stored it.
-import { Drawer, Tabs } from '@mantine/core';
+// One event whole: what happened, the process with everything above it, and the JSON as the Console stored it. Each fact can
+// be looked for alone, or left out.
 import { Link } from '@tanstack/react-router';
+import type { FieldName } from '../../../machines/detection/fields.ts';
 import type { EventItem } from '../api/contract.ts';
+import { fieldIs } from '../design/condition-parts.ts';
 import { CopyText, Id } from '../design/copy.tsx';
+import { DetailDrawer } from '../design/detail-drawer.tsx';
 import { Json } from '../design/json.tsx';
 import { type Fact, Facts } from '../design/page.tsx';
 import { SeverityMark } from '../design/severity.tsx';
 import { At } from '../design/time.tsx';
-import type { EventSearch } from './event-search.ts';
 import { EVENT_TEXTS as TEXTS } from './texts.ts';
 
 type Process = NonNullable<EventItem['process']>;
-
-export function EventDrawer({
-  event,
-  onClose,
-  onFilter,
-}: {
-  readonly event: EventItem | null;
+type Props = {
+  /** undefined: there is none of that name; null: nothing is open. */
+  readonly event: EventItem | null | undefined;
   readonly onClose: () => void;
-  readonly onFilter: (more: EventSearch) => void;
-}) {
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
+  /** Takes one more part of the condition. */
+  readonly onPart: (part: string) => void;
+};
+
+export function EventDrawer({ event, onPart, ...turns }: Props) {
+  const isThere = event !== null && event !== undefined;
   return (
-    <Drawer opened={event !== null} onClose={onClose} title={TEXTS.event} size="lg">
-      {event !== null && <Whole event={event} onFilter={onFilter} />}
-    </Drawer>
+    <DetailDrawer
+      {...turns}
+      isOpen={event !== null}
+      title={isThere ? <bdi>{event.message}</bdi> : TEXTS.event}
+      tabs={
+        isThere
+          ? [
+              {
+                ...{ id: 'facts', label: TEXTS.event },
+                content: () => <Whole event={event} onPart={onPart} />,
+              },
+              {
+                ...{ id: 'ancestry', label: TEXTS.ancestry },
+                content: () => <Ancestry event={event} />,
+              },
+              { id: 'raw', label: TEXTS.raw, content: () => <Raw event={event} /> },
+            ]
+          : [{ id: 'facts', label: TEXTS.event, content: () => <p>{TEXTS.notFound}</p> }]
+      }
+    />
   );
 }
 
-function Whole({
-  event,
-  onFilter,
-}: {
-  readonly event: EventItem;
-  readonly onFilter: (more: EventSearch) => void;
-}) {
+function Whole({ event, onPart }: { readonly event: EventItem } & Pick<Props, 'onPart'>) {
   return (
-    <Tabs defaultValue="facts" keepMounted={false}>
-      <Tabs.List>
-        <Tabs.Tab value="facts">{TEXTS.event}</Tabs.Tab>
-        <Tabs.Tab value="ancestry">{TEXTS.ancestry}</Tabs.Tab>
-        <Tabs.Tab value="raw">{TEXTS.raw}</Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="facts" pt={16}>
-        <p className="fs-break">
-          <bdi>{event.message}</bdi>
-        </p>
-        <Facts facts={factsOf(event, onFilter)} />
-      </Tabs.Panel>
-      <Tabs.Panel value="ancestry" pt={16}>
-        <Ancestry event={event} />
-      </Tabs.Panel>
-      <Tabs.Panel value="raw" pt={16}>
-        <CopyText value={JSON.stringify(event, null, 2)} label={TEXTS.raw} />
-        <Json value={event} />
-      </Tabs.Panel>
-    </Tabs>
+    <>
+      <p className="fs-break">
+        <bdi>{event.message}</bdi>
+      </p>
+      <Facts facts={factsOf(event, onPart)} />
+    </>
   );
 }
 
-function factsOf(event: EventItem, onFilter: (more: EventSearch) => void): readonly Fact[] {
-  const { process, network, file, policy, mitre, workload } = event;
-  const only = (more: EventSearch) => (
-    <button type="button" className="fs-row-button" onClick={() => onFilter(more)}>
-      {TEXTS.onlyThis}
-    </button>
+function Raw({ event }: { readonly event: EventItem }) {
+  return (
+    <>
+      <CopyText value={JSON.stringify(event, null, 2)} label={TEXTS.raw} />
+      <Json value={event} />
+    </>
   );
+}
+
+function factsOf(event: EventItem, onPart: Props['onPart']): readonly Fact[] {
+  const { process, parent, network, file, policy, mitre, workload } = event;
+  const value = (field: FieldName, is: string | number | undefined) => {
+    const said = is === undefined || is === '' ? null : is;
+    return said === null ? null : <Value key={field} {...{ field, is: said, onPart }} />;
+  };
   const facts: (Fact | false)[] = [
     [TEXTS.time, <At key="at" at={event.observed_at} />],
     [TEXTS.severity, <SeverityMark key="severity" severity={event.severity} />],
-    [
-      TEXTS.kind,
-      <span key="kind">
-        {event.event_kind} {only({ event_kind: [event.event_kind] })}
-      </span>,
-    ],
+    [TEXTS.kind, value('event_kind', event.event_kind)],
     [
       TEXTS.node,
       <Link key="node" to="/sensors/$id/overview" params={{ id: event.sensor_id }}>
@@ -83,21 +87,76 @@ function factsOf(event: EventItem, onFilter: (more: EventSearch) => void): reado
     ],
     process !== undefined && [
       TEXTS.process,
-      <span key="process">
-        {process.binary} ({process.pid}) {only({ binary: process.binary.slice(0, 256) })}
-      </span>,
+      <div key="process">
+        {value('process.binary', process.binary)}
+        {value('process.arguments', process.arguments)}
+        {value('process.pid', process.pid)}
+        {value('process.uid', process.uid)}
+      </div>,
     ],
+    parent !== undefined && [TEXTS.parent, value('parent.binary', parent.binary)],
     network !== undefined && [
       TEXTS.network,
-      `${network.protocol} ${network.source_ip ?? ''}:${network.source_port ?? ''} → ${network.domain ?? network.destination_ip ?? ''}:${network.destination_port ?? ''}`,
+      <div key="network">
+        <div>{`${network.protocol ?? ''} ${network.direction ?? ''} ${network.source_ip ?? ''}:${network.source_port ?? ''}`}</div>
+        {value('network.domain', network.domain)}
+        {value('network.destination_ip', network.destination_ip)}
+        {value('network.destination_port', network.destination_port)}
+      </div>,
     ],
-    file !== undefined && [TEXTS.file, `${file.operation} ${file.path}`],
-    policy !== undefined && [TEXTS.policy, `${policy.name}: ${policy.action}`],
-    mitre !== undefined && [TEXTS.technique, `${mitre.technique} ${mitre.tactic}`],
+    file !== undefined && [
+      TEXTS.file,
+      <div key="file">
+        {value('file.operation', file.operation)}
+        {value('file.path', file.path)}
+      </div>,
+    ],
+    policy !== undefined && [
+      TEXTS.policy,
+      <div key="policy">
+        {value('policy.name', policy.name)}
+        {policy.action}
+      </div>,
+    ],
+    mitre !== undefined && [TEXTS.technique, value('mitre.technique', mitre.technique)],
     workload !== undefined && [TEXTS.workload, Object.values(workload).join(' ')],
-    ['Id', <Id key="id" id={event.event_id} label="event id" />],
+    [TEXTS.id, <Id key="id" id={event.event_id} label="event id" />],
   ];
   return facts.filter((fact) => fact !== false);
+}
+
+function Value({
+  field,
+  is,
+  onPart,
+}: {
+  readonly field: FieldName;
+  readonly is: string | number;
+  readonly onPart: Props['onPart'];
+}) {
+  return (
+    <div className="fs-value">
+      {typeof is === 'number' && <span className="fs-quiet">{field.replace(/^.*\./, '')}</span>}
+      <bdi className="fs-break">{is}</bdi>
+      <span className="fs-value-acts">
+        {([false, true] as const).map((isNot) => {
+          const words = isNot ? TEXTS.without(field) : TEXTS.only(field);
+          return (
+            <button
+              key={words}
+              type="button"
+              className="fs-row-button"
+              aria-label={words}
+              title={words}
+              onClick={() => onPart(fieldIs(field, is, isNot))}
+            >
+              {isNot ? '−' : '+'}
+            </button>
+          );
+        })}
+      </span>
+    </div>
+  );
 }
 
 function Ancestry({ event }: { readonly event: EventItem }) {

@@ -1,124 +1,70 @@
-// The filters of events: the range, what is chosen from lists, what is typed, and each as a chip that can be taken away.
-import { MultiSelect, Pill, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+// What is asked of the events: a condition with its parts as chips, the range, and the lists that people choose from most.
+import { MultiSelect } from '@mantine/core';
 import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/event.ts';
-import { CONDITION_MAX_CHARS, type EventSearch, filtersOf } from './event-search.ts';
+import { Chip } from '../design/chips.tsx';
+import { QueryBar } from '../design/query-bar.tsx';
+import { TimeRange } from '../design/time-range.tsx';
+import {
+  asking,
+  CONDITION_MAX_CHARS,
+  type EventQuestion,
+  type EventSearch,
+  filtersOf,
+} from './event-search.ts';
 import { RANGE_DEFAULT, EVENT_TEXTS as TEXTS } from './texts.ts';
 
-const TYPING_MS = 300;
 type Props = {
   readonly search: EventSearch;
   readonly onChange: (search: EventSearch) => void;
 };
 
 export function EventFilters({ search, onChange }: Props) {
-  const set = (name: keyof EventSearch, value: unknown) => {
-    const { [name]: _before, ...others } = search;
-    const isGone = value === undefined || value === '' || (value as []).length === 0;
-    onChange((isGone ? others : { ...others, [name]: value }) as EventSearch);
-  };
+  const ask = (question: Partial<EventQuestion>) => onChange(asking(search, question));
   return (
-    <>
-      <search className="fs-toolbar">
-        <Select
-          size="xs"
-          w={160}
-          aria-label={TEXTS.range}
-          allowDeselect={false}
-          data={Object.entries(TEXTS.ranges).map(([value, label]) => ({ value, label }))}
-          value={search.from ?? RANGE_DEFAULT}
-          onChange={(from) => set('from', from === RANGE_DEFAULT ? undefined : from)}
-        />
-        <MultiSelect
-          size="xs"
-          miw={130}
-          maw={260}
-          placeholder={TEXTS.severity}
-          aria-label={TEXTS.severity}
-          data={[...SEVERITIES]}
-          value={search.severity ?? []}
-          onChange={(value) => set('severity', value)}
-        />
-        <MultiSelect
-          size="xs"
-          miw={150}
-          maw={320}
-          searchable
-          placeholder={TEXTS.kind}
-          aria-label={TEXTS.kind}
-          data={[...EVENT_KINDS]}
-          value={search.event_kind ?? []}
-          onChange={(value) => set('event_kind', value)}
-        />
-        <Typed name="q" label={TEXTS.filterCondition} value={search.q} onSet={set} />
-        <Typed name="text" label={TEXTS.filterText} value={search.text} onSet={set} />
-        <Typed name="binary" label={TEXTS.filterBinary} value={search.binary} onSet={set} />
-      </search>
-      <Chips search={search} onRemove={(name) => set(name, undefined)} />
-    </>
+    <QueryBar
+      value={search.q}
+      onChange={(q) => ask({ q } as Partial<EventQuestion>)}
+      label={TEXTS.condition}
+      placeholder={TEXTS.conditionHint}
+      maxChars={CONDITION_MAX_CHARS}
+      chips={<ListChips search={search} onChange={onChange} />}
+    >
+      <MultiSelect
+        size="sm"
+        w={140}
+        placeholder={TEXTS.severity}
+        aria-label={TEXTS.severity}
+        data={[...SEVERITIES]}
+        value={[]}
+        onChange={(more) => ask({ severity: [...(search.severity ?? []), ...more] as never })}
+      />
+      <MultiSelect
+        size="sm"
+        w={150}
+        searchable
+        placeholder={TEXTS.kind}
+        aria-label={TEXTS.kind}
+        data={[...EVENT_KINDS]}
+        value={[]}
+        onChange={(more) => ask({ event_kind: [...(search.event_kind ?? []), ...more] as never })}
+      />
+      <TimeRange
+        value={{ from: search.from, to: search.to }}
+        fallback={RANGE_DEFAULT}
+        onChange={({ from, to }) => ask({ from, to } as Partial<EventQuestion>)}
+      />
+    </QueryBar>
   );
 }
 
-type TypedName = 'q' | 'text' | 'binary';
-
-function Typed({
-  name,
-  label,
-  value,
-  onSet,
-}: {
-  readonly name: TypedName;
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onSet: (name: TypedName, value: string) => void;
-}) {
-  const [typed, setTyped] = useState(value ?? '');
-  const tell = useDebouncedCallback((text: string) => onSet(name, text), TYPING_MS);
-  return (
-    <TextInput
-      size="xs"
-      w={name === 'q' ? 300 : 170}
-      placeholder={label}
-      aria-label={label}
-      maxLength={name === 'q' ? CONDITION_MAX_CHARS : 256}
-      value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value);
-        tell(currentTarget.value);
-      }}
+/** Everything but the condition, which has its own. */
+function ListChips({ search, onChange }: Props) {
+  const { q: _condition, ...others } = filtersOf(search);
+  return Object.entries(others).map(([name, value]) => (
+    <Chip
+      key={name}
+      text={`${name}: ${[value].flat().join(', ')}`}
+      onRemove={() => onChange(asking(search, { [name]: undefined }))}
     />
-  );
-}
-
-function Chips({
-  search,
-  onRemove,
-}: {
-  readonly search: EventSearch;
-  readonly onRemove: (name: keyof EventSearch) => void;
-}) {
-  const chips = Object.entries(filtersOf(search)) as [keyof EventSearch, unknown][];
-  if (chips.length === 0) return null;
-  return (
-    <div className="fs-toolbar">
-      {chips.map(([name, value]) => {
-        const text = `${name}: ${[value].flat().join(', ')}`;
-        return (
-          <Pill
-            key={name}
-            withRemoveButton
-            removeButtonProps={{
-              'aria-label': TEXTS.remove(text),
-              'aria-hidden': false,
-              tabIndex: 0,
-            }}
-            onRemove={() => onRemove(name)}
-          >
-            {text}
-          </Pill>
-        );
-      })}
-    </div>
-  );
+  ));
 }

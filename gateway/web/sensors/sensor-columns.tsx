@@ -1,7 +1,7 @@
 // The columns of the list, which of them are shown, and where people choose.
-import { Button, Checkbox, Popover } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { SensorSummary } from '../api/contract.ts';
+import { ColumnChooser } from '../design/column-chooser.tsx';
 import type { Column } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { HealthBadge } from './health-badge.tsx';
@@ -78,38 +78,18 @@ export function columnsOf(named: readonly string[] | undefined): readonly Column
   return COLUMNS.filter(({ id }) => id === ALWAYS || shown.includes(id));
 }
 
-export function ColumnChooser({
+export function SensorColumnChooser({
   named,
   onChange,
 }: {
   readonly named: readonly string[] | undefined;
-  /** undefined: the usual ones. */
   readonly onChange: (named: readonly string[] | undefined) => void;
 }) {
-  const shown = named ?? SHOWN_AT_FIRST;
   return (
-    <Popover position="bottom-end" width={220} trapFocus>
-      <Popover.Target>
-        <Button variant="default">{TEXTS.columns}</Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <div className="fs-form">
-          {COLUMNS.filter(({ id }) => id !== ALWAYS).map(({ id, title }) => (
-            <Checkbox
-              key={id}
-              size="xs"
-              label={title}
-              checked={shown.includes(id)}
-              onChange={() =>
-                onChange(shown.includes(id) ? shown.filter((one) => one !== id) : [...shown, id])
-              }
-            />
-          ))}
-          <Button variant="subtle" onClick={() => onChange(undefined)}>
-            {TEXTS.usualColumns}
-          </Button>
-        </div>
-      </Popover.Dropdown>
-    </Popover>
+    <ColumnChooser
+      columns={COLUMNS.filter(({ id }) => id !== ALWAYS)}
+      shown={named ?? SHOWN_AT_FIRST}
+      onChange={onChange}
+    />
   );
 }

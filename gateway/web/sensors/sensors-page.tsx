@@ -12,7 +12,7 @@ import { Failed, NoMatch, Nothing, RowsSkeleton } from '../design/states.tsx';
 import { type Column, DataTable } from '../design/table.tsx';
 import { useMay } from '../session/session.ts';
 import { BulkBar } from './bulk-bar.tsx';
-import { ColumnChooser, columnsOf } from './sensor-columns.tsx';
+import { columnsOf, SensorColumnChooser } from './sensor-columns.tsx';
 import { SensorFilters } from './sensor-filters.tsx';
 import { hasFilter, questionOf, type SensorSearch } from './sensor-search.ts';
 import { SENSOR_TEXTS as TEXTS } from './texts.ts';
@@ -46,7 +46,7 @@ export function SensorsPage() {
       ) : (
         <div className="fs-toolbar">
           <SensorFilters search={search} onChange={change} />
-          <ColumnChooser
+          <SensorColumnChooser
             named={search.columns}
             onChange={(named) => {
               const { columns: _columns, ...rest } = search;

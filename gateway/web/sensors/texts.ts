@@ -32,8 +32,6 @@ export const SENSOR_TEXTS = {
   revoke: 'Revoke sensor',
   revokeHint: (name: string) =>
     `Revoking is final: ${name} is cut off at once and can never come back under this identity. Type its name to go on.`,
-  columns: 'Columns',
-  usualColumns: 'Usual columns',
   choose: (name: string) => `Choose ${name}`,
   bulk: 'What to do with the chosen sensors',
   chosen: (count: number) => `${count} chosen`,
