@@ -67,6 +67,7 @@ async function logIn(
   let standing = await send<Standing>('POST', '/auth/login', { email, password });
   let session = { password, hasSecondFactor: false, wasSetUp: false };
   if (standing.needs === 'totp') {
+    io.terminal.talk('A terminal cannot ask a security key; the app beside it shows a code.');
     const code = await secret(io, 'Code of the authenticator app, or a recovery code: ');
     standing = await send<Standing>('POST', '/auth/mfa/verify', { code });
     session = { ...session, hasSecondFactor: true };

@@ -6,6 +6,11 @@ import type { LicenseEnvelope } from '../../../machines/wire/license.ts';
 import type { ApiKeyView, IssuedKeyView, NewKey } from '../../operator-plane/access/api-keys.ts';
 import type { LoggedIn } from '../../operator-plane/access/auth.ts';
 import type { Factor } from '../../operator-plane/access/auth-mfa.ts';
+import type {
+  KeyAnswer as KeyAnswerShape,
+  SecurityKeyList,
+  SecurityKey as SecurityKeyShape,
+} from '../../operator-plane/access/auth-security-keys.ts';
 import type { Offered } from '../../operator-plane/access/auth-sso.ts';
 import type {
   Check,
@@ -100,6 +105,8 @@ export type Setting = Settings['items'][number];
 export type Webhook = WebhookShape;
 export type Delivery = DeliveryShape;
 export type Provider = Of<typeof ProviderShape>;
+export type KeyAnswer = Of<typeof KeyAnswerShape>;
+export type SecurityKey = Of<typeof SecurityKeyShape>;
 export type SecondFactor = Of<typeof Factor>;
 export type LoginProvider = Of<typeof Offered>['items'][number];
 export type User = Of<typeof UserShape>;
@@ -120,7 +127,18 @@ export type Api = {
     body: { current_password: string; new_password: string };
     answer: Pick<Standing, 'session_id' | 'expires_at' | 'stage' | 'needs'>;
   };
-  'POST /auth/reauthenticate': { body: { password?: string; code?: string }; answer: object };
+  'POST /auth/reauthenticate': {
+    body: { password?: string; code?: string; security_key?: KeyAnswer };
+    answer: object;
+  };
+  'GET /auth/mfa/keys': { answer: Of<typeof SecurityKeyList> };
+  'POST /auth/mfa/keys/begin': { answer: { options: unknown } };
+  'POST /auth/mfa/keys/ask': { answer: { options: unknown } };
+  'POST /auth/mfa/keys': {
+    body: { name: string; security_key: unknown };
+    answer: Of<typeof SecurityKeyList>;
+  };
+  'DELETE /auth/mfa/keys/:id': { answer: null };
   'GET /auth/sessions': { answer: { readonly items: readonly Session[] } };
   'DELETE /auth/sessions/:id': { answer: { ended: number } };
   'POST /auth/sessions/end-others': { answer: { ended: number } };
@@ -131,8 +149,8 @@ export type Api = {
   };
   'POST /auth/mfa/confirm': { body: { code: string }; answer: { recovery_codes: string[] } };
   'POST /auth/mfa/verify': {
-    body: { code: string };
-    answer: { method: 'totp' | 'recovery'; recovery_codes_left: number };
+    body: { code: string } | { security_key: KeyAnswer };
+    answer: { method: 'totp' | 'recovery' | 'security_key'; recovery_codes_left: number };
   };
   'POST /auth/mfa/recovery-codes': { body: { code: string }; answer: { recovery_codes: string[] } };
   'POST /auth/mfa/disable': { body: { code: string; password?: string }; answer: object };

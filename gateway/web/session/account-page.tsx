@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { OwnKeys } from './api-keys.tsx';
 import { FactorPanel } from './factor-panel.tsx';
+import { SecurityKeysPanel } from './security-keys-panel.tsx';
 import { useSession } from './session.ts';
 import { SESSION_TEXTS as TEXTS } from './texts.ts';
 
@@ -36,6 +37,7 @@ export function AccountPage() {
           )}
         </Panel>
         <FactorPanel needsPassword={user.can_log_in_with_password} />
+        <SecurityKeysPanel />
       </div>
       <Sessions />
       <OwnKeys />

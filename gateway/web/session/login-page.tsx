@@ -8,6 +8,7 @@ import type { Standing } from '../api/contract.ts';
 import { setPaused } from '../api/live.ts';
 import { Failure, useForm } from '../design/form.tsx';
 import { EnrolFactor } from './enrol-factor.tsx';
+import { KeyButton } from './key-button.tsx';
 import { ownPath } from './return-to.ts';
 import { sessionQuestion } from './session.ts';
 import { SESSION_TEXTS as TEXTS } from './texts.ts';
@@ -184,6 +185,12 @@ function CodeForm({
           {TEXTS.go}
         </Button>
       </form>
+      <KeyButton
+        onShown={async (key) => {
+          await call('POST /auth/mfa/verify', { body: { security_key: key } });
+          await onDone();
+        }}
+      />
       <LeaveButton onLeave={onLeave} />
     </>
   );
