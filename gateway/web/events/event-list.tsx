@@ -47,7 +47,7 @@ export function EventList({ search, sensorId, onChange }: Props) {
   const rows = useRows(found.data?.pages, tail.shown);
   const take = (part: string) => onChange(asking(search, { q: withPart(search.q, part) }));
   const open = (id: string | undefined) => {
-    if (id !== undefined) move({ type: "paused" });
+    if (id !== undefined) move({ type: 'paused' });
     const { open: _open, ...rest } = search;
     onChange(id === undefined ? rest : { ...rest, open: id });
   };
@@ -55,7 +55,10 @@ export function EventList({ search, sensorId, onChange }: Props) {
   return (
     <>
       <EventFilters search={search} onChange={onChange} />
-      <EventHistogram question={asked} onRange={(range) => onChange(asking(search, range as EventQuestion))} />
+      <EventHistogram
+        question={asked}
+        onRange={(range) => onChange(asking(search, range as EventQuestion))}
+      />
       <div className="fs-toolbar">
         <TailButtons tail={tail} onMove={move} isPast={search.to !== undefined} />
         <Switch

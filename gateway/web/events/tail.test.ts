@@ -20,7 +20,11 @@ describe('the live tail', () => {
     tail = tailAfter(tailAfter(tail, { type: 'paused' }), came(2, 3));
     expect([ids(tail.shown), ids(tail.waiting)]).toEqual([['1'], ['3', '2']]);
     tail = tailAfter(tail, { type: 'resumed' });
-    expect([tail.is, ids(tail.shown), tail.waiting.length]).toEqual(['following', ['3', '2', '1'], 0]);
+    expect([tail.is, ids(tail.shown), tail.waiting.length]).toEqual([
+      'following',
+      ['3', '2', '1'],
+      0,
+    ]);
     tail = tailAfter(tail, { type: 'paused' });
     for (let n = 0; n < TAIL_MAX + 7; n += 1) tail = tailAfter(tail, came(n));
     expect([tail.waiting.length, tail.dropped]).toEqual([TAIL_MAX, 7]);
