@@ -1,8 +1,9 @@
 // One batch of events from one sensor: told apart (new, repeat, conflict), stored, and only then acknowledged, by its own
 // number and no other. invariant: I1, I6, I9; decision: D6
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Refusal, refuse } from '../../machines/errors.ts';
-import { RETRY_AFTER_STORE_MS } from '../../machines/limits.ts';
+import { RETRY_AFTER_STORE_MS, TELEMETRY_SENSORS_MAX } from '../../machines/limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
 import type { Channel } from '../../machines/wire/scalars.ts';
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
@@ -53,7 +54,10 @@ export function createIngest(deps: {
 }): Ingest {
   const { sink, ledgers, retryAfterMs = RETRY_AFTER_STORE_MS } = deps;
   const lanes = createLanes();
-  const received = new Set<BatchListener>();
+  const receipts = new LRUCache<string, number>({
+    ...{ maxSize: TELEMETRY_SENSORS_MAX, sizeCalculation: () => 1 },
+  });
+  const arrived = new Set<BatchListener>();
   const stored = new Set<BatchListener>();
   const busy: IngestOutcome = { ok: false, busy: true, retryAfterMs };
 
@@ -75,10 +79,18 @@ export function createIngest(deps: {
     }
   }
 
+  // The order in which a sensor's batches became durable is the order of their receipts, so that it can be read back.
+  function received(batch: EventBatch): EventBatch {
+    const least = (receipts.get(batch.sensorId) ?? Number.NEGATIVE_INFINITY) + 1;
+    const receivedAtMs = Math.max(batch.receivedAtMs, least);
+    receipts.set(batch.sensorId, receivedAtMs);
+    return receivedAtMs === batch.receivedAtMs ? batch : { ...batch, receivedAtMs };
+  }
+
   function settle(batch: EventBatch, standing: BatchStanding): Promise<IngestOutcome> {
     if (standing === 'conflict') return Promise.resolve(conflictOf(batch));
     if (standing === 'repeat') return Promise.resolve(acknowledge(batch.sequence, true));
-    for (const listener of received) listener(batch);
+    for (const listener of arrived) listener(batch);
     return finish(nameOf(batch), stored.size > 0 ? batch : null, sink.append(batch));
   }
 
@@ -108,9 +120,9 @@ export function createIngest(deps: {
         receivedAtMs: input.receivedAtMs,
         events,
       };
-      return lanes.run(identity.sensorId, () => store(batch)) ?? Promise.resolve(busy);
+      return lanes.run(identity.sensorId, () => store(received(batch))) ?? Promise.resolve(busy);
     },
-    onReceived: (listener) => add(received, listener),
+    onReceived: (listener) => add(arrived, listener),
     onStored: (listener) => add(stored, listener),
     ledgers,
   };

@@ -4,6 +4,7 @@
 /** First parts of the paths of the page, once the Console serves. */
 export const PAGE_ROOTS = [
   ...['', 'login', 'account', 'sensors', 'events', 'actors', 'deploy', 'settings', 'audit'],
+  ...['alerts', 'alert-rules'],
   ...['coverage', 'help', 'docs'],
 ] as const;
 

@@ -2,6 +2,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { actorRoutes } from './actors/routes.tsx';
+import { alertRoutes } from './alerts/routes.tsx';
 import { whenSessionIsLost } from './api/client.ts';
 import { setPaused } from './api/live.ts';
 import { ApiProblem } from './api/problem.ts';
@@ -42,6 +43,7 @@ const tree = rootRoute.addChildren([
   shellRoute.addChildren([
     overviewRoute,
     ...sensorRoutes,
+    ...alertRoutes,
     eventsRoute,
     ...actorRoutes,
     coverageRoute,

@@ -69,6 +69,8 @@ export function alertsContract(harness: Harness<Ports>): void {
       // The same name under another rule is another match.
       expect(await raise(foundOf(`${key} other`, ['a']))).toHaveLength(1);
       expect(await raise(foundOf(key, []))).toEqual([]);
+      const asked = { ruleId: `rule ${key}`, matchIds: ['a', 'c', 'z'] };
+      expect([...(await port().alerts.counted(asked))].sort()).toEqual(['a', 'c']);
     });
 
     it('should make of one call what several would have made', async () => {

@@ -1,6 +1,7 @@
 // The contracts of the ports of PostgreSQL: one line for each, run in memory, in the simulated fleet and on the real store.
 // Designation stands apart: the simulated lock outlives a cut for the session's idle time.
 import type { RelationalStores } from '../../storage/ports/stores.ts';
+import { alertRulesContract } from './alert-rules.contract.ts';
 import { alertsContract } from './alerts.contract.ts';
 import { apiKeysContract } from './api-keys.contract.ts';
 import { auditChainContract } from './audit-chain.contract.ts';
@@ -32,6 +33,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   settingsStoreContract({ port, setAway });
   containmentOrdersContract({ port, setAway });
   alertsContract({ port, setAway });
+  alertRulesContract({ port, setAway });
   deliveriesContract({ port, setAway });
   policyStoreContract({ port, setAway });
   teamsContract({ port, setAway });

@@ -14,6 +14,7 @@ import type {
   HistogramBar,
 } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
+import { arrivals } from './event-arrivals.ts';
 import { filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 import { FIELD_COLUMNS } from './field-columns.ts';
@@ -46,7 +47,7 @@ export function eventSearch(
   client: ClickHouseClient,
 ): Pick<
   EventStore,
-  'search' | 'countDistinct' | 'histogram' | 'topValues' | 'received' | 'statementOf'
+  'search' | 'arrivals' | 'countDistinct' | 'histogram' | 'topValues' | 'received' | 'statementOf'
 > {
   const ask = <Row>(query: EventScope, sql: string, params: Readonly<Record<string, unknown>>) =>
     createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(
@@ -79,6 +80,7 @@ export function eventSearch(
         ...{ fromMs: Number(bucket) * query.bucketMs, events: Number(events), eventIds: ids },
       }));
     },
+    arrivals: (query) => arrivals(ask, query),
     async countDistinct(query) {
       const { where, params } = filterOf(query);
       const rows = await ask<{ readonly events: string }>(

@@ -9,6 +9,8 @@ import { addWhoAmICommand } from '../access/whoami-command.ts';
 import { addAuditCommands } from '../audit/audit-commands.ts';
 import { addDeliveryCommands } from '../delivery/delivery-commands.ts';
 import { addWebhookCommands } from '../delivery/webhook-commands.ts';
+import { addAlertCommands } from '../detection/alert-commands.ts';
+import { addRuleCommands } from '../detection/rule-commands.ts';
 import { addLabelCommands } from '../fleet/label-commands.ts';
 import { addSensorCommands } from '../fleet/sensor-commands.ts';
 import { addLicenseCommands } from '../license/license-commands.ts';
@@ -77,6 +79,8 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
     .option('--plan', 'only show what would be done')
     .action((options) => start('migrate', options));
   addKeyCommands(program, (options) => start('keys', options));
+  addAlertCommands(program, io);
+  addRuleCommands(program, io);
   addSensorCommands(program, io);
   addLabelCommands(program, io);
   addTokenCommands(program, io);

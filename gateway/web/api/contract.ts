@@ -34,6 +34,19 @@ import type {
   Webhook as WebhookShape,
 } from '../../operator-plane/delivery/webhook-shapes.ts';
 import type { NewWebhook } from '../../operator-plane/delivery/webhooks.ts';
+import type {
+  Alert as AlertShape,
+  AlertWithNotes as AlertWithNotesShape,
+  Bulk,
+  BulkResult,
+} from '../../operator-plane/detection/alert-shapes.ts';
+import type { BacktestAsked, NewRule, RuleChange } from '../../operator-plane/detection/alert-rules.ts';
+import type { AlertListQuery } from '../../operator-plane/detection/alerts.ts';
+import type {
+  AlertRule as AlertRuleShape,
+  AlertRuleWithVersions as AlertRuleWithVersionsShape,
+  Backtest as BacktestShape,
+} from '../../operator-plane/detection/rule-shapes.ts';
 import type { BulkAnswer } from '../../operator-plane/fleet/bulk.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
 import type { BulkChange, SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
@@ -104,6 +117,11 @@ export type Settings = Of<typeof SettingsAnswer>;
 export type Setting = Settings['items'][number];
 export type Webhook = WebhookShape;
 export type Delivery = DeliveryShape;
+export type Alert = AlertShape;
+export type AlertWithNotes = AlertWithNotesShape;
+export type AlertRule = AlertRuleShape;
+export type AlertRuleWithVersions = AlertRuleWithVersionsShape;
+export type Backtest = BacktestShape;
 export type Provider = Of<typeof ProviderShape>;
 export type KeyAnswer = Of<typeof KeyAnswerShape>;
 export type SecurityKey = Of<typeof SecurityKeyShape>;
@@ -229,6 +247,24 @@ export type Api = {
   'POST /webhooks/:id/resume': { answer: Webhook };
   'POST /webhooks/:id/test': { answer: TestResult };
   'POST /webhooks/:id/replay-dead': { answer: { readonly replayed: number } };
+  'GET /alerts': { query: Of<typeof AlertListQuery>; answer: Page<Alert> };
+  'POST /alerts/bulk': { body: Of<typeof Bulk>; answer: Of<typeof BulkResult> };
+  'GET /alerts/:id': { answer: AlertWithNotes };
+  'GET /alerts/:id/events': { query: Paged; answer: Page<EventItem> };
+  'POST /alerts/:id/acknowledge': { answer: Alert };
+  'POST /alerts/:id/resolve': {
+    body: { readonly resolution: 'fixed' | 'expected' | 'false_positive' | 'passed' };
+    answer: Alert;
+  };
+  'POST /alerts/:id/reopen': { answer: Alert };
+  'POST /alerts/:id/assign': { body: { readonly assignee: string | null }; answer: Alert };
+  'POST /alerts/:id/comments': { body: { readonly text: string }; answer: Alert };
+  'GET /alert-rules': { answer: { readonly items: readonly AlertRule[] } };
+  'GET /alert-rules/:id': { answer: AlertRuleWithVersions };
+  'POST /alert-rules': { body: Of<typeof NewRule>; answer: AlertRule };
+  'PUT /alert-rules/:id': { body: Of<typeof RuleChange>; answer: AlertRule };
+  'DELETE /alert-rules/:id': { answer: null };
+  'POST /alert-rules/backtest': { body: Of<typeof BacktestAsked>; answer: Backtest };
   'GET /deliveries': {
     query: Paged & { readonly webhook_id?: string; readonly state?: Delivery['state'] };
     answer: Page<Delivery>;

@@ -3,6 +3,8 @@ const PATHS = {
   overview: 'M4 4h7v7H4zM13 4h7v4h-7zM13 11h7v9h-7zM4 14h7v6H4z',
   sensors: 'M4 5h16v6H4zM4 14h16v5H4zM8 8h.01M8 16.5h.01',
   events: 'M4 6h16M4 12h10M4 18h13',
+  alerts: 'M12 4a5 5 0 0 0-5 5v4l-2 3h14l-2-3V9a5 5 0 0 0-5-5zM10 19h4',
+  rules: 'M4 6h10M4 12h7M4 18h10M17 9l3 3-3 3',
   actors: 'M5 5h5v5H5zM14 14h5v5h-5zM10 7.5h4a2.5 2.5 0 0 1 2.5 2.5v4',
   settings:
     'M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.2 2.2M16.2 16.2l2.2 2.2M5.6 18.4l2.2-2.2M16.2 7.8l2.2-2.2',

@@ -74,7 +74,7 @@ function raiseCalls(
 
 function readCalls(
   state: AlertState,
-): Pick<Calls<AlertStore>, 'list' | 'get' | 'events' | 'counts' | 'liveByRule'> {
+): Pick<Calls<AlertStore>, 'list' | 'get' | 'events' | 'counted' | 'counts' | 'liveByRule'> {
   const { alerts, matches, notes } = state;
   return {
     list: (query) =>
@@ -92,6 +92,8 @@ function readCalls(
         .sort((a, b) => -compare(a, b))
         .filter((one) => before === null || compare(one, before) < 0)
         .slice(0, limit),
+    counted: ({ ruleId, matchIds }) =>
+      new Set(matchIds.filter((id) => matches.has(`${ruleId} ${id}`))),
     counts() {
       const counts = new Map<string, ReturnType<Calls<AlertStore>['counts']>[number]>();
       for (const { state: at, severity } of sorted(state).filter(isLive)) {

@@ -3,8 +3,12 @@ import type { DetectionStores } from '../../ports/detection/stores.ts';
 import type { MemoryBase } from '../plumbing/base.ts';
 import type { StoreCalls } from '../plumbing/unsafe-port-of.ts';
 import { memoryAlertCalls } from './alert-store.ts';
+import { memoryRuleCalls } from './rule-store.ts';
 
 /** The calls on empty stores. */
 export function detectionStores({ record, fence }: MemoryBase): StoreCalls<DetectionStores> {
-  return { alerts: memoryAlertCalls({ record, fence }) };
+  return {
+    alerts: memoryAlertCalls({ record, fence }),
+    alertRules: memoryRuleCalls(record),
+  };
 }

@@ -4,6 +4,7 @@ import { fieldOf } from '../../../machines/detection/fields.ts';
 import { type Predicate, predicateOf } from '../../../machines/detection/predicate.ts';
 import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
 import type {
+  ArrivalQuery,
   EventBatch,
   EventCount,
   EventQuery,
@@ -24,6 +25,7 @@ import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 type BatchName = Pick<EventBatch, 'sensorId' | 'streamId' | 'channel' | 'sequence'>;
 type Stored = { readonly batch: EventBatch; events: readonly StoredEvent[] | null };
+type Arrived = NonNullable<ArrivalQuery['after']>;
 type Channel = { readonly ranges: StoredRange[]; readonly digests: Map<number, string> };
 
 export type EventRows = {
@@ -71,6 +73,7 @@ export function createEventRows(): EventRows {
     batches: () => batches,
     calls: {
       search: (query) => pageOf(distinct(rows, query), query),
+      arrivals: (query) => arrivalsOf(rows, query),
       countDistinct: (query) => distinct(rows, query).length,
       histogram: (query) => barsOf(distinct(rows, query), query),
       topValues: (query) => topOf(distinct(rows, query), query),
@@ -157,6 +160,32 @@ function receivedOf(rows: readonly Stored[], query: ReceivedQuery): readonly Rec
     .map(([fromMs, ids]) => ({
       ...{ fromMs, events: ids.size, eventIds: [...ids].slice(0, query.idsMax) },
     }));
+}
+
+function arrivalsOf(rows: readonly Stored[], query: ArrivalQuery): readonly StoredEvent[] {
+  const { receivedFromMs, receivedToMs, sensorId, condition, after, limit } = query;
+  const isMeant = condition === undefined ? () => true : predicateOf(condition);
+  const last = new Map<string, Stored>();
+  for (const stored of rows) {
+    const { batch } = stored;
+    if (!isReceivedIn(batch.receivedAtMs, { receivedFromMs, receivedToMs })) continue;
+    if (sensorId !== undefined && batch.sensorId !== sensorId) continue;
+    const key = `${channelOf(batch)} ${batch.sequence}`;
+    if (batch.receivedAtMs >= (last.get(key)?.batch.receivedAtMs ?? 0)) last.set(key, stored);
+  }
+  return [...last.values()]
+    .flatMap(eventsOf)
+    .filter(isMeant)
+    .sort(byArrival)
+    .filter((event) => after === null || byArrival(event, after) > 0)
+    .slice(0, limit);
+}
+
+function byArrival(a: Arrived, b: Arrived): number {
+  const byReceipt = Date.parse(a.received_at) - Date.parse(b.received_at);
+  if (byReceipt !== 0) return byReceipt;
+  if (a.sensor_id !== b.sensor_id) return a.sensor_id < b.sensor_id ? -1 : 1;
+  return compare(a, b);
 }
 
 function rateOf(

@@ -99,6 +99,11 @@ export type AlertStore = {
     readonly limit: number;
     readonly before: AlertMatch | null;
   }): Promise<readonly AlertMatch[]>;
+  /** Which of these matches of a rule are counted. */
+  counted(input: {
+    readonly ruleId: string;
+    readonly matchIds: readonly string[];
+  }): Promise<ReadonlySet<string>>;
   /** How many live ones there are, by state and severity. */
   counts(): Promise<
     readonly {

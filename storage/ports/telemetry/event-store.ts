@@ -65,6 +65,18 @@ export type EventQuery = {
 };
 export type EventScope = Omit<EventQuery, 'limit' | 'after' | 'order'>;
 
+/** Events by when they were received, by the Console's clock. */
+export type ArrivalQuery = Pick<EventQuery, 'sensorId' | 'condition' | 'limit' | 'signal'> & {
+  /** Included. */
+  readonly receivedFromMs: number;
+  readonly receivedToMs: number;
+  /** The last one of the page before. */
+  readonly after: Pick<
+    StoredEvent,
+    'received_at' | 'sensor_id' | 'observed_at' | 'event_id'
+  > | null;
+};
+
 /** How many events fell into each stretch of time; stretches without any are left out. */
 export type HistogramQuery = EventScope & {
   readonly fromMs: number;
@@ -158,6 +170,11 @@ export type EventStore = {
   /** Deduplicated by event_id. Throws EventStoreUnavailable, and SearchTooLarge beyond what one question may read. */
   search(query: EventQuery): Promise<readonly StoredEvent[]>;
   countDistinct(query: EventScope): Promise<number>;
+  /**
+   * In the order in which they became durable for each sensor: by receipt, and inside a batch by time and id. An event that
+   * came in two batches is there twice; a batch that was written twice is there once. Throws like `search`.
+   */
+  arrivals(query: ArrivalQuery): Promise<readonly StoredEvent[]>;
   /** In the order of time. Throws like `search`. */
   histogram(query: HistogramQuery): Promise<readonly HistogramBar[]>;
   /** Throws like `search`. */

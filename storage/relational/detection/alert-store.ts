@@ -45,7 +45,7 @@ export function createAlertStore(db: Kysely<Database>): AlertStore {
 
 function readCalls(
   db: Kysely<Database>,
-): Pick<AlertStore, 'untold' | 'list' | 'get' | 'events' | 'counts' | 'liveByRule'> {
+): Pick<AlertStore, 'untold' | 'list' | 'get' | 'events' | 'counted' | 'counts' | 'liveByRule'> {
   return {
     untold: (limit) =>
       orUnavailable(async () =>
@@ -63,6 +63,16 @@ function readCalls(
       orUnavailable(async () => (await alertPage(db, query).execute()).map(alertRowOf)),
     get: (alertId) => orUnavailable(() => get(db, storableText(alertId))),
     events: (input) => orUnavailable(() => events(db, input)),
+    async counted({ ruleId, matchIds }) {
+      const { rows } = await orUnavailable(() =>
+        sql<{ match_id: string }>`
+          SELECT match_id FROM alert_matches
+          WHERE rule_id = ${storableText(ruleId)}
+            AND match_id = ANY(${matchIds.map(storableText)}::text[])
+        `.execute(db),
+      );
+      return new Set(rows.map((row) => row.match_id));
+    },
     async counts() {
       const { rows } = await orUnavailable(() =>
         sql<Awaited<ReturnType<AlertStore['counts']>>[number]>`

@@ -2,8 +2,9 @@
 import type { DetectionStores } from '../../ports/detection/stores.ts';
 import type { RelationalContext } from '../plumbing/context.ts';
 import { createAlertStore } from './alert-store.ts';
+import { createRuleStore } from './rule-store.ts';
 
 /** Opens every store of this capability. */
 export function openDetectionStores({ db }: RelationalContext): DetectionStores {
-  return { alerts: createAlertStore(db) };
+  return { alerts: createAlertStore(db), alertRules: createRuleStore(db) };
 }

@@ -1,7 +1,10 @@
 // The tables of detection as the database holds them.
+import type { ColumnType } from 'kysely';
 import type { Alert, AlertKind, AlertSource } from '../../../machines/console/delivery/alert.ts';
 import type { AlertStanding } from '../../../machines/console/detection/alert-standing.ts';
+import type { RuleSpec } from '../../../machines/detection/rule-spec.ts';
 import type { AlertNote } from '../../ports/detection/alert-store.ts';
+import type { RulePause } from '../../ports/detection/rule-store.ts';
 import type { Json } from '../plumbing/json-column.ts';
 
 export type AlertsTable = {
@@ -26,7 +29,27 @@ export type AlertsTable = {
   revision: number;
 };
 
+export type AlertRulesTable = {
+  rule_id: string;
+  spec: Json<RuleSpec>;
+  version: number;
+  pause: ColumnType<RulePause | null, string | null, string | null>;
+  active_since_ms: number;
+  created_at_ms: number;
+  changed_at_ms: number;
+  changed_by: string;
+};
+
 export type DetectionTables = {
+  alert_rules: AlertRulesTable;
+  alert_rule_versions: {
+    rule_id: string;
+    version: number;
+    spec: Json<RuleSpec>;
+    at_ms: number;
+    actor: string;
+  };
+  rule_cursors: { name: string; received_ms: number };
   alerts: AlertsTable;
   alert_matches: {
     rule_id: string;

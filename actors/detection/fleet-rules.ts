@@ -1,0 +1,80 @@
+// Rules that are counted over the fleet: the designated Console reads what arrived anywhere, a little behind, so that what
+// was received before is stored by then. decision: D60, D131
+import { FLEET_RULES_LAG_MS } from '../../machines/limits.ts';
+import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
+import { findingsOf, joined, type RuleDeps } from './rule-findings.ts';
+import { arrivalsFor, countedOf, replayFromMs } from './rule-replay.ts';
+import { createRunningRule, type RuleCost, type RunningRule } from './running-rule.ts';
+
+const FLEET_RULES_CURSOR = 'fleet-rules';
+type FleetRule = { readonly running: RunningRule; readToMs: number };
+
+export type FleetRules = {
+  setRows(rows: readonly RuleRow[]): void;
+  /** Judges what arrived since the last time; a tenure begins from the cursor. */
+  work(epoch: number): Promise<void>;
+  costs(): ReadonlyMap<string, RuleCost>;
+};
+
+/** Makes them, none. */
+export function createFleetRules(deps: RuleDeps): FleetRules {
+  const held = new Map<string, FleetRule>();
+  let rows: readonly RuleRow[] = [];
+  let tenure = -1;
+
+  async function judge(row: RuleRow, own: FleetRule, toMs: number): Promise<void> {
+    if (toMs <= own.readToMs) return;
+    const { running } = own;
+    const range = { fromMs: own.readToMs, toMs };
+    for await (const page of arrivalsFor(deps.events, running.rule, range)) {
+      const counted = await countedOf(deps.inbox, running.rule, page);
+      const found = findingsOf(deps, running.rule, running.judge(page, deps.labelsOf, counted));
+      if (found.length > 0) await deps.alerts.raise(joined(found), tenure);
+    }
+    own.readToMs = toMs;
+    const why = running.excess(deps.now());
+    if (why === null) return;
+    held.delete(row.ruleId);
+    await deps.pause(row, why);
+  }
+
+  function begun(row: RuleRow, fromMs: number): FleetRule | null {
+    const running = createRunningRule(row, deps, row.activeSinceMs < fromMs);
+    if (running === null) return null;
+    const readToMs = replayFromMs(running.rule, row.activeSinceMs, fromMs);
+    const own = { running, readToMs };
+    held.set(row.ruleId, own);
+    return own;
+  }
+
+  return {
+    setRows(next) {
+      rows = next;
+      const versions = new Map(next.map((row) => [row.ruleId, row.version]));
+      for (const [ruleId, { running }] of held) {
+        if (versions.get(ruleId) !== running.row.version) held.delete(ruleId);
+      }
+    },
+    async work(epoch) {
+      if (tenure !== epoch) held.clear();
+      tenure = epoch;
+      if (rows.length === 0) return;
+      const toMs = deps.now() - FLEET_RULES_LAG_MS;
+      const fromMs = (await deps.rules.cursor(FLEET_RULES_CURSOR)) ?? toMs;
+      for (const row of rows) {
+        // A rule that fails half way is read again from its windows on.
+        const own = held.get(row.ruleId) ?? begun(row, fromMs);
+        if (own === null) {
+          await deps.pause(row, { reason: 'failed', detail: 'its condition cannot be read' });
+          continue;
+        }
+        await judge(row, own, toMs).catch((error: unknown) => {
+          held.delete(row.ruleId);
+          throw error;
+        });
+      }
+      await deps.rules.advance({ name: FLEET_RULES_CURSOR, receivedMs: toMs });
+    },
+    costs: () => new Map([...held].map(([ruleId, { running }]) => [ruleId, running.cost()])),
+  };
+}

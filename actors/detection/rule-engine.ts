@@ -1,0 +1,200 @@
+// Alert rules as they run. What is durable is judged here by every rule that is counted for one sensor; rules over the fleet
+// are judged by the designated Console from the store. Ingest waits for nothing: batches are queued, and when too many wait
+// they are read from the store instead. A cursor says up to where all is judged; what came after it is judged again at the
+// next start, and counts once, for matches have names. decision: D60, D130, D131; invariant: I10
+import type { Finding } from '../../machines/console/detection/finding.ts';
+import {
+  ALERT_FINDINGS_MAX,
+  RULE_CURSOR_LAG_MS,
+  RULES_QUEUE_EVENTS_MAX,
+} from '../../machines/limits.ts';
+import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
+import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
+import { arrivalOrder } from './arrival-order.ts';
+import { createFleetRules, type FleetRules } from './fleet-rules.ts';
+import { findingsOf, joined, type RuleDeps } from './rule-findings.ts';
+import { arrivalsFor, countedOf, replayFromMs } from './rule-replay.ts';
+import { createRunningRule, type RuleCost, type RunningRule } from './running-rule.ts';
+
+const SENSOR_RULES_CURSOR = 'sensor-rules';
+
+export type RuleEngine = {
+  /** A batch is durable. Waits for nothing, never throws. */
+  take(batch: EventBatch): void;
+  /** Reads the rules again, and brings those that changed up to date. */
+  look(): Promise<void>;
+  /** Judges the batch that waits longest, and hands over what was found; whether more waits. */
+  work(): Promise<boolean>;
+  /** Judges rules over the fleet, up to what has settled. */
+  workFleet(epoch: number): Promise<void>;
+  /** Notes how far it came. */
+  save(): Promise<void>;
+  costs(): ReadonlyMap<string, RuleCost>;
+  /** Events that wait. */
+  queued(): number;
+};
+
+type Engine = {
+  readonly deps: RuleDeps;
+  readonly running: Map<string, RunningRule>;
+  readonly fleet: FleetRules;
+  batches: EventBatch[];
+  events: number;
+  /** Batches did not fit: they are read from the store. */
+  isLost: boolean;
+  /** Found, and not yet in the inbox. */
+  waiting: Finding[];
+  /** The inbox did not take what was found last. */
+  isAway: boolean;
+  isStarted: boolean;
+};
+
+/** Makes an engine without rules; `look` fills it. `wake`: something waits. */
+export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
+  const engine: Engine = {
+    ...{ deps, running: new Map(), fleet: createFleetRules(deps) },
+    ...{ batches: [], events: 0, isLost: false, waiting: [], isAway: false, isStarted: false },
+  };
+  const inTurn = createTurns();
+  return {
+    take(batch) {
+      if (batch.events.length === 0 || engine.isLost) return;
+      if (engine.events + batch.events.length > RULES_QUEUE_EVENTS_MAX) engine.isLost = true;
+      else {
+        engine.batches.push(batch);
+        engine.events += batch.events.length;
+      }
+      wake();
+    },
+    // A rule that begins reads what is stored; nothing is judged meanwhile, so it misses nothing between the two.
+    look: () => inTurn(() => look(engine)),
+    work: () => inTurn(() => work(engine)),
+    workFleet: (epoch) => engine.fleet.work(epoch),
+    save: () => inTurn(() => save(engine)),
+    costs: () =>
+      new Map([
+        ...[...engine.running].map(([ruleId, one]) => [ruleId, one.cost()] as const),
+        ...engine.fleet.costs(),
+      ]),
+    queued: () => engine.events,
+  };
+}
+
+async function look(engine: Engine): Promise<void> {
+  const { deps, running, fleet } = engine;
+  const rows = (await deps.rules.list()).filter(
+    ({ spec, pause }) => spec.enabled !== false && pause === null,
+  );
+  fleet.setRows(rows.filter(({ spec }) => spec.across === 'fleet'));
+  const own = rows.filter(({ spec }) => spec.across !== 'fleet');
+  const versions = new Map(own.map((row) => [row.ruleId, row.version]));
+  for (const [ruleId, { row }] of running) {
+    if (versions.get(ruleId) !== row.version) running.delete(ruleId);
+  }
+  const cursorMs = engine.isStarted ? null : await startMs(deps);
+  for (const row of own) {
+    if (!running.has(row.ruleId)) await begin(engine, row, cursorMs ?? row.activeSinceMs);
+  }
+  engine.isStarted = true;
+  for (const one of running.values()) {
+    const why = one.excess(deps.now());
+    if (why === null) continue;
+    running.delete(one.row.ruleId);
+    await deps.pause(one.row, why);
+  }
+}
+
+async function startMs({ rules, now }: RuleDeps): Promise<number> {
+  return (await rules.cursor(SENSOR_RULES_CURSOR)) ?? now();
+}
+
+/** Brings a rule up to date: its windows from before, and all that was not judged for certain. */
+async function begin({ deps, running }: Engine, row: RuleRow, fromMs: number): Promise<void> {
+  const own = createRunningRule(row, deps, row.activeSinceMs < fromMs);
+  if (own === null) {
+    return deps.pause(row, { reason: 'failed', detail: 'its condition cannot be read' });
+  }
+  const sinceMs = replayFromMs(own.rule, row.activeSinceMs, fromMs);
+  const range = { fromMs: sinceMs, toMs: Number.MAX_SAFE_INTEGER };
+  for await (const page of arrivalsFor(deps.events, own.rule, range)) {
+    const counted = await countedOf(deps.inbox, own.rule, page);
+    const found = findingsOf(deps, own.rule, own.judge(page, deps.labelsOf, counted));
+    if (found.length > 0) await deps.alerts.raise(joined(found));
+  }
+  running.set(row.ruleId, own);
+}
+
+async function work(engine: Engine): Promise<boolean> {
+  if (!engine.isStarted) return false;
+  if (engine.isLost) await recover(engine);
+  const isFull = engine.waiting.length >= ALERT_FINDINGS_MAX;
+  const batch = isFull ? undefined : engine.batches.shift();
+  if (batch !== undefined) {
+    engine.events -= batch.events.length;
+    await judge(engine, batch);
+  }
+  if (engine.batches.length === 0 || engine.waiting.length >= ALERT_FINDINGS_MAX) {
+    await flush(engine);
+  }
+  return engine.batches.length > 0;
+}
+
+async function judge({ deps, running, waiting }: Engine, batch: EventBatch): Promise<void> {
+  const events = arrivalOrder(batch);
+  for (const own of [...running.values()]) {
+    try {
+      const found = own.judge(events, deps.labelsOf);
+      if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
+    } catch (error) {
+      // A rule that fails stops alone.
+      running.delete(own.row.ruleId);
+      await deps.pause(own.row, { reason: 'failed', detail: String(error).slice(0, 500) });
+    }
+  }
+}
+
+/** Hands over what was found; what is not taken is tried again with what comes next. */
+async function flush(engine: Engine): Promise<void> {
+  if (engine.waiting.length === 0) return;
+  const taken = engine.waiting;
+  engine.isAway = true;
+  await engine.deps.alerts.raise(joined(taken));
+  engine.isAway = false;
+  engine.waiting = [];
+}
+
+// What did not fit is durable: the rules begin anew from the cursor. Where rules were slower than events came, the one that
+// took most goes.
+async function recover(engine: Engine): Promise<void> {
+  const { deps, running } = engine;
+  const [costliest] = [...running.values()].sort((a, b) => b.cost().costMs - a.cost().costMs);
+  Object.assign(engine, { batches: [], events: 0, isLost: false });
+  if (costliest !== undefined && !engine.isAway) {
+    const detail = 'all rules were slower than events came, and this one took most of the time';
+    running.delete(costliest.row.ruleId);
+    await deps.pause(costliest.row, { reason: 'too_costly', detail });
+  }
+  const rows = [...running.values()].map(({ row }) => row);
+  const fromMs = await startMs(deps);
+  for (const row of rows) {
+    running.delete(row.ruleId);
+    await begin(engine, row, fromMs);
+  }
+}
+
+async function save(engine: Engine): Promise<void> {
+  const { deps, running, batches, waiting, isStarted, isLost } = engine;
+  if (!isStarted || isLost || waiting.length > 0 || running.size === 0) return;
+  const oldestMs = batches[0]?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
+  const receivedMs = Math.min(deps.now() - RULE_CURSOR_LAG_MS, oldestMs - 1);
+  await deps.rules.advance({ name: SENSOR_RULES_CURSOR, receivedMs });
+}
+
+function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const next = last.then(run);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

@@ -1,0 +1,63 @@
+// Stored events as they arrived, for a rule that has to be brought up to date, and for a rule that is only tried: both see
+// what live evaluation saw, in its order. decision: D131
+import type { Condition } from '../../machines/detection/condition.ts';
+import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
+import { RULE_LATE_MS, RULE_REPLAY_PAGE_EVENTS } from '../../machines/limits.ts';
+import type { StoredEvent } from '../../machines/wire/event.ts';
+import type { AlertStore } from '../../storage/ports/detection/alert-store.ts';
+import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
+
+export type Arrivals = Pick<EventStore, 'arrivals'>;
+
+/** Every stored event that can concern a rule, in the order of arrival, page by page. */
+export async function* arrivalsFor(
+  events: Arrivals,
+  rule: CompiledRule,
+  range: {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly sensorId?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  },
+): AsyncGenerator<readonly StoredEvent[]> {
+  const condition = conditionOf(rule);
+  let after: StoredEvent | null = null;
+  for (;;) {
+    const page: readonly StoredEvent[] = await events.arrivals({
+      ...{ receivedFromMs: range.fromMs, receivedToMs: range.toMs, after },
+      limit: RULE_REPLAY_PAGE_EVENTS,
+      ...(condition === null ? {} : { condition }),
+      ...(range.sensorId === undefined ? {} : { sensorId: range.sensorId }),
+      ...(range.signal === undefined ? {} : { signal: range.signal }),
+    });
+    if (page.length > 0) yield page;
+    if (page.length < RULE_REPLAY_PAGE_EVENTS) return;
+    after = page.at(-1) ?? null;
+  }
+}
+
+/** From when on a rule has to see events again, so that its windows are as they were at an instant. */
+export function replayFromMs(rule: CompiledRule, activeSinceMs: number, atMs: number): number {
+  const isWindowed = rule.windowMs > 0;
+  return Math.max(activeSinceMs, isWindowed ? atMs - 2 * rule.windowMs - RULE_LATE_MS : atMs);
+}
+
+/** Events of a page that alerts of the rule counted before; a rule without a window need not know. */
+export async function countedOf(
+  inbox: Pick<AlertStore, 'counted'>,
+  rule: CompiledRule,
+  page: readonly StoredEvent[],
+): Promise<ReadonlySet<string>> {
+  const { kind } = rule.spec.detect;
+  if (kind === 'match' || kind === 'absence') return new Set();
+  const matchIds = page.map((event) => event.event_id);
+  return inbox.counted({ ruleId: rule.ruleId, matchIds });
+}
+
+// Every event of a sensor moves its watermark, so an absence needs them all.
+function conditionOf({ spec, conditions }: CompiledRule): Condition | null {
+  if (spec.detect.kind === 'absence') return null;
+  const [first] = conditions;
+  if (first === undefined) return null;
+  return conditions.length === 1 ? first : { is: 'either', of: conditions };
+}
