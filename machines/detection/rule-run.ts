@@ -53,10 +53,7 @@ export function createRuleRun(
   };
 }
 
-function judgeOf(
-  rule: CompiledRule,
-  isResumed: boolean,
-): Judge {
+function judgeOf(rule: CompiledRule, isResumed: boolean): Judge {
   const { detect } = rule.spec;
   switch (detect.kind) {
     case 'match':
@@ -71,7 +68,9 @@ function judgeOf(
       return (event, atMs, isCounted) => {
         if (rule.tests[0]?.(event) !== true) return null;
         const grouped = groupOf(rule, event);
-        const found = groups.of(stateKey(rule, event, grouped)).take(event.event_id, atMs, isCounted);
+        const found = groups
+          .of(stateKey(rule, event, grouped))
+          .take(event.event_id, atMs, isCounted);
         return found.length === 0 ? null : foundOf(event, grouped, found);
       };
     }
@@ -96,10 +95,7 @@ function judgeOf(
 }
 
 // The sensor's own events are its clock: what is missing is missing when they have passed its window and the watermark.
-function absenceJudge(
-  rule: CompiledRule,
-  isResumed: boolean,
-): Judge {
+function absenceJudge(rule: CompiledRule, isResumed: boolean): Judge {
   const sensors = createGroups<Silence>(() => ({
     ...{ newestMs: Number.NEGATIVE_INFINITY, seenMs: Number.NEGATIVE_INFINITY, isTold: isResumed },
   }));

@@ -89,19 +89,15 @@ function selectionOf(given: unknown, path: SigmaRefusal['path'], refuse: Refuse)
   return `(${fields.map(([name, value]) => fieldOf(name, value, [...path, name], refuse)).join(' and ')})`;
 }
 
-function fieldOf(
-  name: string,
-  value: unknown,
-  path: SigmaRefusal['path'],
-  refuse: Refuse,
-): string {
+function fieldOf(name: string, value: unknown, path: SigmaRefusal['path'], refuse: Refuse): string {
   const [field = '', ...modifiers] = name.split('|');
   const own = FIELDS[field];
   if (own === undefined) return refuse(path, `the field ${field} is not known`);
   const isAll = modifiers.includes('all');
   const others = modifiers.filter((one) => one !== 'all');
   const [modifier = 'is', more] = others;
-  if (more !== undefined) return refuse(path, `the modifiers ${others.join('|')} are not known together`);
+  if (more !== undefined)
+    return refuse(path, `the modifiers ${others.join('|')} are not known together`);
   const values = Array.isArray(value) ? value : [value];
   if (values.length === 0) return refuse(path, 'a value is missing');
   const texts = values.map((one) => {
@@ -109,14 +105,17 @@ function fieldOf(
     if (typeof one !== 'string' && typeof one !== 'number') {
       return refuse(path, 'only texts and numbers are known');
     }
-    return leafOf(own, modifier, String(one)) ?? refuse(path, `the modifier ${modifier} is not known`);
+    return (
+      leafOf(own, modifier, String(one)) ?? refuse(path, `the modifier ${modifier} is not known`)
+    );
   });
   return `(${texts.join(isAll ? ' and ' : ' or ')})`;
 }
 
 function leafOf(field: string, modifier: string, value: string): string | null {
   // Sigma counts no case.
-  if (modifier === 're') return `${field}=~"${value.replaceAll(/\\.|"/gs, (one) => (one === '"' ? '\\"' : one))}"`;
+  if (modifier === 're')
+    return `${field}=~"${value.replaceAll(/\\.|"/gs, (one) => (one === '"' ? '\\"' : one))}"`;
   if (modifier === 'cidr') return `${field}:${value}`;
   const pattern = patternOf(value);
   if (modifier === 'contains') return `${field}=~"(?i)${pattern}"`;
@@ -134,11 +133,7 @@ function patternOf(value: string): string {
   }).join('');
 }
 
-function conditionOf(
-  given: unknown,
-  parts: ReadonlyMap<string, string>,
-  refuse: Refuse,
-): string {
+function conditionOf(given: unknown, parts: ReadonlyMap<string, string>, refuse: Refuse): string {
   const path = ['detection', 'condition'];
   if (typeof given !== 'string') return refuse(path, 'one condition is known');
   const rest = given.replaceAll(TOKEN, '').trim();
@@ -152,7 +147,11 @@ function conditionOf(
         return parts.get(word) ?? refuse(path, `there is no selection ${word}`);
       }
       const meant = [...parts].filter(([name]) =>
-        what === 'them' ? true : what.endsWith('*') ? name.startsWith(what.slice(0, -1)) : name === what,
+        what === 'them'
+          ? true
+          : what.endsWith('*')
+            ? name.startsWith(what.slice(0, -1))
+            : name === what,
       );
       if (meant.length === 0) return refuse(path, `there is no selection ${what}`);
       return `(${meant.map(([, text]) => text).join(how === '1' ? ' or ' : ' and ')})`;

@@ -39,7 +39,10 @@ describe('a rule of Sigma', () => {
   const run = (text: string, args: string, parent: string) => {
     const read = rulesOfSigma(text);
     if (!read.ok) throw new Error(JSON.stringify(read.refusals));
-    const part = { process: { binary: '/usr/bin/curl', arguments: args }, parent: { binary: parent } };
+    const part = {
+      process: { binary: '/usr/bin/curl', arguments: args },
+      parent: { binary: parent },
+    };
     const file = { ruleId: read.ruleId, spec: read.spec, triggers: [part], never: [] };
     return faultsOfExamples(file).length === 0;
   };

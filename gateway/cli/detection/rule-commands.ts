@@ -138,7 +138,8 @@ function addImportCommand(rules: Command, io: CommandIo): void {
         throw new CommandFailure(plain(said.join('; ')), EXIT.failed);
       }
       const { ruleId, spec } = read;
-      if (options.dryRun === true) io.terminal.out(JSON.stringify({ rule_id: ruleId, spec }, null, 2));
+      if (options.dryRun === true)
+        io.terminal.out(JSON.stringify({ rule_id: ruleId, spec }, null, 2));
       else await apply(io, { ruleId, spec, triggers: [], never: [] }, options);
     });
 }

@@ -52,7 +52,10 @@ export function readRuleFile(text: string): RuleFileOrFaults {
   }
   const compiled = compileRule(ruleId, spec);
   if (!compiled.ok) {
-    return { ok: false, faults: compiled.faults.map((one) => `/spec${one.pointer}: ${one.detail}`) };
+    return {
+      ok: false,
+      faults: compiled.faults.map((one) => `/spec${one.pointer}: ${one.detail}`),
+    };
   }
   return { ok: true, file: { ruleId, spec, triggers: asList(triggers), never: asList(never) } };
 }

@@ -83,7 +83,8 @@ function Acts({ alert, onChange }: { readonly alert: Alert; readonly onChange: (
     if (act === 'reopen') await call('POST /alerts/:id/reopen', { params });
     if (act === 'mine')
       await call('POST /alerts/:id/assign', { params, body: { assignee: user.email } });
-    if (act === 'nobody') await call('POST /alerts/:id/assign', { params, body: { assignee: null } });
+    if (act === 'nobody')
+      await call('POST /alerts/:id/assign', { params, body: { assignee: null } });
     const why = ALERT_RESOLUTIONS.find((word) => word === resolution);
     if (why !== undefined)
       await call('POST /alerts/:id/resolve', { params, body: { resolution: why } });

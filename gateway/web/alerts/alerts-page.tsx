@@ -77,8 +77,8 @@ function AlertLine({ alert }: { readonly alert: Alert }) {
     <>
       <SeverityMark severity={alert.severity} /> <strong>{alert.headline}</strong>{' '}
       <span className="fs-meta">
-        <Mark tone={STATE_TONES[alert.state]}>{alert.state}</Mark> {TEXTS.count}{' '}
-        {alert.match_count} · <Ago at={alert.last_matched_at} />
+        <Mark tone={STATE_TONES[alert.state]}>{alert.state}</Mark> {TEXTS.count} {alert.match_count}{' '}
+        · <Ago at={alert.last_matched_at} />
         {alert.assignee === null ? '' : ` · ${alert.assignee}`}
       </span>
     </>

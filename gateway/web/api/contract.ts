@@ -35,12 +35,16 @@ import type {
 } from '../../operator-plane/delivery/webhook-shapes.ts';
 import type { NewWebhook } from '../../operator-plane/delivery/webhooks.ts';
 import type {
+  BacktestAsked,
+  NewRule,
+  RuleChange,
+} from '../../operator-plane/detection/alert-rules.ts';
+import type {
   Alert as AlertShape,
   AlertWithNotes as AlertWithNotesShape,
   Bulk,
   BulkResult,
 } from '../../operator-plane/detection/alert-shapes.ts';
-import type { BacktestAsked, NewRule, RuleChange } from '../../operator-plane/detection/alert-rules.ts';
 import type { AlertListQuery } from '../../operator-plane/detection/alerts.ts';
 import type {
   AlertRule as AlertRuleShape,
