@@ -47,6 +47,8 @@ type Engine = {
   /** The inbox did not take what was found last. */
   isAway: boolean;
   isStarted: boolean;
+  /** What was received up to here is judged, and what was found in it is in the inbox. */
+  judgedMs: number;
 };
 
 /** Makes an engine without rules; `look` fills it. `wake`: something waits. */
@@ -54,6 +56,7 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
   const engine: Engine = {
     ...{ deps, running: new Map(), fleet: createFleetRules(deps) },
     ...{ batches: [], events: 0, isLost: false, waiting: [], isAway: false, isStarted: false },
+    judgedMs: deps.now(),
   };
   const inTurn = createTurns();
   return {
@@ -91,13 +94,16 @@ async function look(engine: Engine): Promise<void> {
   for (const [ruleId, { row }] of running) {
     if (versions.get(ruleId) !== row.version) running.delete(ruleId);
   }
-  const cursorMs = engine.isStarted ? null : await startMs(deps);
+  if (!engine.isStarted) engine.judgedMs = await startMs(deps);
   for (const row of own) {
-    if (!running.has(row.ruleId)) await begin(engine, row, cursorMs ?? row.activeSinceMs);
+    if (!running.has(row.ruleId)) {
+      await begin(engine, row, engine.isStarted ? row.activeSinceMs : engine.judgedMs);
+    }
   }
   engine.isStarted = true;
+  const live = running.size === 0 ? new Map<string, number>() : await deps.inbox.liveByRule();
   for (const one of running.values()) {
-    const why = one.excess(deps.now());
+    const why = one.excess(deps.now(), live.get(one.row.ruleId) ?? 0);
     if (why === null) continue;
     running.delete(one.row.ruleId);
     await deps.pause(one.row, why);
@@ -175,10 +181,9 @@ async function recover(engine: Engine): Promise<void> {
     await deps.pause(costliest.row, { reason: 'too_costly', detail });
   }
   const rows = [...running.values()].map(({ row }) => row);
-  const fromMs = await startMs(deps);
   for (const row of rows) {
     running.delete(row.ruleId);
-    await begin(engine, row, fromMs);
+    await begin(engine, row, engine.judgedMs);
   }
 }
 
@@ -187,6 +192,7 @@ async function save(engine: Engine): Promise<void> {
   if (!isStarted || isLost || waiting.length > 0 || running.size === 0) return;
   const oldestMs = batches[0]?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
   const receivedMs = Math.min(deps.now() - RULE_CURSOR_LAG_MS, oldestMs - 1);
+  engine.judgedMs = Math.max(engine.judgedMs, receivedMs);
   await deps.rules.advance({ name: SENSOR_RULES_CURSOR, receivedMs });
 }
 

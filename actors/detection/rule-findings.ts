@@ -14,7 +14,7 @@ export type RuleDeps = {
   readonly rules: Pick<RuleStore, 'list' | 'cursor' | 'advance'>;
   readonly events: Arrivals;
   readonly alerts: Pick<Alerts, 'raise'>;
-  readonly inbox: Pick<AlertStore, 'counted'>;
+  readonly inbox: Pick<AlertStore, 'counted' | 'liveByRule'>;
   readonly labelsOf: LabelsOf;
   readonly chance: Pick<Chance, 'newId'>;
   readonly now: () => number;

@@ -9,6 +9,7 @@ import { createRuleRun, type RuleFound, type RuleRun } from '../../machines/dete
 import {
   RULE_COST_RATIO_MAX,
   RULE_COST_WINDOW_MS,
+  RULE_LIVE_ALERTS_MAX,
   RULE_MATCHES_PER_MINUTE_MAX,
 } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
@@ -32,7 +33,7 @@ export type RunningRule = {
   ): readonly RuleFound[];
   cost(): RuleCost;
   /** Why it has to be paused; null while it is within its budget. */
-  excess(nowMs: number): Pick<RulePause, 'reason' | 'detail'> | null;
+  excess(nowMs: number, liveAlerts?: number): Pick<RulePause, 'reason' | 'detail'> | null;
 };
 const NOTHING: ReadonlySet<string> = new Set();
 export type LabelsOf = (sensorId: string) => SensorLabels;
@@ -68,7 +69,11 @@ export function createRunningRule(
       return found;
     },
     cost: () => ({ events, costMs, ratio: window.ratio }),
-    excess(nowMs) {
+    excess(nowMs, liveAlerts = 0) {
+      if (liveAlerts > RULE_LIVE_ALERTS_MAX) {
+        const detail = `more than ${RULE_LIVE_ALERTS_MAX} of its alerts are open`;
+        return { reason: 'too_many_alerts', detail };
+      }
       if (window.matches > RULE_MATCHES_PER_MINUTE_MAX) {
         const detail = `more than ${RULE_MATCHES_PER_MINUTE_MAX} events a minute matched`;
         return { reason: 'too_many_matches', detail };

@@ -27,6 +27,8 @@ export type CompiledRule = {
   /** Whether what a sensor observed at an instant counts for nothing. */
   readonly isSilenced: (sensorId: string, labels: SensorLabels, atMs: number) => boolean;
   readonly expiresAtMs: number;
+  /** Judges how unusual events are. */
+  readonly isOfScore: boolean;
 };
 export type CompiledOrFaults =
   | { readonly ok: true; readonly rule: CompiledRule }
@@ -85,7 +87,14 @@ function joined(
       atMs < (mutes.get(sensorId) ?? Number.NEGATIVE_INFINITY) ||
       pauses.some((one) => atMs >= one.fromMs && atMs < one.untilMs && one.isMeant(labels)),
     expiresAtMs: timeOf(spec.expires_at),
+    isOfScore: conditions.some(isOfScore),
   };
+}
+
+function isOfScore(condition: Condition): boolean {
+  if (condition.is === 'all' || condition.is === 'either') return condition.of.some(isOfScore);
+  if (condition.is === 'not') return isOfScore(condition.of);
+  return condition.is === 'compare' && condition.field === 'anomaly_score';
 }
 
 function timeOf(text: string | undefined): number {

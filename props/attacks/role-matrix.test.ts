@@ -26,15 +26,17 @@ const OPEN: readonly string[] = [
 /** Scopes of resources that are still to come: a key may hold them, no route asks for them yet. */
 const RESERVED: readonly string[] = [
   ...['exercises:read', 'exercises:write'],
-  ...['alerts:read', 'alerts:write', 'investigations:read', 'investigations:write'],
+  ...['investigations:read', 'investigations:write'],
 ];
 /** What the specification gives each role, told apart by verbs: who reads, who investigates, who acts, who administers. */
 const READ_BY_ALL: readonly Scope[] = [
   ...(['sensors:read', 'events:read', 'system:read', 'metrics:read', 'license:read'] as const),
   ...(['teams:read', 'groups:read', 'policies:read', 'exercises:read', 'alerts:read'] as const),
-  'investigations:read',
+  ...(['investigations:read', 'alert-rules:read'] as const),
 ];
-const INVESTIGATES: readonly Scope[] = ['alerts:write', 'investigations:write'];
+const INVESTIGATES: readonly Scope[] = [
+  ...(['alerts:write', 'investigations:write', 'alert-rules:write'] as const),
+];
 const OPERATES: readonly Scope[] = [
   ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
   'assignments:write',

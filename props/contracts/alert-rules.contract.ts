@@ -42,7 +42,7 @@ export function alertRulesContract(
       ]);
       const [audited] = await port().audit.recent(1);
       expect(audited).toMatchObject({
-        ...{ action: 'alert-rule.change', target: ruleId, result: 'ok' },
+        ...{ action: 'alert_rule.change', target: ruleId, result: 'ok' },
         ...{ before: { rule_name: 'a' }, after: { rule_name: 'b' } },
       });
       expect((await port().alertRules.list()).some((row) => row.ruleId === ruleId)).toBe(true);

@@ -1,6 +1,7 @@
 // Detection: what people should know lies in the inbox, each thing once; rules find it in events. decision: D130, D131
 import { alertSweepLoop } from '../../../actors/detection/alert-sweep.ts';
 import { type Alerts, createAlerts } from '../../../actors/detection/alerts.ts';
+import { createCoverageWatch } from '../../../actors/detection/coverage-watch.ts';
 import { createRuleEngine, type RuleEngine } from '../../../actors/detection/rule-engine.ts';
 import { createLabelCache } from '../../../actors/detection/sensor-labels.ts';
 import type { Loop } from '../../../actors/loops/loop.ts';
@@ -35,6 +36,7 @@ export const detection: Capability<Detection> = {
       },
       () => void context.loops.runNow(RULES_LOOP),
     );
+    const coverage = createCoverageWatch({ alerts, chance, labelsOf: labels.of });
     const stopFollowing = ingest.onStored((batch) => engine.take(batch));
     const searches = createSearchTurns();
     const routes = { store, rules, events, engine, chance, cursors, searches, now: time.now };
@@ -45,8 +47,16 @@ export const detection: Capability<Detection> = {
         alertActRoutes(routes),
         ruleRoutes({ ...routes, labelsOf: labels.of, monotonicNow: time.monotonicNow }),
       ],
+      heartbeatParts: [
+        { take: (identity, beat, nowMs) => coverage.note(identity, beat.loss, nowMs) },
+      ],
       machines: [alertMachine],
-      loops: () => [labels.loop, ...loopsOf(engine), alertSweepLoop({ store, now: time.now })],
+      loops: () => [
+        labels.loop,
+        coverage.loop,
+        ...loopsOf(engine),
+        alertSweepLoop({ store, now: time.now }),
+      ],
       close: () => void stopFollowing(),
     };
   },

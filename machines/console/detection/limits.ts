@@ -60,3 +60,7 @@ export const BACKTEST_EVENTS_MAX = 200_000;
 export const BACKTEST_SAMPLES_MAX = 20;
 export const BACKTEST_BARS = 60;
 export const BACKTEST_RANGE_MAX_MS = 90 * DAY_MS;
+
+// What is told of lost events.
+export const COVERAGE_FINDINGS_MAX = 10_000;
+export const COVERAGE_WATCH_MS = 5 * SECOND_MS;

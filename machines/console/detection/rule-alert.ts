@@ -46,7 +46,7 @@ function matchesOf({ sensorId, events, sinceMs, last }: RuleFound): Finding['mat
 }
 
 function alertOf(
-  { ruleId, spec }: CompiledRule,
+  { ruleId, spec, isOfScore }: CompiledRule,
   found: RuleFound,
   at: { readonly alertId: string; readonly labels: SensorLabels; readonly where: string },
 ): Alert {
@@ -54,13 +54,19 @@ function alertOf(
   const { alertId, labels, where } = at;
   const node = where === 'fleet' ? 'the fleet' : last.node_name;
   return {
-    ...{ alertId, kind: 'security_event', severity: spec.severity, ruleId, sensorId: where },
+    ...{
+      alertId,
+      kind: isOfScore ? 'anomaly' : 'security_event',
+      severity: spec.severity,
+      ruleId,
+      sensorId: where,
+    },
     nodeName: where === 'fleet' ? 'fleet' : last.node_name,
     headline: `${spec.rule_name} on ${node}`.slice(0, ALERT_HEADLINE_MAX_CHARS),
     detail: detailOf(spec.description, found).slice(0, ALERT_DETAIL_MAX_CHARS),
     occurredAtMs: Date.parse(last.observed_at),
     observedAtMs: Date.parse(last.observed_at),
-    source: 'security_event',
+    source: isOfScore ? 'anomaly' : 'security_event',
     dedupKey: dedupKeyOf(ruleId, where, key),
     texts: textsOf(spec, last, labels),
     tags: where === 'fleet' ? [] : labels.tags,

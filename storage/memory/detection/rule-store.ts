@@ -21,7 +21,7 @@ export function memoryRuleCalls(record: Note): Calls<RuleStore> {
     put(input) {
       const { ruleId, version: asked, spec, nowMs, actor } = input;
       const before = rows.get(ruleId);
-      const action = asked === null ? 'alert-rule.create' : 'alert-rule.change';
+      const action = asked === null ? 'alert_rule.create' : 'alert_rule.change';
       if (asked !== null && before === undefined) return 'not_found';
       if (asked !== (before?.version ?? null)) return 'conflict';
       if (before === undefined && rows.size >= RULES_MAX) {
@@ -46,7 +46,7 @@ export function memoryRuleCalls(record: Note): Calls<RuleStore> {
       rows.delete(input.ruleId);
       versions.delete(input.ruleId);
       const { ruleId } = input;
-      const told = { action: 'alert-rule.remove', ruleId, result: 'ok' } as const;
+      const told = { action: 'alert_rule.remove', ruleId, result: 'ok' } as const;
       record(auditOfRule(input, { ...told, before: before.spec }));
       return true;
     },

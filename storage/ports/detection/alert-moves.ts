@@ -16,6 +16,14 @@ import type { AuditContext } from '../plumbing/audit-context.ts';
 import { storableText } from '../plumbing/stored-text.ts';
 import type { AlertAct, AlertNote, AlertRow, AlertStore } from './alert-store.ts';
 
+const ACTIONS = {
+  acknowledge: 'alert.acknowledge',
+  assign: 'alert.assign',
+  resolve: 'alert.resolve',
+  reopen: 'alert.reopen',
+  comment: 'alert.comment',
+} as const satisfies Readonly<Record<AlertAct['act'], AuditAction>>;
+
 export type NewNote = Omit<AlertNote, 'sequence'> & { readonly alertId: string };
 export type Raised = {
   /** The one that counts the matches now. */
@@ -95,7 +103,7 @@ export function auditOfAct(
   result: string,
 ): AuditEntry {
   const { act, actor, from, nowMs: atMs } = input;
-  const action: AuditAction = `alert.${act.act}`;
+  const action = ACTIONS[act.act];
   const detail =
     act.act === 'resolve'
       ? { resolution: act.resolution }

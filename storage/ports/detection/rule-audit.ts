@@ -6,7 +6,7 @@ import type { AuditContext } from '../plumbing/audit-context.ts';
 export function auditOfRule(
   { actor, nowMs: atMs, from }: AuditContext,
   of: {
-    readonly action: 'alert-rule.create' | 'alert-rule.change' | 'alert-rule.remove';
+    readonly action: 'alert_rule.create' | 'alert_rule.change' | 'alert_rule.remove';
     readonly ruleId: string;
     readonly result: string;
     readonly before?: RuleSpec;

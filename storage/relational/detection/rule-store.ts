@@ -84,7 +84,7 @@ async function put(
 ): ReturnType<RuleStore['put']> {
   const { version: asked, spec, nowMs, actor } = input;
   const ruleId = storableText(input.ruleId);
-  const action = asked === null ? 'alert-rule.create' : 'alert-rule.change';
+  const action = asked === null ? 'alert_rule.create' : 'alert_rule.change';
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(RULES_LOCK)})`.execute(trx);
   const found = await trx
     .selectFrom('alert_rules')
@@ -146,7 +146,7 @@ async function remove(
     .returning('spec')
     .executeTakeFirst();
   if (gone === undefined) return false;
-  const told = { action: 'alert-rule.remove', ruleId, result: 'ok' } as const;
+  const told = { action: 'alert_rule.remove', ruleId, result: 'ok' } as const;
   await appendAudit(trx, [auditOfRule(input, { ...told, before: gone.spec })]);
   return true;
 }

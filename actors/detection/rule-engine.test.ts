@@ -1,0 +1,146 @@
+// What the engine does when a rule is too much, when too many events wait, and over the fleet. decision: D131
+import { describe, expect, it } from 'vitest';
+import type { RuleSpec } from '../../machines/detection/rule-spec.ts';
+import {
+  RETRY_AFTER_STORE_MS,
+  RULE_MATCHES_PER_MINUTE_MAX,
+  RULES_QUEUE_EVENTS_MAX,
+} from '../../machines/limits.ts';
+import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createMemoryEvents } from '../../storage/memory/telemetry/memory-events.ts';
+import { createAlerts } from './alerts.ts';
+import { createCoverageWatch } from './coverage-watch.ts';
+import { createRuleEngine } from './rule-engine.ts';
+
+const BEGIN_MS = Date.parse('2026-11-25T00:00:00Z');
+const LABELS = { tags: [], groupIds: [], role: null };
+const MATCH: RuleSpec = {
+  ...{ rule_name: 'all', severity: 'low' },
+  detect: { kind: 'match', condition: 'event_kind:process_exec' },
+};
+
+function eventOf(id: number, nowMs: number): RuntimeEvent {
+  return {
+    ...{ event_id: id.toString(16).padStart(32, '0'), schema_version: 1, severity: 'info' },
+    ...{ observed_at: new Date(nowMs).toISOString(), event_kind: 'process_exec', message: 'm' },
+    process: { exec_id: String(id), pid: id, binary: '/bin/a' },
+  };
+}
+
+async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
+  const { alerts, alertRules, designation } = createMemoryRelational();
+  const events = createMemoryEvents(RETRY_AFTER_STORE_MS, 1_000_000);
+  const paused: (readonly [string, string])[] = [];
+  let [nowMs, monotonicMs, ids, sequence] = [BEGIN_MS, 0, 0, 0];
+  let made = 0;
+  const newId = () => `0199-${(made += 1).toString().padStart(8, '0')}`;
+  for (const [ruleId, spec] of Object.entries(specs)) {
+    await alertRules.put({ actor: 'a', from: '', nowMs, ruleId, version: null, spec });
+  }
+  const engine = createRuleEngine(
+    {
+      ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
+      alerts: createAlerts({ store: alerts, now: () => nowMs }),
+      ...{ labelsOf: () => LABELS, now: () => nowMs },
+      monotonicNow: () => (monotonicMs += 1),
+      async pause(row, why) {
+        paused.push([row.ruleId, why.reason]);
+        const { ruleId, version } = row;
+        await alertRules.pause({ ruleId, version, pause: { ...why, atMs: nowMs } });
+      },
+    },
+    () => undefined,
+  );
+  await engine.look();
+  return {
+    ...{ alerts, alertRules, designation, engine, paused, newId },
+    pass: (ms: number) => void (nowMs += ms),
+    async take(count: number, sensorId = 'sensor') {
+      nowMs += 1;
+      sequence += 1;
+      const batch = {
+        ...{ sensorId, nodeName: 'node', streamId: 's', channel: 'events' as const, sequence },
+        ...{ digest: '', receivedAtMs: nowMs },
+        events: Array.from({ length: count }, () => eventOf((ids += 1), nowMs)),
+      };
+      await events.sink.append(batch);
+      engine.take(batch);
+    },
+    async settle() {
+      while (await engine.work());
+    },
+    total: async () =>
+      (await alerts.list({ limit: 100, before: null })).reduce((sum, one) => sum + one.count, 0),
+  };
+}
+
+describe('rule engine', () => {
+  it('should pause what matches too much, and say so', async () => {
+    const world = await createWorld({ all: MATCH });
+    await world.take(RULE_MATCHES_PER_MINUTE_MAX + 1);
+    await world.settle();
+    await world.engine.look();
+    expect(world.paused).toEqual([['all', 'too_many_matches']]);
+    await world.take(5);
+    await world.settle();
+    expect(await world.total()).toBe(RULE_MATCHES_PER_MINUTE_MAX + 1);
+    expect((await world.alertRules.get('all'))?.row.pause?.reason).toBe('too_many_matches');
+  });
+
+  it('should read from the store what did not fit, without the costliest rule, and lose no match', async () => {
+    const never = { ...MATCH, detect: { ...MATCH.detect, condition: 'binary:/none' } } as RuleSpec;
+    const some = { ...MATCH, detect: { ...MATCH.detect, condition: 'pid:1..400' } } as RuleSpec;
+    const world = await createWorld({ never, some });
+    const part = RULES_QUEUE_EVENTS_MAX / 2;
+    for (const count of [100, part, part, 100]) await world.take(count);
+    await world.settle();
+    expect(world.paused).toEqual([['never', 'too_costly']]);
+    expect(await world.total()).toBe(400);
+    expect(world.engine.queued()).toBe(0);
+  });
+
+  it('should count over the fleet what no sensor alone has enough of', async () => {
+    const across: RuleSpec = {
+      ...{ rule_name: 'across', severity: 'high', across: 'fleet' },
+      detect: { kind: 'count', condition: 'binary:/bin/a', threshold: 3, window_secs: 60 },
+    };
+    const world = await createWorld({ across });
+    const tenure = await world.designation.stand({
+      ...{ holder: 'test', nowMs: BEGIN_MS, onLost: () => undefined },
+    });
+    const epoch = tenure?.epoch ?? 0;
+    await world.engine.workFleet(epoch);
+    for (const sensor of ['a', 'b', 'c', 'd']) await world.take(1, sensor);
+    world.pass(10_000);
+    await world.engine.workFleet(epoch);
+    await world.engine.workFleet(epoch);
+    const [alert] = await world.alerts.list({ limit: 10, before: null });
+    expect(alert).toMatchObject({ count: 3, alert: { sensorId: 'fleet', nodeName: 'fleet' } });
+  });
+});
+
+describe('coverage watch', () => {
+  it('should tell of each hour with lost events once', async () => {
+    const { alerts, newId } = await createWorld({});
+    const watch = createCoverageWatch({
+      alerts: createAlerts({ store: alerts, now: () => BEGIN_MS }),
+      ...{ labelsOf: () => LABELS, chance: { newId } },
+    });
+    const hour = '2026-11-25T00:00:00Z';
+    const report = (lost: number) => ({
+      ...{ run: '0123456789abcdef', report: 1, total: {} },
+      hours: [{ hour, seen: 5, ...(lost === 0 ? {} : { kernel_lost: lost }) }],
+    });
+    const run = () => watch.loop.run({ signal: new AbortController().signal });
+    for (const lost of [0, 2, 3]) {
+      watch.note({ sensorId: 'a', nodeName: 'node' }, report(lost), BEGIN_MS);
+      await run();
+    }
+    const rows = await alerts.list({ limit: 10, before: null });
+    expect(rows.map(({ count, alert }) => [count, alert.kind, alert.source])).toEqual([
+      [1, 'coverage_loss', 'coverage'],
+    ]);
+    expect(rows[0]?.alert.detail).toContain('kernel_lost 2');
+  });
+});
