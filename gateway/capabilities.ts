@@ -6,6 +6,7 @@ import { audit } from './capabilities/audit/audit.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { delivery } from './capabilities/delivery/delivery.ts';
 import { detection } from './capabilities/detection/detection.ts';
+import { exports } from './capabilities/exports/exports.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
@@ -30,6 +31,7 @@ export const CAPABILITIES: readonly Capability[] = [
   telemetry,
   detection,
   delivery,
+  exports,
   containment,
   policy,
   rollouts,

@@ -16,6 +16,7 @@ import type { SettingValues } from '../machines/console/settings/settings.rules.
 import type { PasswordHasher } from '../storage/ports/access/password-hasher.ts';
 import type { SharedCounter } from '../storage/ports/access/shared-counter.ts';
 import type { AuditEntry } from '../storage/ports/audit/audit-log.ts';
+import type { Exporter } from '../storage/ports/exports/exporter.ts';
 import type { Time } from '../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../storage/ports/plumbing/sealer.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
@@ -123,6 +124,8 @@ export type ConsolePorts = {
   readonly providers: ProviderClient;
   /** Sends what leaves the Console by POST to receivers of operators' choice. */
   readonly outboundPost: OutboundPost;
+  /** Copies days of the event store to where exports go; the event store is open then. */
+  readonly exporter: Exporter;
   /** Opens what counts requests for all replicas; null: each Console by itself. */
   readonly openCounter: () => SharedCounter | null;
   /** What was answered in a first run. */

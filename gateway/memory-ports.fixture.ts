@@ -11,6 +11,7 @@ import { EVALUATION_SETTINGS } from '../machines/console/settings/settings.rules
 import type { IntervalName } from '../machines/limits.ts';
 import { createCheapHasher } from '../storage/memory/access/password-hasher.ts';
 import { createPlainSealer } from '../storage/memory/access/plain-sealer.ts';
+import { createMemoryExporter } from '../storage/memory/exports/exporter.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
 import { type ConsoleConfig, loadConfig } from './config/config.ts';
 import type { ConsoleKeys, ConsolePorts, ServerTls } from './console-ports.ts';
@@ -106,6 +107,7 @@ export function memoryPorts(
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
     outboundPost,
+    exporter: createMemoryExporter().exporter,
     openCounter: () => null,
     answers: {
       ...{ readAnswers: async () => undefined, removeAnswers: async () => undefined },

@@ -4,6 +4,7 @@ import { AUDIT_AUDIT_ACTIONS } from './console/audit/audit-actions.ts';
 import { CONTAINMENT_AUDIT_ACTIONS } from './console/containment/audit-actions.ts';
 import { DELIVERY_AUDIT_ACTIONS } from './console/delivery/audit-actions.ts';
 import { DETECTION_AUDIT_ACTIONS } from './console/detection/audit-actions.ts';
+import { EXPORT_AUDIT_ACTIONS } from './console/exports/audit-actions.ts';
 import { FLEET_AUDIT_ACTIONS } from './console/fleet/audit-actions.ts';
 import { LICENSE_AUDIT_ACTIONS } from './console/license/audit-actions.ts';
 import { POLICY_AUDIT_ACTIONS } from './console/policy/audit-actions.ts';
@@ -19,6 +20,7 @@ export const AUDIT_ACTIONS = {
   ...CONTAINMENT_AUDIT_ACTIONS,
   ...DELIVERY_AUDIT_ACTIONS,
   ...DETECTION_AUDIT_ACTIONS,
+  ...EXPORT_AUDIT_ACTIONS,
   ...FLEET_AUDIT_ACTIONS,
   ...LICENSE_AUDIT_ACTIONS,
   ...POLICY_AUDIT_ACTIONS,

@@ -3,6 +3,7 @@
 import { ACCESS_ERRORS } from './console/access/errors.ts';
 import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
 import { DETECTION_ERRORS } from './console/detection/errors.ts';
+import { EXPORT_ERRORS } from './console/exports/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';
@@ -99,6 +100,7 @@ export const ERRORS = {
   ...DETECTION_ERRORS,
   ...DELIVERY_ERRORS,
   ...FLEET_ERRORS,
+  ...EXPORT_ERRORS,
   ...LICENSE_ERRORS,
   ...POLICY_ERRORS,
   ...RUNTIME_ERRORS,

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { openSealer, retireSealers, rotateSealer } from '../../storage/keys/sealer.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
+import { EXPORT_SECRET_CONTEXT, exportSecretOf } from '../exports/export-service.ts';
 import { contextOf } from './factor-codes.ts';
 import { resealAll } from './reseal.ts';
 import { secretContextOf } from './sso/sso-service.ts';
@@ -53,9 +54,17 @@ it('should seal again what an older key sealed, once, and name what nothing open
   });
   await rotateSealer(place, 2);
   const sealer = await openSealer(place);
-  const deps = { users, secondFactors, sso, webhooks, sealer };
+  await stores.exports.putTarget({
+    ...{ ...DOING, revision: 0 },
+    target: {
+      ...{ place: { kind: 'directory' }, prefix: '', tables: [], fromDay: '', isOn: false },
+      secretSealed: first.seal('of the bucket', EXPORT_SECRET_CONTEXT),
+    },
+  });
+  const kept = [exportSecretOf(stores.exports)];
+  const deps = { users, secondFactors, sso, webhooks, kept, sealer };
   expect(await resealAll(deps)).toEqual({
-    ...{ sealed: 5, changed: 0, unreadable: [contextOf('eve')] },
+    ...{ sealed: 6, changed: 0, unreadable: [contextOf('eve')] },
   });
   expect(await resealAll(deps)).toMatchObject({ sealed: 0 });
   // A secret that was replaced since it was read stays.
@@ -73,6 +82,8 @@ it('should seal again what an older key sealed, once, and name what nothing open
     'of the provider',
   );
   expect(provider?.revision).toBe(1);
+  const bucket = await stores.exports.target();
+  expect(last.open(String(bucket?.secretSealed), EXPORT_SECRET_CONTEXT)).toBe('of the bucket');
   const webhook = await webhooks.get('w');
   expect(last.open(String(webhook?.secretSealed), inWebhook)).toBe('signs');
   expect(last.open(String(webhook?.nextSecretSealed), inWebhook)).toBe('signs next');

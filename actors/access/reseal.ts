@@ -25,7 +25,15 @@ export type ResealDeps = {
   readonly secondFactors: Pick<SecondFactorStore, 'reseal'>;
   readonly sso: Pick<SsoStore, 'listProviders' | 'reseal'>;
   readonly webhooks: Pick<WebhookStore, 'list' | 'reseal'>;
+  /** Single secrets: of the target of exports, of the mail server. */
+  readonly kept: readonly KeptSecret[];
   readonly sealer: Sealer;
+};
+export type KeptSecret = {
+  readonly context: string;
+  /** Null: there is none. */
+  readonly read: () => Promise<string | null>;
+  readonly reseal: (of: { readonly was: string; readonly sealed: string }) => Promise<boolean>;
 };
 
 /** Goes through all of them. Rejects with StoreUnavailable. */
@@ -63,6 +71,10 @@ export async function resealAll(deps: ResealDeps): Promise<Resealed> {
     );
   }
   for (const row of await webhooks.list()) await resealWebhook(webhooks, row, one);
+  for (const { context, read, reseal } of deps.kept) {
+    const was = await read();
+    if (was !== null) await one(was, context, (sealed) => reseal({ was, sealed }));
+  }
   return { ...counts, unreadable };
 }
 

@@ -1,6 +1,5 @@
 // Webhooks as admins manage them: judged before they are stored, their secrets sealed, told once when the Console made them
 // and never again. decision: D104; invariant: I11
-import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { nameOfOutcome } from '../../machines/console/delivery/delivery.rules.ts';
 import { FORMATS } from '../../machines/console/delivery/formats/formats.ts';
@@ -26,11 +25,10 @@ import type {
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import { mistakeOfAddress, policyOfList } from '../outbound/address-rules.ts';
+import { areCertificates } from '../outbound/ca-pem.ts';
 import type { Chance } from '../trust/chance.ts';
 import { inForce, secretContextOfWebhook } from './webhook-secrets.ts';
 import type { Attempted, WebhookSender } from './webhook-sender.ts';
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 export type WebhookInput = {
   readonly type: string;
@@ -254,15 +252,4 @@ function addressMistakes(
 function optionMistakes({ caPem }: WebhookOptions): readonly WebhookMistake[] {
   if (caPem === null || areCertificates(caPem)) return [];
   return [{ pointer: '/options/ca_pem', detail: 'certificates in PEM, and nothing else' }];
-}
-
-function areCertificates(pem: string): boolean {
-  const found = pem.match(CERTIFICATE) ?? [];
-  if (found.length === 0 || pem.replaceAll(CERTIFICATE, '').trim() !== '') return false;
-  try {
-    for (const one of found) new X509Certificate(one);
-    return true;
-  } catch {
-    return false;
-  }
 }

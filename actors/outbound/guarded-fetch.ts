@@ -1,11 +1,10 @@
 // The one way in which the Console asks services of others: TLS with the public CAs or with the destination's own one, at
 // judged addresses only, no redirect followed, the answer bounded in size and time. It has the shape of `fetch`, as
 // libraries want it, because the platform's own fetch takes no CA. decision: D40
-import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import { type AddressPolicy, mistakeOfAddress } from './address-rules.ts';
+import type { AddressPolicy } from './address-rules.ts';
+import { AddressRefused, judgedLookup, mistakeOfHost } from './judged-lookup.ts';
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 const FAILING_FROM = 500;
@@ -54,8 +53,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const url = new URL(address);
     if (url.protocol !== 'https:')
       throw new DestinationUnreachable(`${url.host} is not asked by https`, 'address_refused');
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const mistake = isIP(host) > 0 ? mistakeOfAddress(host, options) : null;
+    const mistake = mistakeOfHost(url.hostname, options);
     if (mistake !== null) throw new DestinationUnreachable(mistake, 'address_refused');
     const payload = payloadOf(body);
     const timeout = AbortSignal.timeout(options.timeoutMs);
@@ -123,11 +121,9 @@ function responseOf(incoming: IncomingMessage, body: Buffer): Response {
 class AnswerTooBig extends Error {
   override readonly name = 'AnswerTooBig';
 }
-class AddressRefused extends Error {
-  override readonly name = 'AddressRefused';
-}
 
-function reasonOf(error: Error): UnreachableReason {
+/** Why a connection ended. */
+export function reasonOf(error: Error): UnreachableReason {
   if (error instanceof AddressRefused) return 'address_refused';
   if (error instanceof AnswerTooBig) return 'answer_too_big';
   return error.name === 'AbortError' || error.name === 'TimeoutError' ? 'timed_out' : 'unreachable';
@@ -138,22 +134,4 @@ function payloadOf(body: unknown): string | Uint8Array | null {
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
   throw new TypeError('a body is text or bytes');
-}
-
-/** Resolves a name and refuses it when any of its addresses may not be reached. */
-function judgedLookup(policy: AddressPolicy): LookupFunction {
-  return (host, options, done) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, '', 0);
-      for (const { address } of addresses) {
-        const mistake = mistakeOfAddress(address, policy);
-        if (mistake !== null) return done(new AddressRefused(mistake), '', 0);
-      }
-      const [first] = addresses;
-      if (options.all === true) return done(null, addresses);
-      return first === undefined
-        ? done(new Error(`${host} has no address`), '', 0)
-        : done(null, first.address, first.family);
-    });
-  };
 }

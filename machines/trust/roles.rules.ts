@@ -4,6 +4,7 @@ import { ACCESS_SCOPES } from '../console/access/scopes.ts';
 import { AUDIT_SCOPES } from '../console/audit/scopes.ts';
 import { DELIVERY_SCOPES } from '../console/delivery/scopes.ts';
 import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
+import { EXPORT_SCOPES } from '../console/exports/scopes.ts';
 import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
 import { LICENSE_SCOPES } from '../console/license/scopes.ts';
 import { POLICY_SCOPES } from '../console/policy/scopes.ts';
@@ -36,6 +37,7 @@ const HOLDERS = {
   ...POLICY_SCOPES,
   ...DETECTION_SCOPES,
   ...DELIVERY_SCOPES,
+  ...EXPORT_SCOPES,
 };
 export type Scope = keyof typeof HOLDERS;
 export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];

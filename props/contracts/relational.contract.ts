@@ -9,6 +9,7 @@ import { auditLogContract } from './audit-log.contract.ts';
 import type { Harness } from './away.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
+import { exportsContract } from './exports.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
@@ -35,6 +36,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   alertsContract({ port, setAway });
   alertRulesContract({ port, setAway });
   deliveriesContract({ port, setAway });
+  exportsContract({ port, setAway });
   policyStoreContract({ port, setAway });
   teamsContract({ port, setAway });
   ownershipContract({ port, setAway });

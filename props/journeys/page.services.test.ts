@@ -40,6 +40,7 @@ const PAGES = [
   ],
   ...['/deploy', '/settings/general', '/settings/users', '/settings/teams', '/settings/groups'],
   ...['/settings/sso', '/settings/api-keys', '/settings/tokens', '/settings/license'],
+  '/settings/exports',
   ...['/account', '/help', '/docs'],
 ];
 const TABS = [

@@ -9,6 +9,7 @@ import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
 import { createEventInserter } from './event-inserter.ts';
 import { createEventStore } from './event-store.ts';
+import { createExportSource } from './export-source.ts';
 import { createTelemetryStore } from './telemetry-store.ts';
 
 export type AnalyticsOptions = AnalyticsAccess & {
@@ -42,6 +43,7 @@ export function createAnalytics(options: AnalyticsOptions): Analytics {
     sink,
     telemetry: createTelemetryStore(client),
     baselines: createBaselineStore(client),
+    exportSource: createExportSource(client),
     async command(statement) {
       await client.command({ query: statement });
     },

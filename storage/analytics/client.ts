@@ -6,7 +6,11 @@ import {
   ClickHouseLogLevel,
   createClient,
 } from '@clickhouse/client';
-import { SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS } from '../../machines/limits.ts';
+import {
+  EXPORT_STEP_TIMEOUT_MS,
+  SEARCH_TIMEOUT_MS,
+  SINK_INSERT_TIMEOUT_MS,
+} from '../../machines/limits.ts';
 import { EventStoreUnavailable, SearchTooLarge } from '../ports/telemetry/event-store.ts';
 
 const silence = () => undefined;
@@ -24,15 +28,22 @@ export type AnalyticsAccess = {
   readonly password?: string;
 };
 
-/** Makes the client; it connects with its first request. */
-export function createAnalyticsClient(access: AnalyticsAccess): ClickHouseClient {
+/** Makes the client; it connects with its first request. `isStreaming`: for long answers that are read as bytes. */
+export function createAnalyticsClient(
+  access: AnalyticsAccess,
+  { isStreaming = false }: { readonly isStreaming?: boolean } = {},
+): ClickHouseClient {
   return createClient({
     url: access.url,
     ...(access.username === undefined ? {} : { username: access.username }),
     ...(access.password === undefined ? {} : { password: access.password }),
     application: 'service-console',
-    request_timeout: Math.max(SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS),
-    compression: { request: { codec: 'zstd' }, response: { codec: 'zstd' } },
+    request_timeout: isStreaming
+      ? EXPORT_STEP_TIMEOUT_MS
+      : Math.max(SEARCH_TIMEOUT_MS, SINK_INSERT_TIMEOUT_MS),
+    compression: isStreaming
+      ? { request: false, response: false }
+      : { request: { codec: 'zstd' }, response: { codec: 'zstd' } },
     clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
     log: { LoggerClass: SilentLogger, level: ClickHouseLogLevel.OFF },
   });

@@ -2,6 +2,7 @@
 // sink stand apart, since a sink holds what it took.
 import type { AnalyticsStores } from '../ports/stores.ts';
 import type { StoreCalls } from './plumbing/unsafe-port-of.ts';
+import { exportSources } from './exports/stores.ts';
 import { type SeenRows, telemetryStores } from './telemetry/stores.ts';
 
 export type PlainAnalytics = Omit<AnalyticsStores, 'events' | 'sink'>;
@@ -9,6 +10,7 @@ export type PlainAnalytics = Omit<AnalyticsStores, 'events' | 'sink'>;
 /** The calls of every store, over what was seen. */
 export function memoryAnalytics(seen: SeenRows): StoreCalls<PlainAnalytics> {
   return {
+    ...exportSources(seen),
     ...telemetryStores(seen),
   };
 }

@@ -6,6 +6,7 @@ import type { RelationalStores } from '../ports/stores.ts';
 import { containmentStores } from './containment/stores.ts';
 import { deliveryStores } from './delivery/stores.ts';
 import { detectionStores } from './detection/stores.ts';
+import { exportStores } from './exports/stores.ts';
 import { fleetStores } from './fleet/stores.ts';
 import { licenseStores } from './license/stores.ts';
 import type { MemoryBase } from './plumbing/base.ts';
@@ -23,6 +24,7 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
     ...containmentStores(base),
     ...deliveryStores(base),
     ...detectionStores(base),
+    ...exportStores(base),
     ...fleetStores(base),
     ...inventoryStores(),
     ...licenseStores(base),

@@ -5,6 +5,7 @@ import type { AuditStores } from './audit/stores.ts';
 import type { ContainmentStores } from './containment/stores.ts';
 import type { DeliveryStores } from './delivery/stores.ts';
 import type { DetectionStores } from './detection/stores.ts';
+import type { ExportSources, ExportStores } from './exports/stores.ts';
 import type { FleetStores } from './fleet/stores.ts';
 import type { LicenseStores } from './license/stores.ts';
 import type { RelationalHealth } from './plumbing/store-unavailable.ts';
@@ -19,6 +20,7 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   ContainmentStores &
   DeliveryStores &
   DetectionStores &
+  ExportStores &
   FleetStores &
   InventoryStores &
   LicenseStores &
@@ -27,4 +29,4 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   SettingsStores;
 
 /** ClickHouse: what sensors saw. invariant: I15 */
-export type AnalyticsStores = TelemetryStores;
+export type AnalyticsStores = ExportSources & TelemetryStores;

@@ -11,6 +11,7 @@ import { openAuditStores } from './audit/stores.ts';
 import { openContainmentStores } from './containment/stores.ts';
 import { openDeliveryStores } from './delivery/stores.ts';
 import { openDetectionStores } from './detection/stores.ts';
+import { openExportStores } from './exports/stores.ts';
 import { openFleetStores } from './fleet/stores.ts';
 import { openLicenseStores } from './license/stores.ts';
 import type { RelationalOptions } from './plumbing/context.ts';
@@ -44,6 +45,7 @@ export function createRelational(options: RelationalOptions): Relational {
     ...openContainmentStores(context),
     ...openDeliveryStores(context),
     ...openDetectionStores(context),
+    ...openExportStores(context),
     ...openFleetStores(context),
     ...openInventoryStores(context),
     ...openLicenseStores(context),

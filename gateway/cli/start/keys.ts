@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resealAll } from '../../../actors/access/reseal.ts';
+import { exportSecretOf } from '../../../actors/exports/export-service.ts';
 import { createLogger } from '../../../actors/runtime/json-log.ts';
 import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import {
@@ -110,11 +111,12 @@ async function reseal(config: ConsoleConfig): Promise<number> {
   const logger = createLogger('warn');
   const onClose = (close: () => Promise<void>) => void closers.push(close);
   try {
-    const { users, secondFactors, sso, webhooks } = await openRelationalStore({
+    const { users, secondFactors, sso, webhooks, exports } = await openRelationalStore({
       ...{ config, clock, logger, onClose },
     });
     const sealer = await openSealer(place);
-    const stores = { users, secondFactors, sso, webhooks };
+    const kept = [exportSecretOf(exports)];
+    const stores = { users, secondFactors, sso, webhooks, kept };
     const { sealed, changed, unreadable } = await resealAll({ ...stores, sealer });
     tell(`Sealed again: ${sealed}.`);
     for (const one of unreadable) tell(`No key opens ${one}: reset it.`);

@@ -1,8 +1,10 @@
 // Opens the two databases as the configuration says: external by URL, or embedded and supervised. Each is migrated before
 // it is used. Whatever was opened is closed by the functions handed to `onClose`, in reverse order. decision: D7
+import { join } from 'node:path';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import { type Analytics, createAnalytics } from '../../../storage/analytics/analytics.ts';
+import type { AnalyticsAccess } from '../../../storage/analytics/client.ts';
 import { createClickhouseLauncher } from '../../../storage/embedded/clickhouse.ts';
 import { demandInstalled, type EmbeddedName } from '../../../storage/embedded/installed.ts';
 import { createPostgresLauncher } from '../../../storage/embedded/postgres.ts';
@@ -20,6 +22,7 @@ import {
 import { createRelational, type Relational } from '../../../storage/relational/relational.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 import type { ConsolePorts } from '../../console-ports.ts';
+import { createExportThreads } from '../../process/export-threads.ts';
 import { processTime } from '../../process/time.ts';
 import { clickhouseAccessOf } from './clickhouse-access.ts';
 
@@ -31,6 +34,8 @@ export type OpenStores = {
   readonly onClose: (close: () => Promise<void>) => void;
   /** Told of each embedded store that is supervised. */
   readonly onStore?: (name: string, store: SupervisedStore<unknown>) => void;
+  /** Told how ClickHouse is asked, for threads that ask it by themselves. */
+  readonly onAccess?: (access: AnalyticsAccess) => void;
   /** Aborts when nobody waits for the stores any more. */
   readonly givenUp?: AbortSignal | undefined;
 };
@@ -38,9 +43,20 @@ export type OpenStores = {
 /** Both databases as a starting Console opens them: migrated. */
 export function storePorts(
   deps: Pick<OpenStores, 'config' | 'clock' | 'logger'>,
-): Pick<ConsolePorts, 'openRelational' | 'openAnalytics'> {
+): Pick<ConsolePorts, 'openRelational' | 'openAnalytics' | 'exporter'> {
   let relational: Relational | null = null;
+  let access: AnalyticsAccess | null = null;
+  const onAccess = (given: AnalyticsAccess): void => {
+    access = given;
+  };
   return {
+    exporter: createExportThreads({
+      folder: join(deps.config.dataDir, 'exports'),
+      access() {
+        if (access === null) throw new Error('start-up order: the event store is not open yet');
+        return access;
+      },
+    }),
     async openRelational(opening) {
       relational = await openRelationalStore({ ...deps, ...opening });
       await migrateRelational(relational);
@@ -48,7 +64,7 @@ export function storePorts(
     },
     async openAnalytics(opening) {
       if (relational === null) throw new Error('start-up order: the database is not open yet');
-      const analytics = await openAnalyticsStore({ ...deps, ...opening });
+      const analytics = await openAnalyticsStore({ ...deps, ...opening, onAccess });
       await migrateAnalytics(relational, analytics);
       return analytics;
     },
@@ -72,14 +88,14 @@ export async function openRelationalStore(options: OpenStores): Promise<Relation
 
 /** Opens ClickHouse, without migrating it. */
 export async function openAnalyticsStore(options: OpenStores): Promise<Analytics> {
-  const { config, logger, onClose } = options;
+  const { config, logger, onClose, onAccess } = options;
   const access =
     clickhouseAccessOf(config.clickhouseUrl) ??
     (await supervised(options, 'clickhouse', createClickhouseLauncher));
+  const { url, username, password } = access;
+  onAccess?.({ url, username, password });
   const analytics = createAnalytics({
-    url: access.url,
-    username: access.username,
-    password: access.password,
+    ...{ url, username, password },
     timers: processTime,
     logger,
     intervals: config.intervals,

@@ -51,6 +51,12 @@ import type {
   AlertRuleWithVersions as AlertRuleWithVersionsShape,
   Backtest as BacktestShape,
 } from '../../operator-plane/detection/rule-shapes.ts';
+  ExportRun as ExportRunShape,
+  ExportRunWhole,
+  ExportTargetIn,
+  ExportTargetOut,
+  ExportTestResult,
+} from '../../operator-plane/exports/export-shapes.ts';
 import type { BulkAnswer } from '../../operator-plane/fleet/bulk.ts';
 import type { LabelDetail, LabelView } from '../../operator-plane/fleet/labels.ts';
 import type { BulkChange, SensorChange } from '../../operator-plane/fleet/sensor-changes.ts';
@@ -120,6 +126,8 @@ export type License = ReturnType<typeof licenseAnswer>;
 export type Settings = Of<typeof SettingsAnswer>;
 export type Setting = Settings['items'][number];
 export type Webhook = WebhookShape;
+export type ExportRun = ExportRunShape;
+export type ExportTarget = ExportTargetOut;
 export type Delivery = DeliveryShape;
 export type Alert = AlertShape;
 export type AlertWithNotes = AlertWithNotesShape;
@@ -275,6 +283,15 @@ export type Api = {
   };
   'GET /deliveries/:id': { answer: DeliveryWithAttempts };
   'POST /deliveries/:id/replay': { answer: Delivery };
+  'GET /exports/target': { answer: { readonly target: ExportTarget | null } };
+  'PUT /exports/target': { body: ExportTargetIn; answer: ExportTarget };
+  'POST /exports/target/test': { answer: ExportTestResult };
+  'GET /exports': {
+    query: Paged & { readonly state?: 'dead' };
+    answer: Page<ExportRun>;
+  };
+  'GET /exports/:id': { answer: ExportRunWhole };
+  'POST /exports/:id/run': { answer: ExportRun };
   'GET /sso-providers': { answer: { readonly items: readonly Provider[] } };
   'POST /sso-providers': { body: Of<typeof NewProvider>; answer: Provider };
   'PATCH /sso-providers/:id': { body: Of<typeof ProviderChange>; answer: Provider };

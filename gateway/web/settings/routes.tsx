@@ -50,6 +50,11 @@ const webhooks = createRoute({
   path: '/webhooks',
   component: lazyRouteComponent(() => import('../delivery/webhooks-tab.tsx'), 'WebhooksTab'),
 });
+const exports = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/exports',
+  component: lazyRouteComponent(() => import('../exports/exports-tab.tsx'), 'ExportsTab'),
+});
 const keys = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/api-keys',
@@ -69,6 +74,6 @@ const license = createRoute({
 export const settingsRoutes = [
   settingsRoute.addChildren([
     ...([start, general, users, teams, groups] as const),
-    ...([sso, webhooks, keys, tokens, license] as const),
+    ...([sso, webhooks, exports, keys, tokens, license] as const),
   ]),
 ] as const;

@@ -7,6 +7,7 @@ export const SETTINGS_TEXTS = {
   groups: 'Groups',
   sso: 'Single sign-on',
   webhooks: 'Webhooks',
+  exports: 'Exports',
   keys: 'API keys',
   license: 'License',
   tokens: 'Enrolment tokens',

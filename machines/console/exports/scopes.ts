@@ -1,0 +1,7 @@
+// What routes of the export may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+import { ADMINS, OPERATORS, type ScopeHolders } from '../../trust/scope.ts';
+
+export const EXPORT_SCOPES = {
+  'exports:read': OPERATORS,
+  'exports:write': ADMINS,
+} as const satisfies ScopeHolders;
