@@ -11,6 +11,8 @@ import { openCertificateAuthority } from '../../storage/keys/certificate-authori
 
 /** What s3rver knows. */
 export const S3_SECRET = 'S3RVER';
+type Exchange = { readonly req: IncomingMessage; status: number; body: unknown };
+type Layer = (ctx: Exchange, next: () => Promise<void>) => unknown;
 export type S3Server = Awaited<ReturnType<typeof openS3Server>>;
 
 /** Starts one with the bucket `fleet`. */
@@ -24,7 +26,8 @@ export async function openS3Server() {
     ...{ key: Buffer.from(tls.keyPem), cert: Buffer.from(tls.pem) },
     configureBuckets: [{ name: 'fleet', configs: [] }],
   });
-  server.middleware.unshift(async (ctx, next) => {
+  const layers = Reflect.get(server, 'middleware') as Layer[];
+  layers.unshift(async (ctx, next) => {
     if (isSigned(ctx.req)) return next();
     ctx.status = 403;
     ctx.body = '<Error><Code>SignatureDoesNotMatch</Code></Error>';
@@ -55,7 +58,11 @@ function isSigned({ method = '', url = '', headers }: IncomingMessage): boolean 
   const [path = '', query = ''] = url.split('?');
   const sorted = query.split('&').filter(Boolean).sort();
   const canonical = [
-    ...[method, path, sorted.map((one) => (one.includes('=') ? one : `${one}=`)).join('&')],
+    ...[
+      method,
+      encoded(path),
+      sorted.map((one) => (one.includes('=') ? one : `${one}=`)).join('&'),
+    ],
     ...names.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
     ...['', names, String(headers['x-amz-content-sha256'])],
   ].join('\n');
@@ -67,4 +74,13 @@ function isSigned({ method = '', url = '', headers }: IncomingMessage): boolean 
     Buffer.from(`AWS4${S3_SECRET}`),
   );
   return createHmac('sha256', key).update(text).digest('hex') === signature;
+}
+
+/** A path as it is signed: every octet but the unreserved ones and the slash is written as an escape. */
+function encoded(path: string): string {
+  const octet = (one: string) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+  return path
+    .split('/')
+    .map((part) => encodeURIComponent(decodeURIComponent(part)).replace(/[!'()*]/g, octet))
+    .join('/');
 }
