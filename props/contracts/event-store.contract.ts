@@ -88,17 +88,17 @@ export function eventStoreContract(
       const last = at(3_000, 'low');
       const later = { ...one, sequence: one.sequence + 1, events: [last, last, at(4_000, 'low')] };
       for (const each of [one, one, later]) await sink.append(each);
-      const asked = { sensorId: one.sensorId, fromMs: NOW_MS, toMs: NOW_MS + 4_000, stepMs: 1_000 };
-      expect(await events.rate(asked)).toEqual([
-        { atMs: NOW_MS, severity: 'high', events: 1 },
-        { atMs: NOW_MS, severity: 'low', events: 1 },
-        { atMs: NOW_MS + 1_000, severity: 'low', events: 1 },
-        { atMs: NOW_MS + 3_000, severity: 'low', events: 2 },
+      const asked = { sensorId: one.sensorId, fromMs: NOW_MS, toMs: NOW_MS + 4_000 };
+      expect(await events.histogram({ ...asked, bucketMs: 1_000 })).toEqual([
+        { fromMs: NOW_MS, events: 2, bySeverity: { high: 1, low: 1 } },
+        { fromMs: NOW_MS + 1_000, events: 1, bySeverity: { low: 1 } },
+        { fromMs: NOW_MS + 3_000, events: 2, bySeverity: { low: 2 } },
       ]);
-      expect(await events.rate({ ...asked, severities: ['high'], stepMs: 4_000 })).toEqual([
-        { atMs: NOW_MS, severity: 'high', events: 1 },
+      const high = { ...asked, severities: ['high' as const], bucketMs: 4_000 };
+      expect(await events.histogram(high)).toEqual([
+        { fromMs: NOW_MS, events: 1, bySeverity: { high: 1 } },
       ]);
-      expect(await events.rate({ ...asked, toMs: NOW_MS })).toEqual([]);
+      expect(await events.histogram({ ...asked, toMs: NOW_MS, bucketMs: 1_000 })).toEqual([]);
     });
 
     it('should page without a gap or a repeat', async () => {
@@ -214,7 +214,6 @@ export function eventStoreContract(
       () => events.countDistinct({}),
       () => events.histogram({ fromMs: 0, toMs: 1, bucketMs: 1 }),
       () => events.topValues({ field: 'severity', limit: 1 }),
-      () => events.rate({ fromMs: 0, toMs: 1, stepMs: 1 }),
       () => events.storedRanges(),
       () => events.batchDigest(one),
       () => events.insertTransitions([{ ...TRANSITION, sensorId: one.sensorId }]),

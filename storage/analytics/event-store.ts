@@ -2,10 +2,9 @@
 // an end. invariant: I10
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Channel } from '../../machines/wire/scalars.ts';
-import type { EventCount, EventStore, RateQuery } from '../ports/telemetry/event-store.ts';
-import { type AskAnalytics, createAsk } from './ask.ts';
+import type { EventStore } from '../ports/telemetry/event-store.ts';
+import { createAsk } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
-import { filterOf } from './event-filter.ts';
 import { eventSearch } from './event-search.ts';
 import { insertTransitions, transitionsOf } from './transition-rows.ts';
 
@@ -49,7 +48,6 @@ export function createEventStore(client: ClickHouseClient): EventStore {
 
   return {
     ...eventSearch(client),
-    rate: (query) => rate(ask, query),
     async storedRanges() {
       const rows = await ask<RangeRow>(STORED_RANGES);
       return rows.map((row) => ({
@@ -90,19 +88,4 @@ export function createEventStore(client: ClickHouseClient): EventStore {
       return answer.success;
     },
   };
-}
-
-// Exact up to some tens of thousands in a step, and of a bounded size beyond.
-async function rate(ask: AskAnalytics, query: RateQuery): Promise<readonly EventCount[]> {
-  const { where, params } = filterOf(query);
-  const { fromMs, stepMs } = query;
-  const rows = await ask<{ step: string; severity: EventCount['severity']; events: string }>(
-    `SELECT intDiv(toUnixTimestamp64Milli(observed_at) - {from_ms: Int64}, {step_ms: Int64}) AS step,
-       severity, uniqCombined64(event_id) AS events
-     FROM runtime_events WHERE ${where} GROUP BY step, severity ORDER BY step, severity`,
-    { ...params, from_ms: Math.floor(fromMs), step_ms: stepMs },
-  );
-  return rows.map(({ step, severity, events }) => ({
-    ...{ atMs: Math.floor(fromMs) + Number(step) * stepMs, severity, events: Number(events) },
-  }));
 }

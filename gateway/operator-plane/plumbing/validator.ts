@@ -7,8 +7,20 @@ import type { TSchema } from 'typebox';
 const NUMBER = /^-?\d{1,20}(\.\d{1,20})?$/;
 const NUMERIC_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number']);
 
+/** By schema and part; a second application of this process takes what was compiled for the first. */
+const compiled = new WeakMap<TSchema, Map<string, ReturnType<typeof compile>>>();
+
 /** Compiles the schema of one part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = (route) => {
+  const known = compiled.get(route.schema) ?? new Map<string, ReturnType<typeof compile>>();
+  compiled.set(route.schema, known);
+  const part = route.httpPart ?? '';
+  const validate = known.get(part) ?? compile(route);
+  known.set(part, validate);
+  return validate;
+};
+
+const compile: FastifySchemaCompiler<TSchema> = (route) => {
   const validate = TypeBoxValidatorCompiler(route);
   const numeric = route.httpPart === 'body' ? [] : numericNames(route.schema);
   if (numeric.length === 0) return validate;

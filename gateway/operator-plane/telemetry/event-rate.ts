@@ -32,7 +32,7 @@ export const EventRate = Type.Object({
 
 export function eventRateRoutes(
   deps: Pick<TelemetryRouteDeps, 'now' | 'cursors'> & {
-    readonly events: Pick<EventStore, 'rate'>;
+    readonly events: Pick<EventStore, 'histogram'>;
   },
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -62,13 +62,16 @@ export function eventRateRoutes(
         const untilMs = Math.max(toMs, fromMs);
         const stepMs = SECOND_MS * Math.max(1, Math.ceil((untilMs - fromMs) / STEPS / SECOND_MS));
         const found = await withinDeadline(
-          deps.events.rate({ ...only, fromMs, toMs: untilMs, stepMs }),
+          deps.events.histogram({ ...only, fromMs, toMs: untilMs, bucketMs: stepMs }),
         );
         return {
           ...{ from: timeText(fromMs), to: timeText(untilMs), step_seconds: stepMs / SECOND_MS },
-          items: found.map(({ atMs, severity, events }) => ({
-            ...{ at: timeText(atMs), severity, events },
-          })),
+          items: found.flatMap(({ fromMs: atMs, bySeverity }) =>
+            SEVERITIES.flatMap((severity) => {
+              const { [severity]: events } = bySeverity;
+              return events === undefined ? [] : [{ at: timeText(atMs), severity, events }];
+            }),
+          ),
         };
       },
     });

@@ -6,12 +6,10 @@ import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
 import type {
   ArrivalQuery,
   EventBatch,
-  EventCount,
   EventQuery,
   EventStore,
   HistogramBar,
   HistogramQuery,
-  RateQuery,
   ReceivedBucket,
   ReceivedQuery,
   StoredRange,
@@ -79,7 +77,6 @@ export function createEventRows(): EventRows {
       topValues: (query) => topOf(distinct(rows, query), query),
       received: (query) => receivedOf(rows, query),
       statementOf: () => null,
-      rate: (query) => rateOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
       batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
       insertTransitions(added) {
@@ -186,21 +183,6 @@ function byArrival(a: Arrived, b: Arrived): number {
   if (byReceipt !== 0) return byReceipt;
   if (a.sensor_id !== b.sensor_id) return a.sensor_id < b.sensor_id ? -1 : 1;
   return compare(a, b);
-}
-
-function rateOf(
-  events: readonly StoredEvent[],
-  { fromMs, stepMs }: RateQuery,
-): readonly EventCount[] {
-  const first = Math.floor(fromMs);
-  const counts = new Map<string, EventCount>();
-  for (const { observed_at, severity } of events) {
-    const passed = Number(nanosOf(observed_at) / 1_000_000n) - first;
-    const atMs = first + Math.floor(passed / stepMs) * stepMs;
-    const before = counts.get(`${atMs} ${severity}`)?.events ?? 0;
-    counts.set(`${atMs} ${severity}`, { atMs, severity, events: before + 1 });
-  }
-  return [...counts.values()].sort((a, b) => a.atMs - b.atMs || (a.severity < b.severity ? -1 : 1));
 }
 
 function pageOf(all: readonly StoredEvent[], query: EventQuery): readonly StoredEvent[] {

@@ -78,6 +78,7 @@ export type ArrivalQuery = Pick<EventQuery, 'sensorId' | 'condition' | 'limit' |
 };
 
 /** How many events fell into each stretch of time; stretches without any are left out. */
+/** How many events fell into each stretch of time; stretches without any are left out. Very many are estimated. */
 export type HistogramQuery = EventScope & {
   readonly fromMs: number;
   readonly toMs: number;
@@ -112,18 +113,6 @@ export type ReceivedBucket = {
   /** Each event once within its stretch. */
   readonly events: number;
   readonly eventIds: readonly string[];
-};
-
-export type RateQuery = Omit<EventQuery, 'limit' | 'order' | 'after'> & {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly stepMs: number;
-};
-/** Events of one severity in the step that begins at `atMs`, each once; an estimate where there are very many. */
-export type EventCount = {
-  readonly atMs: number;
-  readonly severity: Severity;
-  readonly events: number;
 };
 
 /** What an actor was after a move: enough to restore it, plain JSON. decision: D88 */
@@ -183,8 +172,6 @@ export type EventStore = {
   received(query: ReceivedQuery): Promise<readonly ReceivedBucket[]>;
   /** A search as a statement that the store's own client takes; null where there is none. Asks nothing of the store. */
   statementOf(query: EventQuery): Promise<string | null>;
-  /** How many there were in each step from `fromMs` on, by severity; steps without any are left out. */
-  rate(query: RateQuery): Promise<readonly EventCount[]>;
   /** Which numbers are stored, as ranges, read back before the port opens. */
   storedRanges(): Promise<readonly StoredRange[]>;
   /** Content digest of one stored batch; null when it is not stored. */

@@ -1,16 +1,14 @@
 // `discord`: a line and one embed. Text of others is escaped, and its mentions and addresses are broken.
-import type { Alert } from '../alert.ts';
 import {
+  type Field,
   type Format,
+  furtherFields,
+  type Label,
   linkOf,
+  mainFields,
   messageOf,
-  mitreOf,
-  searchFieldsOf,
-  systemOf,
-  telecomOf,
   timeOf,
   titleOf,
-  workloadOf,
 } from './format.ts';
 import { cutEscaped, forDiscord, oneLine } from './text.ts';
 
@@ -20,6 +18,21 @@ const TITLE_MAX_CHARS = 256;
 const DESCRIPTION_MAX_CHARS = 2_000;
 const VALUE_MAX_CHARS = 250;
 const COLOR = 15_548_997;
+const MAIN: readonly Label[] = [
+  ['Sensor', 'sensor'],
+  ['Role', 'role'],
+  ['Process', 'process'],
+  ['Severity', 'severity'],
+  ['OS', 'system'],
+];
+const FURTHER: readonly Label[] = [
+  ['Parent Process', 'parent'],
+  ['Telecom Context', 'telecom'],
+  ['Tags', 'tags'],
+  ['MITRE', 'mitre'],
+  ['Related', 'related'],
+  ['K8s', 'workload'],
+];
 
 export const discord: Format = {
   needsSecret: false,
@@ -38,8 +51,10 @@ export const discord: Format = {
             description: cutEscaped(messageOf(alert), DESCRIPTION_MAX_CHARS, forDiscord),
             color: COLOR,
             fields: [
-              ...fieldsOf(alert).map((one) => field(one, true)),
-              ...extraOf(alert, at.relatedEventCount, link).map((one) => field(one, false)),
+              ...mainFields({ alert, at }, MAIN).map((one) => field(one, true)),
+              ...furtherFields({ alert, at }, FURTHER).map((one) => field(one, false)),
+              // Our own, so that it is shown as it is.
+              ...(link === '' ? [] : [{ name: 'Inbox URL', value: link, inline: false }]),
             ],
             timestamp: timeOf(alert.occurredAtMs),
             ...(link === '' ? {} : { url: link }),
@@ -50,37 +65,8 @@ export const discord: Format = {
   },
 };
 
-function fieldsOf(alert: Alert): readonly (readonly [string, string])[] {
-  if (alert.search !== null) return searchFieldsOf(alert);
-  return [
-    ['Sensor', alert.nodeName],
-    ['Role', alert.texts.declared_role ?? '-'],
-    ['Process', alert.texts.process ?? '-'],
-    ['Severity', alert.severity],
-    ['OS', systemOf(alert) || '-'],
-  ];
-}
-
-function extraOf(
-  alert: Alert,
-  related: number | null,
-  link: string,
-): readonly (readonly [string, string, isOurs?: boolean])[] {
-  const fields = [
-    ['Parent Process', alert.texts.parent_executable ?? ''],
-    ['Telecom Context', telecomOf(alert)],
-    ['Tags', alert.tags.join(', ')],
-    ['MITRE', mitreOf(alert)],
-    ['Related', related === null ? '' : String(related)],
-    ['K8s', workloadOf(alert)],
-    ['Inbox URL', link, true],
-  ] as const;
-  return fields.filter(([, value]) => value !== '');
-}
-
-function field([name, value, isOurs]: readonly [string, string, boolean?], inline: boolean) {
-  const text = isOurs === true ? value : shown(value === '' ? '-' : value, VALUE_MAX_CHARS);
-  return { name, value: text, inline };
+function field([name, value]: Field, inline: boolean) {
+  return { name, value: shown(value === '' ? '-' : value, VALUE_MAX_CHARS), inline };
 }
 
 function shown(text: string, maxChars: number): string {

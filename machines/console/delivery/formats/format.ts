@@ -51,7 +51,7 @@ export function linkOf({ alert, at }: Pick<Told, 'alert' | 'at'>): string {
 }
 
 /** The operating system in a few words; empty when it is not known. */
-export function systemOf({ texts }: Alert): string {
+function systemOf({ texts }: Alert): string {
   return [texts.os_name, texts.os_version, texts.architecture].filter(isText).join(' ');
 }
 
@@ -69,7 +69,7 @@ export function telecomOf({ texts }: Alert): string {
 }
 
 /** The technique and the tactic of ATT&CK. */
-export function mitreOf({ texts }: Alert): string {
+function mitreOf({ texts }: Alert): string {
   return [texts.mitre_technique, texts.mitre_tactic].filter(isText).join(' / ');
 }
 
@@ -85,6 +85,50 @@ export function searchFieldsOf({
     ['Threshold', String(search.threshold)],
     ['Triggered', timeOf(occurredAtMs)],
   ];
+}
+
+/** A name that a chat shows, and what it stands for. */
+export type Label = readonly [name: string, fact: keyof ReturnType<typeof factsOf>];
+export type Field = readonly [name: string, value: string];
+
+/** What a chat can show of an alert; empty where there is none. */
+function factsOf({ alert, at }: Pick<Told, 'alert' | 'at'>) {
+  const { texts } = alert;
+  return {
+    sensor: alert.nodeName,
+    role: texts.declared_role ?? '',
+    event: texts.event_kind ?? alert.kind,
+    process: texts.process ?? '',
+    severity: alert.severity,
+    system: systemOf(alert),
+    parent: texts.parent_executable ?? '',
+    telecom: telecomOf(alert),
+    tags: alert.tags.join(', '),
+    mitre: mitreOf(alert),
+    related: at.relatedEventCount === null ? '' : String(at.relatedEventCount),
+    workload: workloadOf(alert),
+  };
+}
+
+/** What stands on top of a chat's message: these, or what a saved search shows instead. */
+export function mainFields(
+  told: Pick<Told, 'alert' | 'at'>,
+  labels: readonly Label[],
+): readonly Field[] {
+  if (told.alert.search !== null) return searchFieldsOf(told.alert);
+  const facts = factsOf(told);
+  return labels.map(([name, fact]) => [name, facts[fact] || '-']);
+}
+
+/** What follows it: those that there are. */
+export function furtherFields(
+  told: Pick<Told, 'alert' | 'at'>,
+  labels: readonly Label[],
+): readonly Field[] {
+  const facts = factsOf(told);
+  return labels.flatMap(([name, fact]) =>
+    facts[fact] === '' ? [] : [[name, facts[fact]] as const],
+  );
 }
 
 function isText(text: string | undefined): text is string {
