@@ -11,6 +11,7 @@ import { fleet } from './capabilities/fleet/fleet.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
 import { policy } from './capabilities/policy/policy.ts';
+import { rehearsals } from './capabilities/policy/rehearsals.ts';
 import { rollouts } from './capabilities/policy/rollouts.ts';
 import { settings } from './capabilities/settings/settings.ts';
 import { system } from './capabilities/system/system.ts';
@@ -34,6 +35,7 @@ export const CAPABILITIES: readonly Capability[] = [
   exports,
   containment,
   policy,
+  rehearsals,
   rollouts,
   audit,
   system,

@@ -33,6 +33,17 @@ export type AssignmentActs = {
   ): Promise<Acted<AssignmentRow>>;
   /** False when nothing was assigned. */
   unassign(input: AuditContext & { readonly target: Target }): Promise<Acted<boolean>>;
+  /** What monitors is enforced, if it still is what somebody looked at. decision: D125 */
+  enforce(
+    input: AuditContext & {
+      readonly target: Target;
+      readonly assignmentId: string;
+      readonly nextId: string;
+      readonly isDryRun: boolean;
+      /** In the last days, as whoever enforces it was told. */
+      readonly wouldHaveActed: number;
+    },
+  ): Promise<Acted<AssignmentRow>>;
   /** `signature` null = this Console signs it. */
   setCustom(
     input: AuditContext & {
@@ -59,6 +70,7 @@ export function createAssignmentActs(deps: {
   return {
     assign: (input) => book.act(input.nowMs, (on) => judgeAssignment(on, input)),
     unassign: (input) => book.act(input.nowMs, (on) => judgeEnd(on, input)),
+    enforce: (input) => enforce(book, input),
     async setCustom({ sensorId, policies, ...doing }) {
       const wrong = checkPolicies(policies).filter(({ ok }) => !ok);
       if (wrong.length > 0) return refusalOfChecks(wrong);
@@ -159,6 +171,37 @@ function judgeAssignment(on: PolicyBook, input: Parameters<AssignmentActs['assig
         },
       ),
     ],
+  };
+}
+
+async function enforce(
+  book: BookService,
+  { isDryRun, ...input }: Parameters<AssignmentActs['enforce']>[0],
+): Promise<Acted<AssignmentRow>> {
+  if (!isDryRun) return book.act(input.nowMs, (on) => judgeEnforcing(on, input));
+  const judged = judgeEnforcing(book.book(), input);
+  return judged.ok ? { ok: true, answer: judged.answer } : judged;
+}
+
+function judgeEnforcing(
+  on: PolicyBook,
+  input: Omit<Parameters<AssignmentActs['enforce']>[0], 'isDryRun'>,
+): Judged<AssignmentRow> {
+  const { target, assignmentId, nextId, wouldHaveActed, ...doing } = input;
+  const held = on.assignments.get(targetId(target));
+  if (held === undefined) return refuse('not_found', 'Nothing is assigned to it.');
+  if (held.assignmentId !== assignmentId) {
+    return refuse('assignment_changed', `It has version ${held.version} in ${held.mode} now.`);
+  }
+  if (held.mode === 'enforce') return refuse('not_rehearsing', 'It is enforced already.');
+  const { createdAtMs: _at, createdBy: _by, ...same } = held;
+  const next = { ...doing, ...same, assignmentId: nextId, mode: 'enforce' as const };
+  const judged = judgeAssignment(on, next);
+  if (!judged.ok) return judged;
+  const detail = { would_have_acted_7d: wouldHaveActed };
+  return {
+    ...judged,
+    audit: judged.audit.map((one) => ({ ...one, action: 'assignment.enforce' as const, detail })),
   };
 }
 

@@ -4,7 +4,7 @@
 /** First parts of the paths of the page, once the Console serves. */
 export const PAGE_ROOTS = [
   ...['', 'login', 'account', 'sensors', 'events', 'actors', 'deploy', 'settings', 'audit'],
-  ...['alerts', 'alert-rules'],
+  ...['alerts', 'alert-rules', 'policies'],
   ...['coverage', 'help', 'docs'],
 ] as const;
 

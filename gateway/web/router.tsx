@@ -12,6 +12,7 @@ import { deployRoute } from './deploy/routes.tsx';
 import { eventsRoute } from './events/routes.tsx';
 import { helpRoutes } from './help/routes.tsx';
 import { overviewRoute } from './overview/routes.tsx';
+import { policyRoutes } from './policy/routes.tsx';
 import { rootRoute, shellRoute } from './root-route.tsx';
 import { sensorRoutes } from './sensors/routes.tsx';
 import { accountRoute, loginRoute, resetRoute } from './session/routes.tsx';
@@ -47,6 +48,7 @@ const tree = rootRoute.addChildren([
     eventsRoute,
     ...actorRoutes,
     coverageRoute,
+    ...policyRoutes,
     auditRoute,
     ...settingsRoutes,
     ...helpRoutes,

@@ -1,7 +1,7 @@
 // From publishing a version to a node that says it enforces it: a quick-start Console and a real Sensor with the eBPF engine
 // on this machine, a version after another. Needs root. `node props/bench/policy.ts [versions]`
 import { setTimeout as wait } from 'node:timers/promises';
-import { readLibrary } from '../../gateway/cli/policy/library.ts';
+import { readLibrary } from '../../gateway/policy-library/read-library.ts';
 import { api } from '../journeys/api.ts';
 import {
   createToken,

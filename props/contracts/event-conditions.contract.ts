@@ -45,6 +45,42 @@ export function eventConditionsContract(
     LONG_MS,
   );
 
+  it('should count what policies matched, by sensor, policy and action', async () => {
+    const { sink, events } = stores();
+    const at = (ms: number) => new Date(NOW_MS + ms).toISOString();
+    const of = (ms: number, name: string, action: string) =>
+      event({ observed_at: at(ms), policy: { name, action } });
+    const [one, two] = [
+      batch({
+        events: [
+          of(0, 'shadow', 'monitored.sigkill'),
+          of(10, 'shadow', 'monitored.sigkill'),
+          of(20, 'shadow', 'post'),
+          of(30, 'other', 'post'),
+          of(5_000, 'shadow', 'post'),
+          event({ observed_at: at(40) }),
+        ],
+      }),
+      batch({ events: [of(50, 'shadow', 'sigkill')] }),
+    ];
+    for (const each of [one, two]) await sink.append(each);
+    // What comes twice counts once.
+    await sink.append({ ...one, channel: 'heartbeat' });
+    const ask = (sensorIds: readonly string[]) =>
+      events.policyMatches({
+        ...{ fromMs: NOW_MS, toMs: NOW_MS + 1_000, sensorIds, policies: ['shadow', 'nobody'] },
+      });
+    const mine = { sensorId: one.sensorId, policy: 'shadow' };
+    const found = [...(await ask([one.sensorId, two.sensorId]))];
+    found.sort((a, b) => b.events - a.events || (a.action < b.action ? -1 : 1));
+    expect(found).toEqual([
+      { ...mine, action: 'monitored.sigkill', events: 2, lastAtMs: NOW_MS + 10 },
+      { ...mine, action: 'post', events: 1, lastAtMs: NOW_MS + 20 },
+      { ...mine, sensorId: two.sensorId, action: 'sigkill', events: 1, lastAtMs: NOW_MS + 50 },
+    ]);
+    expect(await ask([randomUUID()])).toEqual([]);
+  });
+
   describe('a histogram and top values', () => {
     const sample = async () => {
       const { sink } = stores();

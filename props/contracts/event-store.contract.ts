@@ -214,6 +214,7 @@ export function eventStoreContract(
       () => events.countDistinct({}),
       () => events.histogram({ fromMs: 0, toMs: 1, bucketMs: 1 }),
       () => events.topValues({ field: 'severity', limit: 1 }),
+      () => events.policyMatches({ fromMs: 0, toMs: 1, sensorIds: [], policies: [] }),
       () => events.storedRanges(),
       () => events.batchDigest(one),
       () => events.insertTransitions([{ ...TRANSITION, sensorId: one.sensorId }]),

@@ -41,10 +41,13 @@ const PAGES = [
   ...['/deploy', '/settings/general', '/settings/users', '/settings/teams', '/settings/groups'],
   ...['/settings/sso', '/settings/api-keys', '/settings/tokens', '/settings/license'],
   '/settings/exports',
+  ...['/policies/packs', '/policies/assignments', '/policies/rollouts', '/policies/drift'],
+  ...['/policies/library', '/policies/keys'],
   ...['/account', '/help', '/docs'],
 ];
 const TABS = [
-  ...['overview', 'actor', 'events', 'processes', 'network', 'inventory', 'certificate', 'audit'],
+  ...['overview', 'actor', 'events', 'processes', 'network', 'inventory'],
+  ...['policies', 'certificate', 'audit'],
 ];
 
 let home: Home;

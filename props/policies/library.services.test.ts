@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../actors/runtime/parse-policy.ts';
-import { readLibrary } from '../../gateway/cli/policy/library.ts';
+import { readLibrary } from '../../gateway/policy-library/read-library.ts';
 import {
   type Running,
   skipReason,

@@ -2,7 +2,7 @@
 // what it looks for and why.
 import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../actors/runtime/parse-policy.ts';
-import { readLibrary } from '../../gateway/cli/policy/library.ts';
+import { readLibrary } from '../../gateway/policy-library/read-library.ts';
 import { enginesFor, hooksOf } from '../../machines/policy/engines.rules.ts';
 import { POLICIES_MAX } from '../../machines/policy/limits.ts';
 import { TRIGGERS } from './triggers.ts';

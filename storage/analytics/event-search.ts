@@ -1,6 +1,7 @@
 // What operators ask of stored events. Each question has an end in time, rows, bytes and memory, and ends when whoever
 // asked has gone. invariant: I10; decision: D97
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { PolicyMatch } from '../../machines/console/policy/rehearsal.rules.ts';
 import {
   SEARCH_MEMORY_MAX_BYTES,
   SEARCH_READ_MAX_BYTES,
@@ -12,6 +13,9 @@ import type {
   EventScope,
   EventStore,
   HistogramBar,
+  PolicyMatchQuery,
+  TopQuery,
+  TopValues,
 } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
 import { arrivals } from './event-arrivals.ts';
@@ -42,14 +46,33 @@ type TopRow = {
   readonly distinct: string;
 };
 
+type MatchRow = {
+  readonly sensor_id: string;
+  readonly policy_name: string;
+  readonly policy_action: string;
+  readonly events: string;
+  readonly last_ms: string;
+};
+
 /** The part of the store that answers operators. */
 export function eventSearch(
   client: ClickHouseClient,
 ): Pick<
   EventStore,
-  'search' | 'arrivals' | 'countDistinct' | 'histogram' | 'topValues' | 'received' | 'statementOf'
+  | 'search'
+  | 'arrivals'
+  | 'countDistinct'
+  | 'histogram'
+  | 'topValues'
+  | 'received'
+  | 'statementOf'
+  | 'policyMatches'
 > {
-  const ask = <Row>(query: EventScope, sql: string, params: Readonly<Record<string, unknown>>) =>
+  const ask = <Row>(
+    query: Pick<EventScope, 'signal'>,
+    sql: string,
+    params: Readonly<Record<string, unknown>>,
+  ) =>
     createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(
       sql,
       params,
@@ -102,31 +125,8 @@ export function eventSearch(
       );
       return barsOf(rows, Math.floor(query.fromMs), query.bucketMs);
     },
-    async topValues(query) {
-      const { where, params } = filterOf(query);
-      const { present, value, each } = FIELD_COLUMNS[query.field];
-      const values =
-        each === undefined
-          ? `[toString(${value})]`
-          : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
-      const isHeld = each === undefined ? (present ?? '1') : `notEmpty(${values})`;
-      // Each event once, then its values: an event that was stored twice is one.
-      const rows = await ask<TopRow>(
-        query,
-        `WITH held AS (
-           SELECT event_id, any(${values}) AS held_values
-           FROM runtime_events WHERE ${where} AND ${isHeld} GROUP BY event_id)
-         SELECT assumeNotNull(arrayJoin(held_values)) AS value, count() AS events,
-           (SELECT count() FROM held) AS having, count() OVER () AS distinct
-         FROM held GROUP BY value ORDER BY events DESC, value LIMIT {row_limit: UInt32}`,
-        { ...params, row_limit: query.limit },
-      );
-      return {
-        values: rows.map((row) => ({ value: row.value, events: Number(row.events) })),
-        events: Number(rows[0]?.having ?? 0),
-        distinct: Number(rows[0]?.distinct ?? 0),
-      };
-    },
+    topValues: (query) => topValues(ask, query),
+    policyMatches: (query) => policyMatches(ask, query),
   };
 }
 
@@ -141,6 +141,59 @@ FROM runtime_events WHERE ${where}
 ORDER BY observed_at ${direction}, event_id ${direction}
 LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`;
   return { sql, params: { ...params, row_limit: query.limit } };
+}
+
+type Ask = <Row>(
+  query: Pick<EventScope, 'signal'>,
+  sql: string,
+  params: Readonly<Record<string, unknown>>,
+) => Promise<readonly Row[]>;
+
+async function topValues(ask: Ask, query: TopQuery): Promise<TopValues> {
+  const { where, params } = filterOf(query);
+  const { present, value, each } = FIELD_COLUMNS[query.field];
+  const values =
+    each === undefined
+      ? `[toString(${value})]`
+      : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
+  const isHeld = each === undefined ? (present ?? '1') : `notEmpty(${values})`;
+  // Each event once, then its values: an event that was stored twice is one.
+  const rows = await ask<TopRow>(
+    query,
+    `WITH held AS (
+         SELECT event_id, any(${values}) AS held_values
+         FROM runtime_events WHERE ${where} AND ${isHeld} GROUP BY event_id)
+       SELECT assumeNotNull(arrayJoin(held_values)) AS value, count() AS events,
+         (SELECT count() FROM held) AS having, count() OVER () AS distinct
+       FROM held GROUP BY value ORDER BY events DESC, value LIMIT {row_limit: UInt32}`,
+    { ...params, row_limit: query.limit },
+  );
+  return {
+    values: rows.map((row) => ({ value: row.value, events: Number(row.events) })),
+    events: Number(rows[0]?.having ?? 0),
+    distinct: Number(rows[0]?.distinct ?? 0),
+  };
+}
+
+async function policyMatches(
+  ask: Ask,
+  { sensorIds, policies, ...query }: PolicyMatchQuery,
+): Promise<readonly PolicyMatch[]> {
+  const { where, params } = filterOf(query);
+  const rows = await ask<MatchRow>(
+    query,
+    `SELECT sensor_id, assumeNotNull(policy.name) AS policy_name, policy.action AS policy_action,
+         uniqExact(event_id) AS events, toUnixTimestamp64Milli(max(observed_at)) AS last_ms
+       FROM runtime_events
+       WHERE ${where} AND sensor_id IN {sensor_ids: Array(String)}
+         AND policy.name IN {policies: Array(String)}
+       GROUP BY sensor_id, policy_name, policy_action`,
+    { ...params, sensor_ids: [...sensorIds], policies: [...policies] },
+  );
+  return rows.map((row) => ({
+    ...{ sensorId: row.sensor_id, policy: row.policy_name, action: row.policy_action },
+    ...{ events: Number(row.events), lastAtMs: Number(row.last_ms) },
+  }));
 }
 
 function barsOf(

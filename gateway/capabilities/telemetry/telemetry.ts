@@ -67,9 +67,10 @@ export const telemetry: Capability<TelemetryService> = {
     const { nodeMachines } = context.use(fleet);
     const streaming = { ...admission, logger, sensors, ingest, audit, nodeMachines };
     const hub = createStreamHub(streaming);
+    const searches = createSearchTurns();
     const routes = {
       ...{ registry: relational.sensors, events, cursors, now: time.now },
-      searches: createSearchTurns(),
+      searches,
       telemetry: { ...store, ...baselines, inventory: relational.inventory },
     };
     return {

@@ -18,6 +18,7 @@ import { addLicenseCommands } from '../license/license-commands.ts';
 import { addAssignmentCommands } from '../policy/assignment-commands.ts';
 import { addPackCommands } from '../policy/pack-commands.ts';
 import { addLibraryCommand, addPolicyCommands } from '../policy/policy-commands.ts';
+import { addRehearsalCommands } from '../policy/rehearsal-commands.ts';
 import { addRolloutCommands } from '../policy/rollout-commands.ts';
 import { addSettingsCommands } from '../settings/settings-commands.ts';
 import { addSetupCommands } from '../settings/setup-commands.ts';
@@ -99,6 +100,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addDeliveryCommands(program, io);
   addPackCommands(program, io);
   addAssignmentCommands(program, io);
+  addRehearsalCommands(program, io);
   addRolloutCommands(program, io);
   addPolicyCommands(program, io);
   addLibraryCommand(program, io);

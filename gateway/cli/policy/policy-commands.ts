@@ -19,7 +19,7 @@ import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { printList, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 import { findPack, latestOf } from './find-pack.ts';
-import { type LibraryPolicy, readLibrary } from './library.ts';
+import { type LibraryPolicy, readLibrary } from '../../policy-library/read-library.ts';
 import {
   type PolicyFile,
   readPolicyFile,

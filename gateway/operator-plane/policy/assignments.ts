@@ -40,7 +40,7 @@ const TargetShape = Strict({
   id: Type.String({ minLength: 1, maxLength: 128, description: 'of the fleet: fleet' }),
 });
 const Unsupported = Type.Enum(['fail', 'skip']);
-const Assignment = Type.Object({
+export const Assignment = Type.Object({
   assignment_id: Uuid,
   target: TargetShape,
   pack_id: Uuid,
@@ -97,7 +97,10 @@ export function assignmentRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypeb
   };
 }
 
-function viewOf({ book }: Pick<PolicyRouteDeps, 'book'>, row: AssignmentRow): AssignmentView {
+export function viewOf(
+  { book }: Pick<PolicyRouteDeps, 'book'>,
+  row: AssignmentRow,
+): AssignmentView {
   return {
     assignment_id: row.assignmentId,
     target: { ...row.target },

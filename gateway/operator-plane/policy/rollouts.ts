@@ -54,6 +54,8 @@ const RolloutSensor = Type.Object({
   reason: Nullable(Type.String({ description: 'of the node, why it refuses or fails' })),
 });
 
+export type RolloutSensorView = Type.Static<typeof RolloutSensor>;
+
 export function rolloutRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     await app.register(readingRoutes(deps));

@@ -10,7 +10,7 @@ const LAST_RETRY_MS = 30_000;
 const GOOD_AFTER_MS = 5_000;
 
 export type TopicSpec =
-  | { readonly topic: 'fleet' | 'actors' }
+  | { readonly topic: 'fleet' | 'actors' | 'rollouts' }
   | { readonly topic: 'sensor'; readonly id: string }
   | { readonly topic: 'events'; readonly query?: Readonly<Record<string, unknown>> };
 export type Patch = Readonly<Record<string, unknown>>;

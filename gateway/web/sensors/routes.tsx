@@ -58,6 +58,11 @@ const inventory = createRoute({
   path: '/inventory',
   component: lazyRouteComponent(() => import('./inventory-tab.tsx'), 'InventoryTab'),
 });
+const policies = createRoute({
+  getParentRoute: () => sensorRoute,
+  path: '/policies',
+  component: lazyRouteComponent(() => import('../policy/sensor-policies.tsx'), 'SensorPolicies'),
+});
 const certificate = createRoute({
   getParentRoute: () => sensorRoute,
   path: '/certificate',
@@ -73,6 +78,6 @@ export const sensorRoutes = [
   sensorsRoute,
   sensorRoute.addChildren([
     ...([start, overview, actor, events, processes, network, inventory] as const),
-    ...([certificate, audit] as const),
+    ...([policies, certificate, audit] as const),
   ]),
 ] as const;

@@ -23,6 +23,7 @@ const TABS = [
   ['/sensors/$id/processes', 'Processes', 'sensors:read'],
   ['/sensors/$id/network', 'Network', 'sensors:read'],
   ['/sensors/$id/inventory', 'Inventory', 'sensors:read'],
+  ['/sensors/$id/policies', 'Policies', 'policies:read'],
   ['/sensors/$id/certificate', 'Certificate', 'sensors:read'],
   ['/sensors/$id/audit', 'Audit', 'audit:read'],
 ] as const;

@@ -6,6 +6,7 @@ export const POLICY_AUDIT_ACTIONS = {
   'pack.draft': 'The draft of a pack was changed.',
   'pack.publish': 'A version of a pack was published.',
   'assignment.set': 'A pack was assigned to sensors.',
+  'assignment.enforce': 'A pack that was rehearsed in monitor is enforced.',
   'assignment.remove': 'An assignment was ended.',
   'policy.sign': 'A single policy was signed with the key of the Console.',
   'policy.custom': 'The policies of one sensor were changed.',

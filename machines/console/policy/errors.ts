@@ -48,6 +48,16 @@ export const POLICY_ERRORS = {
     action:
       'Sign it with a trusted key, with the next number, and name no retired key as the new one.',
   },
+  assignment_changed: {
+    status: 409,
+    title: 'The assignment is another one by now',
+    action: 'Look at what it rehearsed again, and repeat it with the assignment there is.',
+  },
+  not_rehearsing: {
+    status: 409,
+    title: 'The assignment does not monitor',
+    action: 'Only what monitors can be enforced as rehearsed; `packs assign` changes the rest.',
+  },
   rollout_in_the_way: {
     status: 409,
     title: 'A rollout is under way on these sensors',

@@ -24,3 +24,9 @@ export const ROLLOUT_LOST_MAX = 1_000;
 /** One sensor in so many may go stale before the gate fails, as the default. */
 export const ROLLOUT_STALE_ONE_IN = 50;
 export const ROLLOUT_LOOK_SENSORS_MAX = 1_000;
+/** Sensors in one question of what their policies matched. */
+export const POLICY_MATCH_SENSORS_MAX = 1_000;
+/** What is told beside "enforce what was rehearsed". */
+export const REHEARSAL_TOLD_MS = 7 * DAY_MS;
+/** Sensors that are named for one policy; the others are counted. */
+export const REHEARSAL_SENSORS_TOLD_MAX = 100;

@@ -1,5 +1,6 @@
 // The rows of the reference event store: every inserted batch stays, one that was stored twice too, and questions are
 // answered from the rows as the real store answers them. Ranges and digests are kept as the batches come.
+import type { PolicyMatch } from '../../../machines/console/policy/rehearsal.rules.ts';
 import { fieldOf } from '../../../machines/detection/fields.ts';
 import { type Predicate, predicateOf } from '../../../machines/detection/predicate.ts';
 import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
@@ -10,6 +11,7 @@ import type {
   EventStore,
   HistogramBar,
   HistogramQuery,
+  PolicyMatchQuery,
   ReceivedBucket,
   ReceivedQuery,
   StoredRange,
@@ -77,6 +79,7 @@ export function createEventRows(): EventRows {
       topValues: (query) => topOf(distinct(rows, query), query),
       received: (query) => receivedOf(rows, query),
       statementOf: () => null,
+      policyMatches: (query) => matchesOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
       batchDigest: (batch) => channels.get(channelOf(batch))?.digests.get(batch.sequence) ?? null,
       insertTransitions(added) {
@@ -239,6 +242,26 @@ function barsOf(
   return [...bars]
     .map(([start, bar]) => ({ fromMs: start, ...bar }))
     .sort((a, b) => a.fromMs - b.fromMs);
+}
+
+function matchesOf(
+  events: readonly StoredEvent[],
+  { sensorIds, policies }: PolicyMatchQuery,
+): readonly PolicyMatch[] {
+  const found = new Map<string, PolicyMatch>();
+  for (const { sensor_id: sensorId, policy, observed_at } of events) {
+    if (policy === undefined || !policies.includes(policy.name)) continue;
+    if (!sensorIds.includes(sensorId)) continue;
+    const key = `${sensorId} ${policy.name} ${policy.action}`;
+    const before = found.get(key);
+    const atMs = Number(nanosOf(observed_at) / 1_000_000n);
+    found.set(key, {
+      ...{ sensorId, policy: policy.name, action: policy.action },
+      events: (before?.events ?? 0) + 1,
+      lastAtMs: Math.max(before?.lastAtMs ?? 0, atMs),
+    });
+  }
+  return [...found.values()];
 }
 
 function topOf(events: readonly StoredEvent[], { field, limit }: TopQuery): TopValues {

@@ -1,5 +1,6 @@
 // The only home of runtime events. The sink takes batches and says when they are durable; the store answers questions.
 // invariant: I1, I10
+import type { PolicyMatch } from '../../../machines/console/policy/rehearsal.rules.ts';
 import type { Condition } from '../../../machines/detection/condition.ts';
 import type { FieldName } from '../../../machines/detection/fields.ts';
 import type {
@@ -115,6 +116,16 @@ export type ReceivedBucket = {
   readonly eventIds: readonly string[];
 };
 
+/** Events of these policies on these sensors, by sensor, policy and action. decision: D125 */
+export type PolicyMatchQuery = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** At most POLICY_MATCH_SENSORS_MAX. */
+  readonly sensorIds: readonly string[];
+  readonly policies: readonly string[];
+  readonly signal?: AbortSignal;
+};
+
 /** What an actor was after a move: enough to restore it, plain JSON. decision: D88 */
 export type StoredStanding = {
   readonly value: unknown;
@@ -172,6 +183,8 @@ export type EventStore = {
   received(query: ReceivedQuery): Promise<readonly ReceivedBucket[]>;
   /** A search as a statement that the store's own client takes; null where there is none. Asks nothing of the store. */
   statementOf(query: EventQuery): Promise<string | null>;
+  /** Each event once, in no order. Throws like `search`. */
+  policyMatches(query: PolicyMatchQuery): Promise<readonly PolicyMatch[]>;
   /** Which numbers are stored, as ranges, read back before the port opens. */
   storedRanges(): Promise<readonly StoredRange[]>;
   /** Content digest of one stored batch; null when it is not stored. */

@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 
-const FOLDER = new URL('../../policy-library/', import.meta.url);
+const FOLDER = new URL('./', import.meta.url);
 const ENDING = '.yaml';
 
 export type LibraryPolicy = {
