@@ -219,10 +219,13 @@ describe('policies', PATIENT, () => {
 describe('rollouts', PATIENT, () => {
   it('should be started, listed, shown, paused, resumed and aborted', async () => {
     const start = ['rollouts', 'start', 'web', '--to', 'fleet', '--canary', '50%'];
-    const started = await run(...start, '--waves', '', '--wait', '1h', '--gate', 'stale=off');
+    start.push('--waves', '');
+    const started = await run(...start, '--wait', '1h', '--gate', 'stale=off');
     expect(started.err).toContain('Version 2 of Web is on its way to fleet.');
     const [id = ''] = started.out;
-    expect((await run('rollouts', 'list')).text).toMatch(/fleet +Web +2 +running.reaching +1 of 2 \(50 %\)/);
+    expect((await run('rollouts', 'list')).text).toMatch(
+      /fleet +Web +2 +running.reaching +1 of 2 \(50 %\)/,
+    );
     expect((await run('rollouts', 'get', id)).text).toContain('stale 0 (not watched)');
     expect((await run('rollouts', 'pause', id)).err).toContain('The rollout is paused.');
     expect((await run('rollouts', 'resume', id)).code).toBe(EXIT.ok);
