@@ -7,6 +7,7 @@ import { diffLines } from '../../../machines/policy/diff.rules.ts';
 import { POLICY_NAME } from '../../../machines/trust/policy-signature.rules.ts';
 import type { SignedPack } from '../../../machines/wire/policy.ts';
 import type { SigningKeysView } from '../../operator-plane/policy/signing-keys.ts';
+import { type LibraryPolicy, readLibrary } from '../../policy-library/read-library.ts';
 import {
   type CommandIo,
   clientOf,
@@ -19,7 +20,6 @@ import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { printList, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 import { findPack, latestOf } from './find-pack.ts';
-import { type LibraryPolicy, readLibrary } from '../../policy-library/read-library.ts';
 import {
   type PolicyFile,
   readPolicyFile,
