@@ -53,6 +53,7 @@ import type {
   AlertRuleWithVersions as AlertRuleWithVersionsShape,
   Backtest as BacktestShape,
 } from '../../operator-plane/detection/rule-shapes.ts';
+import type {
   ExportRun as ExportRunShape,
   ExportRunWhole,
   ExportTargetIn,
