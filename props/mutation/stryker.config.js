@@ -1,13 +1,16 @@
-// Mutation testing of the pure rules and machines: `npm run mutate`. What is left out is data or prose, where a mutant
-// says nothing about behaviour; README.md beside this file gives the reasons and the latest score.
+// Mutation testing: `npm run mutate` for the pure rules and machines, `MUTATE_FOLDER=sensor/spool npm run mutate` for a folder
+// of effect code. What is left out is data or prose, where a mutant says nothing about behaviour; README.md beside this file
+// gives the reasons and the latest score.
 import { join } from 'node:path';
+import { FLOORS, wantedFolder } from './effect-folders.ts';
 
-const FILES = process.env['MUTATE'] ?? 'machines/**/*.ts';
+const folder = wantedFolder()?.folder ?? null;
+const FILES = process.env['MUTATE'] ?? (folder === null ? 'machines/**/*.ts' : `${folder}/**/*.ts`);
 
 export default {
   mutate: [
     FILES,
-    '!machines/**/*.test.ts',
+    '!**/*.{test,fixture}.ts',
     '!machines/limits.ts',
     '!machines/errors.ts',
     '!machines/wire/{enrollment,event,heartbeat,inventory,stream}.ts',
@@ -27,7 +30,10 @@ export default {
   incremental: false,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
-  jsonReporter: { fileName: 'node_modules/.cache/mutation.json' },
+  jsonReporter: {
+    fileName: `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}.json`,
+  },
+  thresholds: { high: 98, low: 95, break: folder === null ? FLOORS.machines : FLOORS.effects },
   allowEmpty: true,
   disableTypeChecks: false,
 };

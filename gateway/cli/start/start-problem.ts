@@ -1,7 +1,11 @@
 // A start that fails, for a person: one sentence with what to do, in place of what a system call or a database said.
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { freemem } from 'node:os';
 import { dirname } from 'node:path';
-import { START_DISK_FREE_MIN_BYTES } from '../../../machines/console/trust/first-hour-limits.ts';
+import {
+  START_DISK_FREE_MIN_BYTES,
+  START_MEMORY_FREE_MIN_BYTES,
+} from '../../../machines/console/trust/first-hour-limits.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 import { probePort } from '../../listener/listener.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
@@ -9,6 +13,7 @@ import { lockDataDir } from './data-dir-lock.ts';
 
 const MIB = 1_048_576;
 const NEEDED = `${START_DISK_FREE_MIN_BYTES / MIB} MiB`;
+const MEMORY_NEEDED = `${START_MEMORY_FREE_MIN_BYTES / MIB} MiB`;
 const ELSEWHERE = 'set SERVICE_CONSOLE_DATA_DIR to another folder';
 
 export type Sentence = { readonly what: string; readonly next: string };
@@ -31,6 +36,8 @@ export async function demandPlace(
   if (config.databaseUrl !== null && config.clickhouseUrl !== null) return;
   const freeBytes = freeBytesAt(dataDir);
   if (freeBytes < START_DISK_FREE_MIN_BYTES) throw failure(roomSentence(dataDir, freeBytes));
+  const memoryBytes = memoryBytesHere();
+  if (memoryBytes < START_MEMORY_FREE_MIN_BYTES) throw failure(memorySentence(memoryBytes));
 }
 
 /** Throws when the place of a person's context cannot be written: the commands of a second terminal need it. */
@@ -71,7 +78,7 @@ export function startSentence(reason: string, config: Places): Sentence {
     };
   }
   if (/ENOMEM|cannot allocate memory|out of memory/i.test(reason)) {
-    return { what: 'there is not enough memory', next: 'free about 1 GiB and start again' };
+    return memorySentence(null);
   }
   const denied = /(EROFS|EACCES|EPERM)[^']*(?:'([^']+)')?/.exec(reason);
   if (denied !== null) {
@@ -120,6 +127,20 @@ function roomSentence(dataDir: string, freeBytes: number): Sentence {
     what: `the disk of ${dataDir} has ${Math.floor(freeBytes / MIB)} MiB left, and the databases need ${NEEDED}`,
     next: `free some, or ${ELSEWHERE} on a larger disk`,
   };
+}
+
+function memorySentence(bytes: number | null): Sentence {
+  const free =
+    bytes === null
+      ? ''
+      : `: ${Math.floor(bytes / MIB)} MiB are free, and it needs ${MEMORY_NEEDED}`;
+  return { what: `there is not enough memory${free}`, next: 'free about 1 GiB and start again' };
+}
+
+/** What is free on this machine, or what a container may use in all where that is less. */
+function memoryBytesHere(): number {
+  const allowed = process.constrainedMemory();
+  return allowed > 0 ? Math.min(allowed, freemem()) : freemem();
 }
 
 function freeBytesAt(folder: string): number {

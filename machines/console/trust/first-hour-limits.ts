@@ -8,3 +8,5 @@ export const SENSOR_PACKAGE_DOWNLOADS_MAX = 32;
 export const SENSOR_PACKAGE_MAKING_MS = 300_000;
 /** What both embedded databases need at their first start, with room to keep the first events. */
 export const START_DISK_FREE_MIN_BYTES = 268_435_456;
+/** What both embedded databases and the Console need to start; below it the kernel ends one of them at some later moment. */
+export const START_MEMORY_FREE_MIN_BYTES = 536_870_912;

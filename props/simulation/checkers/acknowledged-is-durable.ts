@@ -1,5 +1,6 @@
 // No acknowledged event is lost: when an acknowledgment leaves a Console, every event it covers is durable in the event
-// store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy.
+// store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy. A store that
+// forgets what it had confirmed takes these events and no others: what is there is there, and what comes after is stored.
 // invariant: I1; decision: D6, D25
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
@@ -9,11 +10,13 @@ type Name = Omit<BatchSeen, 'events'>;
 
 export const acknowledgedIsDurable: CheckerKind = {
   name: 'acknowledged-is-durable',
-  promise: 'Nothing is acknowledged before it is durable, and nothing durable disappears (I1).',
+  promise:
+    'Nothing is acknowledged before it is durable, and nothing durable disappears but what the store itself forgot (I1).',
   make(fleet, report) {
     const { analytics, relational } = fleet.stores;
     const stored = createKeyColumn();
     const acknowledged = createKeyColumn();
+    const forgotten = createKeyColumn();
     const contents = new Map<string, Column>();
 
     function contentOf({ sensor, stream, channel, sequence }: Name): number {
@@ -47,6 +50,9 @@ export const acknowledgedIsDurable: CheckerKind = {
     return {
       observe(observation) {
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
+        if (observation.kind === 'events.forgotten') {
+          for (const key of observation.events) forgotten.set(key, 1);
+        }
         if (observation.kind === 'batch.acknowledged') {
           judge(observation.fingerprint, observation.batch);
         }
@@ -58,7 +64,7 @@ export const acknowledgedIsDurable: CheckerKind = {
         }
         for (const node of acknowledged.nodes()) {
           for (const [key] of acknowledged.keysOf(node)) {
-            if (there.get(key) === 0) report(`${key} was acknowledged and is gone at the end`);
+            if (there.get(key) + forgotten.get(key) === 0) report(`${key} was acknowledged and is gone at the end`);
           }
         }
       },

@@ -56,6 +56,9 @@ export const FAULT_KINDS = [
   'console.stop_while_sealing',
   'engine.upgrade',
   'engine.bad_upgrade',
+  'network.partition',
+  'network.version_skew',
+  'analytics.forget',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

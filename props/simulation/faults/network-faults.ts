@@ -26,5 +26,13 @@ export function networkFaults(
     'network.replay': setting((severity) => ({ replay: 0.1 + severity * 0.5 })),
     'network.reset': setting((severity) => ({ reset: 0.1 + severity * 0.8 })),
     'network.slow_reader': setting(() => ({ slowReader: true })),
+    'network.version_skew': setting((severity) => ({
+      newer: severity < 0.5 ? 'sensor' : 'console',
+    })),
+    'network.partition': setting((severity) => {
+      const { consoles } = fleet;
+      const lost = consoles[Math.floor(severity * consoles.length)];
+      return { without: lost?.name ?? '' };
+    }),
   };
 }

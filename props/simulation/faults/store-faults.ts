@@ -1,11 +1,13 @@
 // Accidents of the stores: away, silent, slow, and unsure, where the write happened and the answer was lost.
 import { EVERYBODY, type WayFaults } from '../world/stores-faults.ts';
-import { type FleetParts, targetOf } from './fleet-parts.ts';
+import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
 
 type StoreKind = Extract<FaultKind, `relational.${string}` | `analytics.${string}`>;
 
 const LATE_MAX_MS = 8_000;
+/** Inserts that are forgotten at most. */
+const FORGOTTEN_MAX = 20;
 
 /** The effects by kind. */
 export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, FaultEffect>> {
@@ -59,5 +61,10 @@ export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, Fault
     'analytics.stall': listed(analytics.faults, 'stall'),
     'analytics.slow': slow(analytics.faults),
     'analytics.unsure': unsure(analytics.faults),
+    // A replica that lost its last inserts with its power takes the place of the one that had confirmed them.
+    'analytics.forget': ({ severity }) => {
+      analytics.forget(1 + Math.floor(severity * FORGOTTEN_MAX));
+      return overAtOnce;
+    },
   };
 }

@@ -75,6 +75,11 @@ export function dial(from: Dialler, url: URL, identity: TlsIdentity): Promise<Di
         fail({ kind: 'connection_refused', detail: 'ECONNREFUSED: nobody listens' });
         return;
       }
+      // The balancer chose one that this node cannot reach: it waits, and whoever asked keeps the deadline.
+      network.whenPassable(node, 'client', () => meet(at), at.console);
+    };
+    const meet = (at: Listening): void => {
+      if (!life.isAlive()) return;
       const trouble = judge(from, at, identity);
       if (trouble !== null) fail(trouble);
       else resolve({ ok: true, connection: network.connect(node, at.console), at });

@@ -14,6 +14,10 @@ export type Link = {
   loss: number;
   /** Nothing passes: both ways, or only one. */
   cut: 'none' | 'both' | 'up' | 'down';
+  /** Who speaks a later version, with words that the other does not know. */
+  newer: 'nobody' | 'sensor' | 'console';
+  /** Nothing passes between this node and one Console, while it reaches the others; '' for none. */
+  without: string;
   /** Share of requests that a middlebox sends a second time, later, on a connection of its own. */
   replay: number;
   /** Share of requests whose connection is reset before the answer arrives. */
@@ -47,10 +51,10 @@ export type Network = {
   link(node: string): Link;
   heal(node: string): void;
   connect(node: string, console: string): Connection;
-  /** Whether a message could pass now. */
-  isPassable(node: string, from: Side): boolean;
-  /** Runs when a message could pass, at once if it can. */
-  whenPassable(node: string, from: Side, run: () => void): void;
+  /** Whether a message could pass now, to or from this Console. */
+  isPassable(node: string, from: Side, console: string): boolean;
+  /** Runs when a message could pass, at once if it can; to or from one Console, or to whatever is there. */
+  whenPassable(node: string, from: Side, run: () => void, console?: string): void;
   /** One way, in milliseconds. */
   travelMs(node: string): number;
   /** Ends every connection of a host: told (its kernel hangs up) or silently (no power). */
@@ -63,6 +67,8 @@ const CALM: Readonly<Link> = {
   jitterMs: 3,
   loss: 0,
   cut: 'none',
+  without: '',
+  newer: 'nobody',
   replay: 0,
   reset: 0,
   slowReader: false,
@@ -70,7 +76,7 @@ const CALM: Readonly<Link> = {
 const REPEAT_AFTER_MS = 200;
 const REPEATS_MAX = 6;
 
-type Held = { readonly from: Side; readonly run: () => void };
+type Held = { readonly from: Side; readonly console: string; readonly run: () => void };
 type LinkState = { readonly link: Link; held: Held[] };
 
 /** Makes a network without faults. */
@@ -87,7 +93,8 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     return made;
   }
 
-  function passes(link: Link, from: Side): boolean {
+  function passes(link: Link, from: Side, console: string): boolean {
+    if (console !== '' && link.without === console) return false;
     if (link.cut === 'none') return true;
     return link.cut === (from === 'client' ? 'down' : 'up');
   }
@@ -101,10 +108,10 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     return ms;
   }
 
-  function whenPassable(node: string, from: Side, run: () => void): void {
+  function whenPassable(node: string, from: Side, run: () => void, console = ''): void {
     const state = stateOf(node);
-    if (passes(state.link, from)) run();
-    else state.held.push({ from, run });
+    if (passes(state.link, from, console)) run();
+    else state.held.push({ from, console, run });
   }
 
   // Looked at with every switch of a link: what may pass again passes in the order it was held.
@@ -113,7 +120,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     const held = state.held;
     state.held = [];
     for (const one of held) {
-      if (passes(state.link, one.from)) scheduler.after(travelMs(node), one.run);
+      if (passes(state.link, one.from, one.console)) scheduler.after(travelMs(node), one.run);
       else state.held.push(one);
     }
     if (state.link.slowReader) return;
@@ -132,7 +139,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     function carry(from: Side, run: () => void): void {
       const atMs = Math.max(arrivesAt[from], scheduler.now() + travelMs(node));
       arrivesAt[from] = atMs;
-      scheduler.after(atMs - scheduler.now(), () => whenPassable(node, from, run));
+      scheduler.after(atMs - scheduler.now(), () => whenPassable(node, from, run, console));
     }
 
     function hear(side: Side, reason: string): void {
@@ -203,7 +210,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
       release(node);
     },
     connect,
-    isPassable: (node, from) => passes(stateOf(node).link, from),
+    isPassable: (node, from, console) => passes(stateOf(node).link, from, console),
     whenPassable,
     travelMs,
     endHost(host, how) {

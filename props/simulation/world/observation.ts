@@ -77,6 +77,12 @@ export type Observation =
       readonly lines: number;
       readonly late: number;
     }
+  /** The event store forgot inserts that it had confirmed: so many batches, with these events. */
+  | {
+      readonly kind: 'events.forgotten';
+      readonly batches: number;
+      readonly events: readonly string[];
+    }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }

@@ -45,6 +45,8 @@ export type SimulatedAnalyticsPorts = AnalyticsStores & {
 export type SimulatedAnalytics = {
   readonly faults: AnalyticsFaults;
   heal(): void;
+  /** Forgets the last inserts, confirmed as they were, and their tokens with them. */
+  forget(inserts: number): void;
   /** What is durable, for checkers: every batch as often as it was stored. */
   readonly rows: Pick<EventRows, 'batches' | 'calls'>;
   readonly coverage: TelemetryRowsInMemory['coverage'];
@@ -75,7 +77,8 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
   const rows = createEventRows();
   const telemetryRows = createTelemetryRows();
   const plain = memoryAnalytics({ events: rows, telemetry: telemetryRows });
-  const tokens = new Set<string>();
+  /** By token, the batches of the insert. */
+  const tokens = new Map<string, number>();
   const frozen = createFrozen(world.scheduler, faults);
 
   function store(host: string, batches: readonly EventBatch[], token: string): InsertOutcome {
@@ -84,7 +87,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       return { ok: false, why: 'refused', reason: 'the content is refused' };
     }
     if (tokens.has(token)) return { ok: true };
-    remember(tokens, token);
+    remember(tokens, token, batches.length);
     for (const batch of batches) rows.add(batch);
     world.observe({
       kind: 'events.stored',
@@ -99,6 +102,17 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       })),
     });
     return { ok: true };
+  }
+
+  function forget(inserts: number): void {
+    const last = [...tokens].slice(-inserts);
+    for (const [token] of last) tokens.delete(token);
+    const gone = rows.forgetLast(last.reduce((sum, [, batches]) => sum + batches, 0));
+    world.observe({
+      kind: 'events.forgotten',
+      batches: gone.length,
+      events: gone.flatMap((batch) => batch.events.map(options.keyOfEvent)),
+    });
   }
 
   function wayOf(life: Life, answerMs: number | null, name: string): Way {
@@ -154,6 +168,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       healWay(faults);
       faults.refusesContent = null;
     },
+    forget,
     rows,
     coverage: telemetryRows.coverage,
     flow: telemetryRows.flow,
@@ -165,9 +180,9 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
   };
 }
 
-function remember(tokens: Set<string>, token: string): void {
-  tokens.add(token);
-  const [oldest] = tokens;
+function remember(tokens: Map<string, number>, token: string, batches: number): void {
+  tokens.set(token, batches);
+  const [oldest] = tokens.keys();
   if (tokens.size > TOKENS_REMEMBERED && oldest !== undefined) tokens.delete(oldest);
 }
 

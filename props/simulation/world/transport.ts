@@ -166,7 +166,7 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
             }
             connection.send('server', answer.body.length, () => {
               const wait = retryAfterOf(answer.headers.get('retry-after'));
-              settle(answerOf(answer.status, answer.body, wait));
+              settle(answerOf(answer.status, told(from, 'console', answer.body), wait));
             });
           });
         });
@@ -190,7 +190,7 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
     },
     identity: () => identity,
     async post(path, jsonText, more) {
-      const answer = await exchange(path, jsonText, more.timeoutMs);
+      const answer = await exchange(path, told(from, 'sensor', jsonText), more.timeoutMs);
       onAnswer?.(path, answer);
       return answer;
     },
@@ -236,7 +236,7 @@ function openStream(
       connection.setEnd('client', { onClosed: (reason) => ended(reason, 1006) });
       connection.setEnd('server', { onClosed: () => side?.closed() });
       const write = (text: string): void => {
-        connection.send('client', text.length, () => side?.receive(text));
+        connection.send('client', text.length, () => side?.receive(told(from, 'sensor', text)));
       };
       const certPem = client.identity().certPem ?? '';
       connection.send('client', 300, () => {
@@ -319,7 +319,8 @@ function serverPeer(
   const watch = (): void => {
     if (!connection.isOpen('server')) return;
     const isReachable =
-      from.network.isPassable(from.node, 'client') && from.network.isPassable(from.node, 'server');
+      from.network.isPassable(from.node, 'client', at.console) &&
+      from.network.isPassable(from.node, 'server', at.console);
     if (!from.life.isAlive() || (!isReachable && !wasReachable)) {
       connection.close('server', 'idle', 'told');
       side()?.closed();
@@ -333,7 +334,7 @@ function serverPeer(
   return {
     send(text: string) {
       if (connection.unread() + text.length > UNREAD_MAX_BYTES) return false;
-      connection.send('server', text.length, () => hear(text));
+      connection.send('server', text.length, () => hear(told(from, 'console', text)));
       return true;
     },
     end(code: number, reason: string) {
@@ -341,4 +342,12 @@ function serverPeer(
       connection.close('server', reason);
     },
   };
+}
+
+/** What one says that is newer than the other: all it always said, and words of which the other knows nothing. */
+function told(from: Dialler, by: 'sensor' | 'console', text: string): string {
+  if (from.network.link(from.node).newer !== by) return text;
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isObject(parsed.value)) return text;
+  return JSON.stringify({ ...parsed.value, of_a_later_version: { list: [1, null], text: 'new' } });
 }

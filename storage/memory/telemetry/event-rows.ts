@@ -31,6 +31,8 @@ type Channel = { readonly ranges: StoredRange[]; readonly digests: Map<number, s
 export type EventRows = {
   /** Stores a batch whole, whatever is stored already. */
   add(batch: EventBatch): void;
+  /** Takes the last batches back, as a store that fails over to an older copy; answers which. */
+  forgetLast(batches: number): readonly EventBatch[];
   /** Every batch in the order of its insert, as often as it was stored. */
   batches(): readonly EventBatch[];
   readonly calls: Calls<Omit<EventStore, 'ping'>>;
@@ -46,6 +48,19 @@ export function createEventRows(): EventRows {
   function add(batch: EventBatch): void {
     rows.push({ batch, events: null });
     batches.push(batch);
+    note(batch);
+  }
+
+  function forgetLast(count: number): readonly EventBatch[] {
+    const from = Math.max(0, batches.length - count);
+    rows.splice(from);
+    const gone = batches.splice(from);
+    channels.clear();
+    for (const batch of batches) note(batch);
+    return gone;
+  }
+
+  function note(batch: EventBatch): void {
     const key = channelOf(batch);
     let own = channels.get(key);
     if (own === undefined) {
@@ -70,6 +85,7 @@ export function createEventRows(): EventRows {
 
   return {
     add,
+    forgetLast,
     batches: () => batches,
     calls: {
       search: (query) => pageOf(distinct(rows, query), query),
