@@ -30,7 +30,10 @@ const EFFECT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The tests of the folder that was asked for by `MUTATE_FOLDER`; null: the machines. */
-export function wantedFolder(): { readonly folder: string; readonly tests: readonly string[] } | null {
+export function wantedFolder(): {
+  readonly folder: string;
+  readonly tests: readonly string[];
+} | null {
   const folder = process.env['MUTATE_FOLDER'] ?? '';
   if (folder === '') return null;
   const tests = EFFECT_FOLDERS[folder];

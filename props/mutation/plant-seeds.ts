@@ -11,7 +11,8 @@ async function firstBroken(): Promise<string> {
     const { outcome, violations, crashes } = await runSimulation(options);
     if (outcome === 'held') continue;
     const [violation] = violations;
-    const by = violation === undefined ? `crash: ${(crashes[0] ?? '').slice(0, 80)}` : violation.checker;
+    const by =
+      violation === undefined ? `crash: ${(crashes[0] ?? '').slice(0, 80)}` : violation.checker;
     return `seed ${seed} (${by.replaceAll('|', '/').replaceAll('\n', ' ')})`;
   }
   return `none of ${seeds} seeds`;

@@ -36,7 +36,10 @@ function copyOf(): string {
 function plant(folder: string, { name, file, replace, by }: PlantedFault): void {
   const text = readFileSync(join(ROOT, file), 'utf8');
   if (text.split(replace).length !== 2) throw new Error(`${name}: not once in ${file}`);
-  writeFileSync(join(folder, file), text.replace(replace, () => by));
+  writeFileSync(
+    join(folder, file),
+    text.replace(replace, () => by),
+  );
 }
 
 /** What the simulated fleet says within so many seeds. */

@@ -3,6 +3,7 @@
 
 import { AUDIT_ACTIONS } from '../../machines/audit-actions.ts';
 import * as loopLimits from '../../machines/console/runtime/loop-limits.ts';
+import * as firstHourLimits from '../../machines/console/trust/first-hour-limits.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import * as limits from '../../machines/limits.ts';
 import { INTERVALS } from '../../machines/limits.ts';
@@ -18,6 +19,7 @@ import { filesLike, textOf } from '../tidy/files.ts';
 export const LIMITS: Readonly<Record<string, unknown>> = {
   ...limits,
   ...loopLimits,
+  ...firstHourLimits,
   ...pipelineLimits,
   ...policyLimits,
   ...tetragonPolicyLimits,
@@ -65,7 +67,7 @@ export function auditPage(): string {
 
 /** The page of numbers, section by section as they stand in the code. */
 export function limitsPage(): string {
-  const files = filesLike(/^machines\/(.*\/)?([a-z]+-)?limits\.ts$/);
+  const files = filesLike(/^machines\/(.*\/)?([a-z-]+-)?limits\.ts$/);
   const first = 'machines/limits.ts';
   const ordered = [first, ...files.filter((path) => path !== first)];
   return `${LIMITS_HEAD}${ordered.flatMap(sectionsOf).join('\n')}`;

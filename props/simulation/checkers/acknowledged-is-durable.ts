@@ -64,7 +64,8 @@ export const acknowledgedIsDurable: CheckerKind = {
         }
         for (const node of acknowledged.nodes()) {
           for (const [key] of acknowledged.keysOf(node)) {
-            if (there.get(key) + forgotten.get(key) === 0) report(`${key} was acknowledged and is gone at the end`);
+            if (there.get(key) + forgotten.get(key) === 0)
+              report(`${key} was acknowledged and is gone at the end`);
           }
         }
       },
