@@ -1,7 +1,8 @@
 // A stranger's first hour, recorded: a clone of this commit, an empty cache of packages, a terminal of 80 columns, and
 // what the README and the programs say. Every command and its answer go to first-hour/transcript.txt, which somebody reads;
 // how long each part took goes to first-hour/timing.md. It needs git, script(1), and the package registry.
-//   node props/journeys/first-hour.ts
+//   node props/journeys/first-hour.ts                  all of it
+//   node props/journeys/first-hour.ts --installed      with the packages of this checkout: the words, and no times
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -66,6 +67,7 @@ const env: Record<string, string> = {
   SERVICE_SENSOR_STATE_DIR: join(folder, 'state', 'sensor'),
   SERVICE_CONSOLE_PORT: String(port),
 };
+const isInstalled = process.argv.includes('--installed');
 const transcript: string[] = [];
 const parts: Part[] = [];
 let starting: Terminal | null = null;
@@ -160,6 +162,7 @@ async function start(): Promise<Terminal> {
   mkdirSync(join(folder, 'home'), { recursive: true });
   execFileSync('git', ['clone', '--quiet', `file://${ROOT}`, clone]);
   part('the clone', 0);
+  if (isInstalled) execFileSync('cp', ['-al', join(ROOT, 'node_modules'), clone]);
   const one = terminal('npm start');
   starting = one;
   const cpu = (): number => cpuMsOf(one.child.pid ?? 0);
@@ -217,7 +220,7 @@ try {
   keep('# Ctrl-C in the first terminal', seenOf(first).split('\n').slice(-4).join('\n'), code);
   mkdirSync(KEPT, { recursive: true });
   writeFileSync(join(KEPT, 'transcript.txt'), `${transcript.join('\n')}`);
-  writeFileSync(join(KEPT, 'timing.md'), timing());
+  if (!isInstalled) writeFileSync(join(KEPT, 'timing.md'), timing());
   process.stdout.write(timing());
 } finally {
   if (starting?.child.exitCode === null && starting.child.pid !== undefined) {
