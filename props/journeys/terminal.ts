@@ -1,19 +1,9 @@
-// A line of the shell in a terminal of 80 columns, as a person has it: both streams are the terminal. With colours, or
-// without for who does not want them.
+// A line of the shell in a terminal of 80 columns, as a person has it: both streams are the terminal.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { ROOT } from './programs.ts';
 
 const COLUMNS = 80;
 /** Stands for the code that erases the rest of a row. */
 const ERASE = '\0';
-
-export type Shown = {
-  readonly code: number;
-  /** As the program wrote it. */
-  readonly raw: string;
-  /** The rows that a person sees. */
-  readonly rows: readonly string[];
-};
 
 export type Terminal = {
   readonly child: ChildProcess;
@@ -39,18 +29,6 @@ export function openTerminal(
     child.on('close', (code) => resolve(code ?? 128));
   });
   return { child, raw: () => raw, exited };
-}
-
-/** Runs it to its end, in the checkout. */
-export async function inTerminal(
-  line: string,
-  env: Readonly<Record<string, string>>,
-  wish: 'colours' | 'no colours' = 'colours',
-): Promise<Shown> {
-  const colours = wish === 'colours' ? {} : { NO_COLOR: '1' };
-  const opened = openTerminal(line, { at: ROOT, env: { ...inherited(), ...env, ...colours } });
-  const code = await opened.exited;
-  return { code, raw: opened.raw(), rows: rowsOf(opened.raw()) };
 }
 
 /** The environment of this process, without what would speak for or against colours. */
