@@ -14,6 +14,7 @@ import { policy } from './capabilities/policy/policy.ts';
 import { rehearsals } from './capabilities/policy/rehearsals.ts';
 import { rollouts } from './capabilities/policy/rollouts.ts';
 import { settings } from './capabilities/settings/settings.ts';
+import { siem } from './capabilities/siem/siem.ts';
 import { system } from './capabilities/system/system.ts';
 import { telemetry } from './capabilities/telemetry/telemetry.ts';
 import { installation } from './capabilities/trust/installation.ts';
@@ -33,6 +34,7 @@ export const CAPABILITIES: readonly Capability[] = [
   detection,
   delivery,
   exports,
+  siem,
   containment,
   policy,
   rehearsals,

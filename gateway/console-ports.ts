@@ -8,6 +8,7 @@ import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { CheckpointSigner } from '../actors/audit/audit-sealer.ts';
 import type { LicenseTrust } from '../actors/license/start-license.ts';
 import type { OutboundPost } from '../actors/outbound/outbound-post.ts';
+import type { OutboundStream } from '../actors/outbound/outbound-stream.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import type { WheelClock } from '../actors/runtime/wheel-clock.ts';
 import type { SensorCertificates } from '../actors/trust/certificate-port.ts';
@@ -126,6 +127,8 @@ export type ConsolePorts = {
   readonly outboundPost: OutboundPost;
   /** Copies days of the event store to where exports go; the event store is open then. */
   readonly exporter: Exporter;
+  /** Sends what leaves it as bytes over a connection. */
+  readonly outboundStream: OutboundStream;
   /** Opens what counts requests for all replicas; null: each Console by itself. */
   readonly openCounter: () => SharedCounter | null;
   /** What was answered in a first run. */

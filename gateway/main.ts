@@ -7,6 +7,7 @@ import { collectDefaultMetrics } from '@prometheus-io/client';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import { outboundPost } from '../actors/outbound/outbound-post.ts';
+import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';
@@ -76,6 +77,7 @@ function portsOf({
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback }),
     outboundPost,
+    outboundStream,
     // Never a reason not to start: without an answer this Console counts by itself. decision: D41
     openCounter: () =>
       redisUrl === null ? null : createRedisCounter({ url: redisUrl, timers, logger }),

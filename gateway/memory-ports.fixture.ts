@@ -4,6 +4,7 @@ import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { LicenseAnchor } from '../actors/license/license-service.ts';
 import { outboundPost } from '../actors/outbound/outbound-post.ts';
+import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
 import { systemChance } from '../actors/trust/chance.ts';
@@ -108,6 +109,7 @@ export function memoryPorts(
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
     outboundPost,
     exporter: createMemoryExporter().exporter,
+    outboundStream,
     openCounter: () => null,
     answers: {
       ...{ readAnswers: async () => undefined, removeAnswers: async () => undefined },

@@ -10,6 +10,7 @@ import { LICENSE_AUDIT_ACTIONS } from './console/license/audit-actions.ts';
 import { POLICY_AUDIT_ACTIONS } from './console/policy/audit-actions.ts';
 import { RUNTIME_AUDIT_ACTIONS } from './console/runtime/audit-actions.ts';
 import { SETTINGS_AUDIT_ACTIONS } from './console/settings/audit-actions.ts';
+import { SIEM_AUDIT_ACTIONS } from './console/siem/audit-actions.ts';
 import { TELEMETRY_AUDIT_ACTIONS } from './console/telemetry/audit-actions.ts';
 import { TRUST_AUDIT_ACTIONS } from './console/trust/audit-actions.ts';
 
@@ -26,6 +27,7 @@ export const AUDIT_ACTIONS = {
   ...POLICY_AUDIT_ACTIONS,
   ...RUNTIME_AUDIT_ACTIONS,
   ...SETTINGS_AUDIT_ACTIONS,
+  ...SIEM_AUDIT_ACTIONS,
   ...TELEMETRY_AUDIT_ACTIONS,
   ...TRUST_AUDIT_ACTIONS,
 } as const;

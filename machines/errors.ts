@@ -9,6 +9,7 @@ import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';
 import { RUNTIME_ERRORS } from './console/runtime/errors.ts';
 import { SETTINGS_ERRORS } from './console/settings/errors.ts';
+import { SIEM_ERRORS } from './console/siem/errors.ts';
 import { TELEMETRY_ERRORS } from './console/telemetry/errors.ts';
 import { TRUST_ERRORS } from './console/trust/errors.ts';
 import type { ErrorEntries } from './error-entry.ts';
@@ -105,6 +106,7 @@ export const ERRORS = {
   ...POLICY_ERRORS,
   ...RUNTIME_ERRORS,
   ...SETTINGS_ERRORS,
+  ...SIEM_ERRORS,
   ...TELEMETRY_ERRORS,
   ...TRUST_ERRORS,
 } as const;

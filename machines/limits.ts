@@ -36,6 +36,7 @@ export * from './console/fleet/limits.ts';
 export * from './console/license/limits.ts';
 export * from './console/policy/limits.ts';
 export * from './console/settings/limits.ts';
+export * from './console/siem/limits.ts';
 export * from './console/telemetry/limits.ts';
 export * from './console/trust/limits.ts';
 export * from './detection/limits.ts';

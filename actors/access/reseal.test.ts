@@ -3,10 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, expect, it } from 'vitest';
+import { newSiemStanding } from '../../machines/console/siem/siem-standing.ts';
 import { openSealer, retireSealers, rotateSealer } from '../../storage/keys/sealer.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
 import { EXPORT_SECRET_CONTEXT, exportSecretOf } from '../exports/export-service.ts';
+import { openSiemSecrets, sealSiemSecrets } from '../siem/siem-secrets.ts';
 import { contextOf } from './factor-codes.ts';
 import { resealAll } from './reseal.ts';
 import { secretContextOf } from './sso/sso-service.ts';
@@ -18,7 +20,7 @@ const DOING = { actor: 'test', nowMs: 1 };
 
 it('should seal again what an older key sealed, once, and name what nothing opens', async () => {
   const stores = createMemoryRelational();
-  const { users, secondFactors, sso, webhooks } = stores;
+  const { users, secondFactors, sso, webhooks, siem } = stores;
   const first = await openSealer(place);
   for (const userId of ['ann', 'bob', 'eve']) {
     const [email, role] = [`${userId}@example.test`, 'viewer'] as const;
@@ -49,7 +51,17 @@ it('should seal again what an older key sealed, once, and name what nothing open
       rotatesAtMs: 9,
       options: {
         ...{ kinds: [], minSeverity: 'info', groupIds: [], caPem: null, ratePerMinute: 1 },
+        ...{ proxyUrl: null, quietHours: null },
       },
+    },
+  });
+  await siem.create({
+    ...DOING,
+    destination: {
+      ...{ destinationId: 's', kind: 'observe', name: 's', targetUrl: 'https://s.example/' },
+      secretSealed: sealSiemSecrets('s', { token: 'a token', path: null }, first),
+      ...{ hasToken: true, filter: '', standing: newSiemStanding(0) },
+      options: { caPem: null, proxyUrl: null, category: null, sourceName: null },
     },
   });
   await rotateSealer(place, 2);
@@ -62,7 +74,7 @@ it('should seal again what an older key sealed, once, and name what nothing open
     },
   });
   const kept = [exportSecretOf(stores.exports)];
-  const deps = { users, secondFactors, sso, webhooks, kept, sealer };
+  const deps = { users, secondFactors, sso, webhooks, siem, kept, sealer };
   expect(await resealAll(deps)).toEqual({
     ...{ sealed: 6, changed: 0, unreadable: [contextOf('eve')] },
   });
@@ -87,4 +99,7 @@ it('should seal again what an older key sealed, once, and name what nothing open
   const webhook = await webhooks.get('w');
   expect(last.open(String(webhook?.secretSealed), inWebhook)).toBe('signs');
   expect(last.open(String(webhook?.nextSecretSealed), inWebhook)).toBe('signs next');
+  const destination = await siem.get('s');
+  const { secretSealed = null } = destination ?? {};
+  expect(openSiemSecrets({ destinationId: 's', secretSealed }, last)?.token).toBe('a token');
 });

@@ -1,12 +1,14 @@
-// Seals again whatever a key of before sealed, so that this key may go: secrets of second factors, providers and webhooks. Each is
-// replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
+// Seals again whatever a key of before sealed, so that this key may go: secrets of second factors, providers, webhooks and
+// SIEM destinations. Each is replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
 // invariant: I11
 import type { SecondFactorStore } from '../../storage/ports/access/second-factors.ts';
 import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webhook-store.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
+import type { SiemStore } from '../../storage/ports/siem/siem-store.ts';
 import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
+import { secretContextOfSiem } from '../siem/siem-secrets.ts';
 import { contextOf } from './factor-codes.ts';
 import { secretContextOf } from './sso/sso-service.ts';
 
@@ -27,6 +29,7 @@ export type ResealDeps = {
   readonly webhooks: Pick<WebhookStore, 'list' | 'reseal'>;
   /** Single secrets: of the target of exports, of the mail server. */
   readonly kept: readonly KeptSecret[];
+  readonly siem: Pick<SiemStore, 'list' | 'reseal'>;
   readonly sealer: Sealer;
 };
 export type KeptSecret = {
@@ -38,7 +41,7 @@ export type KeptSecret = {
 
 /** Goes through all of them. Rejects with StoreUnavailable. */
 export async function resealAll(deps: ResealDeps): Promise<Resealed> {
-  const { users, secondFactors, sso, webhooks, sealer } = deps;
+  const { users, secondFactors, sso, webhooks, siem, sealer } = deps;
   const counts = { sealed: 0, changed: 0 };
   const unreadable: string[] = [];
 
@@ -74,6 +77,11 @@ export async function resealAll(deps: ResealDeps): Promise<Resealed> {
   for (const { context, read, reseal } of deps.kept) {
     const was = await read();
     if (was !== null) await one(was, context, (sealed) => reseal({ was, sealed }));
+  }
+  for (const { destinationId, secretSealed: was } of await siem.list()) {
+    if (was === null) continue;
+    const context = secretContextOfSiem(destinationId);
+    await one(was, context, (sealed) => siem.reseal({ destinationId, was, sealed }));
   }
   return { ...counts, unreadable };
 }

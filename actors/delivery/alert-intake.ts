@@ -1,6 +1,7 @@
 // Where alerts come in: whoever finds something that has to be told hands it over here, and it is durable for every webhook
 // that wants it when the call resolves. Marks of sensors go with them, so that nothing is told twice. decision: D103
 import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { toldFromMs } from '../../machines/console/delivery/quiet-hours.rules.ts';
 import { isWanted } from '../../machines/console/delivery/routing.rules.ts';
 import type { DeliveryStore } from '../../storage/ports/delivery/delivery-store.ts';
 import type { WebhookStore } from '../../storage/ports/delivery/webhook-store.ts';
@@ -25,16 +26,18 @@ export function createAlertIntake(deps: {
 }): AlertIntake {
   return {
     async take({ alerts, marks = [], epoch }) {
+      const nowMs = deps.now();
       const webhooks = alerts.length === 0 ? [] : await deps.webhooks.list();
       const deliveries = alerts.flatMap((alert) =>
         webhooks
           .filter(({ options }) => isWanted(options, alert))
-          .map(({ webhookId }) => ({
+          .map(({ webhookId, options }) => ({
             ...{ deliveryId: deps.chance.newId(), webhookId, alertId: alert.alertId },
+            dueAtMs: toldFromMs(options.quietHours, alert, nowMs),
           })),
       );
       if (deliveries.length === 0 && marks.length === 0) return;
-      await deps.deliveries.post({ epoch, nowMs: deps.now(), alerts, deliveries, marks });
+      await deps.deliveries.post({ epoch, nowMs, alerts, deliveries, marks });
       if (deliveries.length > 0) deps.onPosted();
     },
   };

@@ -3,6 +3,7 @@
 // and many results are written together. decision: D60, D101, D102
 
 import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
+import { findingOf } from '../../machines/console/detection/finding.ts';
 import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
 import {
   fullBucket,
@@ -27,9 +28,11 @@ import type {
   SettledAttempt,
 } from '../../storage/ports/delivery/delivery-store.ts';
 import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webhook-store.ts';
+import type { Alerts } from '../detection/alerts.ts';
 import type { DesignatedLoop, LoopResult } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import type { Attempted, WebhookSender } from './webhook-sender.ts';
 
 export const DELIVERY_LOOP = 'alert-notification-delivery';
@@ -38,6 +41,8 @@ export type DeliveryWorkerDeps = {
   readonly webhooks: Pick<WebhookStore, 'list'>;
   readonly deliveries: Pick<DeliveryStore, 'reclaim' | 'claim' | 'settle'>;
   readonly sender: WebhookSender;
+  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly dead: DeadLetters;
   readonly chance: Pick<Chance, 'randomBytes'>;
   readonly logger: Logger;
   readonly now: () => number;
@@ -182,6 +187,7 @@ async function settle(
       return destination.state === 'closed' && before !== 'closed';
     })
     .map(({ webhookId }) => webhookId);
+  await tellPeople(deps, own.epoch, deadOf(attempts, done, webhooks));
   await deps.deliveries.settle({ epoch: own.epoch, nowMs, attempts, destinations, recovered });
   own.done = own.done.filter((one) => !done.includes(one));
   tellLog(deps.logger, attempts, done, webhooks, moved);
@@ -190,6 +196,35 @@ async function settle(
     if (row !== undefined) webhooks.set(webhookId, { ...row, destination });
   }
   return webhooks;
+}
+
+function deadOf(
+  attempts: readonly SettledAttempt[],
+  done: readonly Done[],
+  webhooks: ReadonlyMap<string, WebhookRow>,
+): readonly DeadLetter[] {
+  const delivered = new Map(done.map(({ delivery }) => [delivery.deliveryId, delivery]));
+  return attempts.flatMap(({ deliveryId, standing: { state, reason } }) => {
+    const delivery = delivered.get(deliveryId);
+    const webhook = webhooks.get(delivery?.webhookId ?? '');
+    if (state !== 'dead' || delivery === undefined || webhook === undefined) return [];
+    return [{ webhook, alert: delivery.alert, reason: reason ?? '' }];
+  });
+}
+
+// Before the row says dead: a crash in between tells it again.
+async function tellPeople(
+  { dead, alerts, now }: Pick<DeliveryWorkerDeps, 'dead' | 'alerts' | 'now'>,
+  epoch: number,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  const news = dead.alertsOf(letters, now());
+  if (news.length === 0) return;
+  const findings = news.map((alert) =>
+    findingOf(alert, `${alert.ruleId}/${alert.occurredAtMs}`, { isToldAgain: true }),
+  );
+  await alerts.raise(findings, epoch);
+  dead.told(news, now());
 }
 
 function quotasOf(

@@ -11,8 +11,8 @@ import { cut } from '../../machines/console/delivery/formats/text.ts';
 import { DELIVERY_EXCERPT_MAX_CHARS } from '../../machines/limits.ts';
 import type { WebhookRow } from '../../storage/ports/delivery/webhook-store.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
-import { DestinationUnreachable } from '../outbound/guarded-fetch.ts';
 import type { OutboundPost } from '../outbound/outbound-post.ts';
+import { DestinationUnreachable } from '../outbound/unreachable.ts';
 import { openSecrets, signatureOf } from './webhook-secrets.ts';
 
 export type Attempted = {
@@ -78,10 +78,11 @@ export function createWebhookSender(deps: SenderDeps): WebhookSender {
       const shown = format.lay({ ...told, targetUrl: webhook.targetUrl, secret: MASKED });
       const request = requestText(headers, shown);
       try {
-        const { caPem } = webhook.options;
+        const { caPem, proxyUrl } = webhook.options;
         const { signal } = sending;
         const allowList = deps.allowList();
-        const answer = await deps.post({ url: out.url, headers, body, caPem, allowList, signal });
+        const how = { caPem, proxyUrl, allowList, signal };
+        const answer = await deps.post({ url: out.url, headers, body, ...how });
         const retryAfterMs = retryAfterMsOf(answer.retryAfter, deps.now());
         return done({
           outcome: { kind: 'answered', status: answer.status, retryAfterMs },

@@ -1,8 +1,8 @@
 // Webhooks as admins manage them: judged before they are stored, their secrets sealed, told once when the Console made them
 // and never again. decision: D104; invariant: I11
-import { isIP } from 'node:net';
 import { nameOfOutcome } from '../../machines/console/delivery/delivery.rules.ts';
 import { FORMATS } from '../../machines/console/delivery/formats/formats.ts';
+import { mistakeOfQuietHours } from '../../machines/console/delivery/quiet-hours.rules.ts';
 import { newDestination } from '../../machines/console/delivery/standing.ts';
 import { testAlertOf } from '../../machines/console/delivery/test-alert.rules.ts';
 import {
@@ -24,8 +24,9 @@ import type {
 } from '../../storage/ports/delivery/webhook-store.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
-import { mistakeOfAddress, policyOfList } from '../outbound/address-rules.ts';
 import { areCertificates } from '../outbound/ca-pem.ts';
+import { mistakeOfProxy, mistakeOfTarget } from '../outbound/destination-mistakes.ts';
+import { hostOf } from '../outbound/guarded-connect.ts';
 import type { Chance } from '../trust/chance.ts';
 import { inForce, secretContextOfWebhook } from './webhook-secrets.ts';
 import type { Attempted, WebhookSender } from './webhook-sender.ts';
@@ -82,6 +83,7 @@ export type WebhookServiceDeps = {
 
 const DEFAULTS: WebhookOptions = {
   ...{ kinds: [], minSeverity: 'info', groupIds: [], caPem: null },
+  ...{ proxyUrl: null, quietHours: null },
   ratePerMinute: WEBHOOK_RATE_DEFAULT_PER_MINUTE,
 };
 const NOT_FOUND = refuse('not_found', 'There is no such webhook.');
@@ -116,7 +118,7 @@ async function create(
   const refusal = refused([
     ...mistakesOfSecret(type, secret),
     ...addressMistakes(deps, targetUrl),
-    ...optionMistakes(options),
+    ...optionMistakes(deps, options),
   ]);
   if (refusal.errors !== undefined && refusal.errors.length > 0) return refusal;
   const isMade = secret === undefined && FORMATS[type].isSigned;
@@ -147,7 +149,7 @@ async function change(
   const refusal = refused([
     ...(secret === undefined ? [] : mistakesOfSecret(row.type, secret)),
     ...(given.targetUrl === undefined ? [] : addressMistakes(deps, targetUrl)),
-    ...optionMistakes(options),
+    ...optionMistakes(deps, options),
   ]);
   if (refusal.errors !== undefined && refusal.errors.length > 0) return refusal;
   const secrets =
@@ -244,12 +246,22 @@ function addressMistakes(
 ): readonly WebhookMistake[] {
   const mistakes = mistakesOfAddress(text);
   if (mistakes.length > 0) return mistakes;
-  const host = new URL(text).hostname.replace(/^\[|\]$/g, '');
-  const detail = isIP(host) > 0 ? mistakeOfAddress(host, policyOfList(allowList(), host)) : null;
+  const detail = mistakeOfTarget(hostOf(new URL(text)), allowList());
   return detail === null ? [] : [{ pointer: '/target_url', detail }];
 }
 
-function optionMistakes({ caPem }: WebhookOptions): readonly WebhookMistake[] {
-  if (caPem === null || areCertificates(caPem)) return [];
-  return [{ pointer: '/options/ca_pem', detail: 'certificates in PEM, and nothing else' }];
+function optionMistakes(
+  { allowList }: WebhookServiceDeps,
+  { caPem, proxyUrl, quietHours }: WebhookOptions,
+): readonly WebhookMistake[] {
+  const mistakes: WebhookMistake[] = [];
+  const tell = (name: string, detail: string | null): void => {
+    if (detail !== null) mistakes.push({ pointer: `/options/${name}`, detail });
+  };
+  if (caPem !== null && !areCertificates(caPem)) {
+    tell('ca_pem', 'certificates in PEM, and nothing else');
+  }
+  if (proxyUrl !== null) tell('proxy_url', mistakeOfProxy(proxyUrl, allowList()));
+  if (quietHours !== null) tell('quiet_hours', mistakeOfQuietHours(quietHours));
+  return mistakes;
 }

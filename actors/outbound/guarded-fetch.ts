@@ -4,29 +4,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { AddressPolicy } from './address-rules.ts';
-import { AddressRefused, judgedLookup, mistakeOfHost } from './judged-lookup.ts';
+import { connectGuarded, hostOf, type OutboundProxy, refuseLiteral, unreachable } from './guarded-connect.ts';
+import { judgedLookup } from './judged-lookup.ts';
+import { AnswerTooBig, DestinationUnreachable } from './unreachable.ts';
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 const FAILING_FROM = 500;
 const TOO_MANY = 429;
-
-/** Why a destination gave no usable answer. */
-export type UnreachableReason =
-  | 'timed_out'
-  | 'unreachable'
-  | 'address_refused'
-  | 'answer_too_big'
-  | 'failing';
-
-/** The destination gave no usable answer: away, too slow, not trusted, or failing by its own account. */
-export class DestinationUnreachable extends Error {
-  override readonly name = 'DestinationUnreachable';
-  readonly reason: UnreachableReason;
-  constructor(message: string, reason: UnreachableReason, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
-}
 
 export type GuardedRequest = {
   readonly method: string;
@@ -45,6 +29,8 @@ export type GuardedFetchOptions = AddressPolicy & {
   readonly answerMaxBytes: number;
   /** Where connections come from; absent: each request its own. */
   readonly agent?: Agent | undefined;
+  /** What stands between; then each request has a connection of its own. */
+  readonly proxy?: OutboundProxy | null | undefined;
 };
 
 /** Makes the fetch of one destination; it rejects with DestinationUnreachable. */
@@ -53,19 +39,21 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const url = new URL(address);
     if (url.protocol !== 'https:')
       throw new DestinationUnreachable(`${url.host} is not asked by https`, 'address_refused');
-    const mistake = mistakeOfHost(url.hostname, options);
-    if (mistake !== null) throw new DestinationUnreachable(mistake, 'address_refused');
+    refuseLiteral(hostOf(url), options);
     const payload = payloadOf(body);
     const timeout = AbortSignal.timeout(options.timeoutMs);
+    const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const way = options.proxy
+      ? await wayThrough(url, { ...options, signal: ending })
+      : { agent: options.agent ?? false, lookup: judgedLookup(options) };
     const response = await exchange(url, payload, options.answerMaxBytes, {
       method,
       headers: {
         ...headers,
         ...(payload === null ? {} : { 'content-length': String(Buffer.byteLength(payload)) }),
       },
-      agent: options.agent ?? false,
-      lookup: judgedLookup(options),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...way,
+      signal: ending,
       ...(options.caPem === null ? {} : { ca: options.caPem }),
     });
     const isFailing = response.status >= FAILING_FROM || response.status === TOO_MANY;
@@ -76,6 +64,13 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   };
 }
 
+// The connection is there before the request, so that nothing is sent to a proxy but where to.
+async function wayThrough(url: URL, options: Parameters<typeof connectGuarded>[1]) {
+  const port = url.port === '' ? 443 : Number(url.port);
+  const socket = await connectGuarded({ host: hostOf(url), port }, options);
+  return { agent: false as const, createConnection: () => socket };
+}
+
 function exchange(
   url: URL,
   payload: string | Uint8Array | null,
@@ -83,10 +78,7 @@ function exchange(
   options: Parameters<typeof request>[1],
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      const why = 'code' in error ? `${String(error.code)}: ${error.message}` : error.message;
-      reject(new DestinationUnreachable(`${url.host}: ${why}`, reasonOf(error), { cause: error }));
-    };
+    const fail = (error: Error): void => reject(unreachable(url.host, error));
     const outgoing = request(url, options, (incoming) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -116,17 +108,6 @@ function responseOf(incoming: IncomingMessage, body: Buffer): Response {
     for (const one of [value ?? []].flat()) headers.append(name, one);
   }
   return new Response(BODILESS.has(status) ? null : new Uint8Array(body), { status, headers });
-}
-
-class AnswerTooBig extends Error {
-  override readonly name = 'AnswerTooBig';
-}
-
-/** Why a connection ended. */
-export function reasonOf(error: Error): UnreachableReason {
-  if (error instanceof AddressRefused) return 'address_refused';
-  if (error instanceof AnswerTooBig) return 'answer_too_big';
-  return error.name === 'AbortError' || error.name === 'TimeoutError' ? 'timed_out' : 'unreachable';
 }
 
 function payloadOf(body: unknown): string | Uint8Array | null {

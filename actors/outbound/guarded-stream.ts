@@ -2,13 +2,9 @@
 // `guarded-fetch.ts`: https alone, judged addresses, no redirect followed, an end in time. decision: D159
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import {
-  DestinationUnreachable,
-  type GuardedFetchOptions,
-  type GuardedRequest,
-  reasonOf,
-} from './guarded-fetch.ts';
+import type { GuardedFetchOptions, GuardedRequest } from './guarded-fetch.ts';
 import { judgedLookup, mistakeOfHost } from './judged-lookup.ts';
+import { DestinationUnreachable, reasonOf } from './unreachable.ts';
 
 /** Rejects with DestinationUnreachable; whoever takes the answer reads it or destroys it. */
 export async function guardedStream(

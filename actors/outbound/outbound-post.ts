@@ -1,11 +1,14 @@
 // One POST to a receiver of an operator's choice, through the guard: https alone, judged addresses, no redirect, bounded in
 // time and size. What is allowed beyond public addresses is the admins' list. decision: D40, D104
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import {
   DELIVERY_ANSWER_MAX_BYTES,
   DELIVERY_EXCERPT_MAX_CHARS,
   WEBHOOK_TIMEOUT_MS,
 } from '../../machines/limits.ts';
 import { policyOfList } from './address-rules.ts';
+import { hostOf, type OutboundProxy } from './guarded-connect.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 
 export type OutboundRequest = {
@@ -15,7 +18,13 @@ export type OutboundRequest = {
   /** The only CA that is trusted; null: the public ones. */
   readonly caPem: string | null;
   readonly allowList: readonly string[];
+  /** The proxy that stands between; null: none. */
+  readonly proxyUrl: string | null;
   readonly signal: AbortSignal;
+  /** Sent as gzip. */
+  readonly isCompressed?: boolean;
+  /** WEBHOOK_TIMEOUT_MS when absent. */
+  readonly timeoutMs?: number;
 };
 export type OutboundAnswer = {
   readonly status: number;
@@ -24,19 +33,27 @@ export type OutboundAnswer = {
   readonly excerpt: string;
 };
 
+const compress = promisify(gzip);
+
 /** Rejects with DestinationUnreachable. */
 export type OutboundPost = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
 /** The one that reaches the network. */
 export const outboundPost: OutboundPost = async (request) => {
-  const { url, headers, body, caPem, allowList, signal } = request;
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  const { url, headers, body, caPem, allowList, proxyUrl, signal } = request;
+  const { isCompressed = false, timeoutMs = WEBHOOK_TIMEOUT_MS } = request;
+  const host = hostOf(new URL(url));
   const ask = createGuardedFetch({
     ...policyOfList(allowList, host),
-    ...{ caPem, timeoutMs: WEBHOOK_TIMEOUT_MS, answerMaxBytes: DELIVERY_ANSWER_MAX_BYTES },
+    ...{ caPem, timeoutMs, answerMaxBytes: DELIVERY_ANSWER_MAX_BYTES },
     takesFailures: true,
+    proxy: proxyOf(proxyUrl, allowList),
   });
-  const response = await ask(url, { method: 'POST', headers, body, signal });
+  const response = await ask(url, {
+    ...{ method: 'POST', signal },
+    headers: isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers,
+    body: isCompressed ? await compress(body) : body,
+  });
   const text = await response.text();
   return {
     status: response.status,
@@ -44,3 +61,8 @@ export const outboundPost: OutboundPost = async (request) => {
     excerpt: text.slice(0, DELIVERY_EXCERPT_MAX_CHARS).toWellFormed(),
   };
 };
+
+/** A proxy as the guard wants it: its address is judged by the same list. */
+export function proxyOf(url: string | null, allowList: readonly string[]): OutboundProxy | null {
+  return url === null ? null : { url, policy: policyOfList(allowList, hostOf(new URL(url))) };
+}

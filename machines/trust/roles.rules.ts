@@ -9,6 +9,7 @@ import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
 import { LICENSE_SCOPES } from '../console/license/scopes.ts';
 import { POLICY_SCOPES } from '../console/policy/scopes.ts';
 import { SETTINGS_SCOPES } from '../console/settings/scopes.ts';
+import { SIEM_SCOPES } from '../console/siem/scopes.ts';
 import { SYSTEM_SCOPES } from '../console/system/scopes.ts';
 import { TELEMETRY_SCOPES } from '../console/telemetry/scopes.ts';
 import { TRUST_SCOPES } from '../console/trust/scopes.ts';
@@ -38,6 +39,7 @@ const HOLDERS = {
   ...DETECTION_SCOPES,
   ...DELIVERY_SCOPES,
   ...EXPORT_SCOPES,
+  ...SIEM_SCOPES,
 };
 export type Scope = keyof typeof HOLDERS;
 export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];

@@ -41,6 +41,7 @@ const OPERATES: readonly Scope[] = [
   ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
   'assignments:write',
   ...(['exercises:write', 'audit:read', 'settings:read', 'webhooks:read'] as const),
+  'siem:read',
 ];
 const MAY: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: READ_BY_ALL,

@@ -187,6 +187,19 @@ async function walkWebhooks(step: ReturnType<typeof createWalk>['step']) {
   await step('DELETE', '/webhooks/:id', undefined, at);
 }
 
+async function walkSiem(step: ReturnType<typeof createWalk>['step']) {
+  const made = await step('POST', '/siem-destinations', {
+    ...{ kind: 'observe', name: 'siem', target_url: 'https://siem.invalid/v1/http/path' },
+    token: 'a token of a receiver',
+  });
+  const at = { id: String(made.body['destination_id']) };
+  await step('PATCH', '/siem-destinations/:id', { revision: 1, filter: 'severity:high' }, at);
+  await step('POST', '/siem-destinations/:id/test', {}, at);
+  await step('POST', '/siem-destinations/:id/pause', {}, at);
+  await step('POST', '/siem-destinations/:id/resume', {}, at);
+  await step('DELETE', '/siem-destinations/:id', undefined, at);
+}
+
 describe('whatever changes something', () => {
   it('should be told with who, from where and how it ended, and with no secret', async () => {
     const admin = await loggedIn('admin');
@@ -285,6 +298,7 @@ describe('whatever changes something', () => {
     await step('DELETE', '/enrollment-tokens/:id', undefined, tokenId);
     await walkPolicies(step, sensor.sensorId);
     await walkWebhooks(step);
+    await walkSiem(step);
     const both = { sensor_ids: [sensor.sensorId] };
     await step('POST', '/sensors/bulk-change', { ...both, add_tags: ['edge'] });
     await step('POST', '/sensors/:id/contain', { reason: 'a drill' }, own);

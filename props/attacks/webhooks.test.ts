@@ -3,6 +3,7 @@
 // its status. What leaves is signed over the bytes that leave. decision: D40, D101, D104; invariant: I11
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openConnectProxy } from '../peers/connect-proxy.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
 import { type ConsoleUnderTest, startConsole } from './console.fixture.ts';
 
@@ -125,6 +126,60 @@ describe('attack 29: where a webhook may lead', () => {
       ...{ webhook_type: 'generic', name: 'a', target_url: 'https://169.254.169.254/' },
     });
     expect(made).toMatchObject({ status: 422 });
+  });
+
+  it('should go through a proxy, with the receiver verified as without one', async () => {
+    const proxy = await openConnectProxy();
+    try {
+      await own();
+      const { id } = await add({ options: { proxy_url: proxy.url } });
+      expect((await test(id)).body).toMatchObject({ is_delivered: true, status: 204 });
+      expect(proxy.asked).toEqual([`127.0.0.1:${receiver.port}`]);
+      proxy.answerWith(407);
+      expect((await test(id)).body).toMatchObject({ is_delivered: false, outcome: 'unreachable' });
+      proxy.answerWith(200);
+      const { caPem: other } = await (async () => {
+        const stranger = await openWebhookReceiver();
+        await stranger.close();
+        return stranger;
+      })();
+      const wrong = await add({ options: { proxy_url: proxy.url, ca_pem: other } });
+      expect((await test(wrong.id)).body).toMatchObject({ is_delivered: false });
+      expect(receiver.received).toHaveLength(1);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it.each([
+    'http://127.0.0.1:3128/',
+    'http://169.254.169.254/',
+    'http://0x7f.1/',
+    'socks5://proxy.example.org/',
+    'http://user:secret@proxy.example.org/',
+    'http://proxy.example.org/path',
+    'nonsense',
+  ])('should refuse the proxy %s', async (proxy_url) => {
+    const made = await call('POST', '/webhooks', {
+      ...{ webhook_type: 'generic', name: 'a', target_url: 'https://hooks.example.org/' },
+      options: { proxy_url },
+    });
+    expect(made).toMatchObject({ status: 422 });
+    expect(made.body.errors[0]?.pointer).toBe('/options/proxy_url');
+  });
+
+  it('should judge where a proxy is when it connects, and tell it nothing', async () => {
+    const proxy = await openConnectProxy();
+    try {
+      await allow([]);
+      const proxy_url = proxy.url.replace('127.0.0.1', 'localhost');
+      const target_url = 'https://hooks.example.org/';
+      const { id } = await add({ target_url, options: { proxy_url } });
+      expect((await test(id)).body).toMatchObject({ outcome: 'address_refused' });
+      expect(proxy.asked).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('should follow no redirect', async () => {

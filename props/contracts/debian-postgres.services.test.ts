@@ -25,6 +25,7 @@ import { policyStoreContract } from './policy-store.contract.ts';
 import { openRealRelational } from './real-stores.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
+import { siemContract } from './siem.contract.ts';
 import { ssoPortsOn } from './sso-ports.ts';
 import { ssoStoreContract } from './sso-store.contract.ts';
 import { teamsContract } from './teams.contract.ts';
@@ -137,6 +138,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   containmentOrdersContract({ port: () => control.relational, setAway });
   alertsContract({ port: () => control.relational, setAway });
   deliveriesContract({ port: () => control.relational, setAway });
+  siemContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });

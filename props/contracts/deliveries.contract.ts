@@ -9,6 +9,7 @@ import {
   destinationAfter,
   newDestination,
 } from '../../machines/console/delivery/standing.ts';
+import { DELIVERY_GIVE_UP_MS } from '../../machines/limits.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type {
   ClaimedDelivery,
@@ -71,6 +72,7 @@ export function deliveriesContract(harness: Harness<Ports>): void {
         rotatesAtMs: null,
         options: {
           ...{ kinds: [], minSeverity: 'info', groupIds: [], caPem: null, ratePerMinute: 60 },
+          ...{ proxyUrl: null, quietHours: null },
         },
         ...more,
       },
@@ -261,6 +263,24 @@ export function deliveriesContract(harness: Harness<Ports>): void {
         destinations: [{ webhookId, destination }],
       });
       expect(await port().webhooks.get(webhookId)).toEqual({ ...own, destination });
+    });
+
+    it('should take nothing before its first time, whatever became of its webhook', async () => {
+      const [early, late] = [alertOf(), alertOf()];
+      const dueAtMs = NOW_MS + 5_000;
+      const { webhookId } = own;
+      const deliveries = [early, late].map(({ alertId }, at) => ({
+        ...{ deliveryId: nextId(), webhookId, alertId, ...(at === 1 ? { dueAtMs } : {}) },
+      }));
+      const alerts = [early, late];
+      await port().deliveries.post({ epoch, nowMs: NOW_MS, alerts, deliveries, marks: [] });
+      await settle([], [webhookId]);
+      const [first, none] = [await claim(webhookId, 5), await claim(webhookId, 5, dueAtMs - 1)];
+      expect(first.map(({ alert }) => alert.alertId)).toEqual([early.alertId]);
+      expect(none).toEqual([]);
+      const second = await claim(webhookId, 5, dueAtMs);
+      expect(second.map(({ alert }) => alert.alertId)).toEqual([late.alertId]);
+      expect(second[0]?.giveUpAtMs).toBe(dueAtMs + DELIVERY_GIVE_UP_MS);
     });
 
     it('should have what was not settled due again, once its lease or its tenure is over', async () => {

@@ -65,6 +65,34 @@ export function eventStoreContract(
       expect(text.map((each) => each.event_id)).toEqual([whole.event_id]);
     });
 
+    it('should be read by their receipt, page by page, each for every time it was received', async () => {
+      const { sink, events } = stores();
+      const sensorId = randomUUID();
+      const atMs = NOW_MS - Math.floor(Math.random() * 1_000_000);
+      const times = [atMs, atMs + 1, atMs + 1, atMs + 7];
+      const stored = times.map((receivedAtMs, at) =>
+        batch({ sensorId, sequence: at + 1, receivedAtMs, events: [event(), event(), event()] }),
+      );
+      // Stored in another order than received.
+      for (const one of stored.toReversed()) expect(await sink.append(one)).toEqual({ ok: true });
+      const condition = { is: 'among', field: 'sensor_id', values: [sensorId] } as const;
+      const wanted = stored
+        .flatMap((one) => one.events.map(({ event_id: id }) => ({ at: one.receivedAtMs, id })))
+        .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+      const found: { readonly at: number; readonly id: string }[] = [];
+      for (let after = { receivedAtMs: atMs, eventId: '' }; ; ) {
+        const page = await events.receivedAfter({ after, beforeMs: atMs + 8, condition, limit: 4 });
+        found.push(...page.map((one) => ({ at: Date.parse(one.received_at), id: one.event_id })));
+        const last = found.at(-1);
+        if (page.length < 4 || last === undefined) break;
+        after = { receivedAtMs: last.at, eventId: last.id };
+      }
+      expect(found).toEqual(wanted);
+      const early = { after: { receivedAtMs: atMs, eventId: '' }, condition, limit: 99 };
+      const before = await events.receivedAfter({ ...early, beforeMs: atMs + 7 });
+      expect(before).toHaveLength(9);
+    });
+
     it('should be counted and found once when they come twice', async () => {
       const { sink, events } = stores();
       const one = batch();

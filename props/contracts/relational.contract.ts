@@ -18,6 +18,7 @@ import { peopleContract } from './people.contract.ts';
 import { policyStoreContract } from './policy-store.contract.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
+import { siemContract } from './siem.contract.ts';
 import { teamsContract } from './teams.contract.ts';
 import { userKeysContract } from './user-keys.contract.ts';
 
@@ -37,6 +38,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   alertRulesContract({ port, setAway });
   deliveriesContract({ port, setAway });
   exportsContract({ port, setAway });
+  siemContract({ port, setAway });
   policyStoreContract({ port, setAway });
   teamsContract({ port, setAway });
   ownershipContract({ port, setAway });

@@ -4,6 +4,7 @@ import type { Intervals } from '../../machines/limits.ts';
 import type { Timers } from '../ports/plumbing/clock.ts';
 import type { Logger } from '../ports/plumbing/logger.ts';
 import type { AnalyticsStores } from '../ports/stores.ts';
+import { createAnalyticsHealth } from './analytics-health.ts';
 import { createBaselineStore } from './baseline-store.ts';
 import { type AnalyticsAccess, createAnalyticsClient } from './client.ts';
 import { createDirectSink } from './direct-sink.ts';
@@ -44,6 +45,7 @@ export function createAnalytics(options: AnalyticsOptions): Analytics {
     telemetry: createTelemetryStore(client),
     baselines: createBaselineStore(client),
     exportSource: createExportSource(client),
+    health: createAnalyticsHealth(client),
     async command(statement) {
       await client.command({ query: statement });
     },

@@ -5,6 +5,7 @@ import type { Channel } from '../../machines/wire/scalars.ts';
 import type { EventStore } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
 import { orEventStoreUnavailable } from './client.ts';
+import { eventReceipt } from './event-receipt.ts';
 import { eventSearch } from './event-search.ts';
 import { insertTransitions, transitionsOf } from './transition-rows.ts';
 
@@ -48,6 +49,7 @@ export function createEventStore(client: ClickHouseClient): EventStore {
 
   return {
     ...eventSearch(client),
+    ...eventReceipt(client),
     async storedRanges() {
       const rows = await ask<RangeRow>(STORED_RANGES);
       return rows.map((row) => ({

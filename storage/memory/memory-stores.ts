@@ -13,6 +13,7 @@ import type { MemoryBase } from './plumbing/base.ts';
 import type { StoreCalls } from './plumbing/unsafe-port-of.ts';
 import { policyStores } from './policy/stores.ts';
 import { settingsStores } from './settings/stores.ts';
+import { siemStores } from './siem/stores.ts';
 import { inventoryStores } from './telemetry/stores.ts';
 
 type Apart = 'sensors' | 'facts' | 'audit' | 'auditChain' | 'designation' | 'health';
@@ -30,5 +31,6 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
     ...licenseStores(base),
     ...policyStores(base),
     ...settingsStores(base),
+    ...siemStores(base),
   };
 }

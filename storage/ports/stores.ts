@@ -12,6 +12,7 @@ import type { RelationalHealth } from './plumbing/store-unavailable.ts';
 import type { PolicyStores } from './policy/stores.ts';
 import type { RuntimeStores } from './runtime/stores.ts';
 import type { SettingsStores } from './settings/stores.ts';
+import type { SiemStores } from './siem/stores.ts';
 import type { InventoryStores, TelemetryStores } from './telemetry/stores.ts';
 
 /** PostgreSQL: the authority of control state. */
@@ -26,7 +27,8 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   LicenseStores &
   PolicyStores &
   RuntimeStores &
-  SettingsStores;
+  SettingsStores &
+  SiemStores;
 
 /** ClickHouse: what sensors saw. invariant: I15 */
 export type AnalyticsStores = ExportSources & TelemetryStores;

@@ -21,6 +21,7 @@ import type { Database } from './plumbing/tables.ts';
 import { openPolicyStores } from './policy/stores.ts';
 import { openRuntimeStores } from './runtime/stores.ts';
 import { openSettingsStores } from './settings/stores.ts';
+import { openSiemStores } from './siem/stores.ts';
 import { openInventoryStores } from './telemetry/stores.ts';
 
 export type Relational = RelationalStores & {
@@ -52,6 +53,7 @@ export function createRelational(options: RelationalOptions): Relational {
     ...openPolicyStores(context),
     ...openRuntimeStores(context),
     ...openSettingsStores(context),
+    ...openSiemStores(context),
     health: createRelationalHealth(db),
     close: () => closeWithin({ ...options, pool, closes, sockets }),
   };

@@ -25,7 +25,8 @@ import {
   SSO_REQUEST_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
 import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/access/sso-store.ts';
-import { createGuardedFetch, DestinationUnreachable } from '../../outbound/guarded-fetch.ts';
+import { createGuardedFetch } from '../../outbound/guarded-fetch.ts';
+import { DestinationUnreachable } from '../../outbound/unreachable.ts';
 
 export type ProviderFailure = {
   readonly ok: false;

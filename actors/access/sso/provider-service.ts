@@ -1,7 +1,6 @@
 // The identity providers as admins manage them: checked before they are stored, the client secret sealed and never told
 // again, and a live check that asks the provider. Kind and issuer of a provider stay: its subjects mean somebody only at
 // this issuer, so another issuer is another provider. decision: D40; invariant: I11
-import { X509Certificate } from 'node:crypto';
 import {
   mistakesOfProvider,
   rolesGivenBy,
@@ -18,11 +17,10 @@ import type {
 } from '../../../storage/ports/access/sso-store.ts';
 import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
+import { areCertificates } from '../../outbound/ca-pem.ts';
 import type { Chance } from '../../trust/chance.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { secretContextOf } from './sso-service.ts';
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 export type ProviderInput = Pick<SsoProviderRow, 'kind' | 'name' | 'issuer' | 'clientId'> & {
   readonly clientSecret: string;
@@ -174,15 +172,4 @@ function refusalOf(
   return refuse('sso_provider_refused', 'Some fields cannot be used together.', {
     errors: mistakes,
   });
-}
-
-function areCertificates(pem: string): boolean {
-  const found = pem.match(CERTIFICATE) ?? [];
-  if (found.length === 0 || pem.replaceAll(CERTIFICATE, '').trim() !== '') return false;
-  try {
-    for (const one of found) new X509Certificate(one);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 // Delivery: alerts reach webhooks, at least once, whatever crashes on the way. decision: D101, D102, D103, D104
 import { type AlertIntake, createAlertIntake } from '../../../actors/delivery/alert-intake.ts';
 import { ALERT_TELLING_LOOP, alertTellingLoop } from '../../../actors/delivery/alert-telling.ts';
+import { createDeadLetters } from '../../../actors/delivery/dead-letters.ts';
 import { createDeliverySweep } from '../../../actors/delivery/delivery-sweep.ts';
 import { createDeliveryWorker, DELIVERY_LOOP } from '../../../actors/delivery/delivery-worker.ts';
 import { createSensorWatch } from '../../../actors/delivery/sensor-watch.ts';
@@ -37,16 +38,20 @@ export const delivery: Capability<Delivery> = {
         return { trustHealth: entry.trust_health, isContained: entry.is_contained };
       },
     });
-    const worker = createDeliveryWorker({
-      ...{ webhooks, deliveries, sender, chance, logger, now: time.now, onDone: wake },
-    });
     const intake = createAlertIntake({
       ...{ webhooks, deliveries, chance, now: time.now, onPosted: wake },
+    });
+    const { alerts } = context.use(detection);
+    const dead = createDeadLetters(chance);
+    const worker = createDeliveryWorker({
+      ...{ webhooks, deliveries, sender, dead, chance, logger },
+      alerts,
+      ...{ now: time.now, onDone: wake },
     });
     const service = createWebhookService({
       ...{ webhooks, audit, sealer, sender, allowList, chance },
     });
-    const sweep = createDeliverySweep({ deliveries, logger, now: time.now });
+    const sweep = createDeliverySweep({ deliveries, alerts, chance, logger, now: time.now });
     const telling = alertTellingLoop({ store: relational.alerts, intake, now: time.now });
     const { watch, stop } = watchOf(context);
     return {

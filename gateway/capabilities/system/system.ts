@@ -1,14 +1,21 @@
 // The Console itself as operators see it: its actors, machines, probes and metrics, the live channel, and the plain page.
 // It stands last and shows what every other capability contributes. decision: D15
+import {
+  type AnalyticsWatch,
+  createAnalyticsWatch,
+} from '../../../actors/telemetry/analytics-watch.ts';
 import { designationMachine } from '../../../machines/console/runtime/designation.machine.ts';
 import { loopMachine } from '../../../machines/console/runtime/loop.machine.ts';
 import { startupMachine } from '../../../machines/console/runtime/startup.machine.ts';
 import { storeProcessMachine } from '../../../machines/console/runtime/store-process.machine.ts';
+import { analyticsHealthMachine } from '../../../machines/console/telemetry/analytics-health.machine.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { colonHex } from '../../fingerprint-text.ts';
 import { homeRoute } from '../../home/home-route.ts';
 import { createLiveHub, type LiveHub } from '../../live/live-hub.ts';
 import { createLiveBehavior, LIVE_PATH } from '../../live/live-socket.ts';
+import type { DirectoryView } from '../../operator-plane/plumbing/deps.ts';
+import { analyticsRoutes, measureAnalytics } from '../../operator-plane/system/analytics.ts';
 import { healthRoutes } from '../../operator-plane/system/health.ts';
 import { loopDirectories } from '../../operator-plane/system/loop-directories.ts';
 import { measureLoops } from '../../operator-plane/system/loop-metrics.ts';
@@ -17,6 +24,7 @@ import { createMetrics, type Metrics } from '../../operator-plane/system/metrics
 import { systemRoutes } from '../../operator-plane/system/system.ts';
 import type { SystemRouteDeps } from '../../operator-plane/system/system-deps.ts';
 import { access } from '../access/access.ts';
+import { detection } from '../detection/detection.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { telemetry } from '../telemetry/telemetry.ts';
 import { installation } from '../trust/installation.ts';
@@ -36,11 +44,13 @@ export const system: Capability<System> = {
       ...{ fleet: liveView, feed, events: context.use(telemetry).tap },
       ...{ admitter, now: time.now, timers: time },
     });
+    const watch = watchOf(context);
     return {
       service: { metrics, live },
       operatorRoutes: () => [
         systemRoutes(shownBy(context, metrics)),
         loopRoutes({ loops, designation, audit, now: time.now }),
+        analyticsRoutes(watch),
       ],
       pages() {
         const shown = shownBy(context, metrics);
@@ -53,10 +63,16 @@ export const system: Capability<System> = {
           LIVE_PATH,
           createLiveBehavior({ hub: live, admitter, baseUrl: () => config.baseUrl, handle }),
         ),
-      loops: () => [live.loop],
-      machines: [startupMachine, storeProcessMachine, loopMachine, designationMachine],
-      directories: [context.supervised, ...loopDirectories(loops)],
-      measure: (registry) => measureLoops(registry, loops),
+      loops: () => [live.loop, watch.look, watch.tell],
+      machines: [
+        ...[startupMachine, storeProcessMachine, loopMachine, designationMachine],
+        analyticsHealthMachine,
+      ],
+      directories: [context.supervised, ...loopDirectories(loops), directoryOf(watch)],
+      measure(registry) {
+        measureLoops(registry, loops);
+        measureAnalytics(registry, watch);
+      },
       probes: [
         { name: 'postgresql', ping: () => relational.health.ping() },
         { name: 'clickhouse', ping: () => analytics.events.ping() },
@@ -66,6 +82,31 @@ export const system: Capability<System> = {
     };
   },
 };
+
+function watchOf(context: ConsoleContext): AnalyticsWatch {
+  const { analytics, chance, clock, logger, time } = context;
+  return createAnalyticsWatch({
+    ...{ health: analytics.health, clock, chance, logger, alerts: context.use(detection).alerts },
+    queuedRows: () => analytics.sink.queuedRows(),
+    ...{ now: time.now, monotonicNow: time.monotonicNow },
+  });
+}
+
+const ANALYTICS_ID = 'clickhouse';
+
+function directoryOf(watch: AnalyticsWatch): DirectoryView {
+  return {
+    kind: 'analytics-health',
+    ids: () => [ANALYTICS_ID],
+    size: () => 1,
+    ask(id) {
+      if (id !== ANALYTICS_ID) return 'absent';
+      const snapshot = watch.snapshot();
+      const lastEvent = `entered ${snapshot.value}`;
+      return { id, snapshot, sinceMs: watch.sinceMs(), lastEvent, restarts: 0 };
+    },
+  };
+}
 
 function shownBy(context: ConsoleContext, metrics: Metrics): SystemRouteDeps {
   const { config, version, cursors } = context;

@@ -1,5 +1,6 @@
 // Telemetry: what sensors tell, stored before it is confirmed. The sequence ledgers and inventory hashes are read back
 // before anything is served. decision: D5, D6; invariant: I1
+import { createSinkFloor } from '../../../actors/siem/sink-floor.ts';
 import { createIngest, type Ingest } from '../../../actors/telemetry/ingest.ts';
 import { createInventory, type Inventory } from '../../../actors/telemetry/inventory.ts';
 import { RETENTION_LOOP, retentionLoop } from '../../../actors/telemetry/retention-loop.ts';
@@ -54,7 +55,13 @@ export const telemetry: Capability<TelemetryService> = {
       if (now.analyticsRetentionDays === before.analyticsRetentionDays) return;
       context.loops.runNow(RETENTION_LOOP);
     });
-    const tap = tapSink(analytics.sink);
+    const floor = createSinkFloor({
+      ...{ sink: analytics.sink, floors: relational.sinkFloors, logger },
+      life: `${context.holder}/${context.chance.newId()}`,
+      ...{ now: time.now, monotonicNow: time.monotonicNow },
+    });
+    await floor.join();
+    const tap = tapSink(floor.sink);
     const ledgers = createSequenceLedgers(events);
     await ledgers.load();
     const { baselines, telemetry: store } = analytics;
@@ -88,12 +95,13 @@ export const telemetry: Capability<TelemetryService> = {
       sensorPosts: postsOf(context, { ingest, inventory }),
       heartbeatParts: [inventoryPart(inventory), reportsPart(reports)],
       attachSockets: (app, { sensor }) => attachStream(app, streaming, hub, sensor),
-      loops: () => [retentionLoop({ settings: { get }, events }), reports.loop],
+      loops: () => [retentionLoop({ settings: { get }, events }), reports.loop, floor.loop],
       drain: () => hub.shutDown(),
       async close() {
         hub.dispose();
         stopFollowing();
         await reports.close();
+        await floor.leave();
       },
     };
   },

@@ -30,6 +30,10 @@ type Chosen = {
   readonly groupId?: readonly string[];
   readonly ratePerMinute?: string;
   readonly caFile?: string;
+  readonly proxy?: string;
+  readonly quiet?: string;
+  readonly quietZone: string;
+  readonly quietPasses: string;
 };
 type CreateOptions = SharedOptions &
   Chosen & {
@@ -55,6 +59,7 @@ const VIEW: View<Webhook> = {
     { head: 'KINDS', wide: true, read: ({ options }) => options.alert_kinds.join(', ') || 'all' },
     { head: 'SEVERITY', wide: true, read: ({ options }) => options.min_severity },
     { head: 'GROUPS', wide: true, read: ({ options }) => options.group_ids.join(', ') || 'all' },
+    { head: 'QUIET', wide: true, read: ({ options }) => quietText(options.quiet_hours) },
     { head: 'RATE', wide: true, read: ({ options }) => `${options.rate_per_minute}/min` },
   ],
 };
@@ -205,7 +210,15 @@ function withChoices(command: Command): Command {
     .addOption(least.choices([...ALERT_SEVERITIES]))
     .option('--group-id <id...>', 'only sensors of one of these groups')
     .option('--rate-per-minute <count>', 'how many deliveries it is sent in a minute')
-    .option('--ca-file <file>', 'PEM of the CA that its certificate chains to');
+    .option('--ca-file <file>', 'PEM of the CA that its certificate chains to')
+    .option('--proxy <url>', 'HTTP proxy that stands between; none: connect directly')
+    .option('--quiet <from-to>', 'hours in which less severe alerts wait, 22:00-07:00; or none')
+    .option('--quiet-zone <zone>', 'time zone of the quiet hours', 'UTC')
+    .addOption(
+      new Option('--quiet-passes <severity>', 'told at once in quiet hours, too')
+        .choices([...ALERT_SEVERITIES])
+        .default('critical'),
+    );
 }
 
 async function choicesOf(options: Chosen): Promise<Record<string, unknown>> {
@@ -216,7 +229,24 @@ async function choicesOf(options: Chosen): Promise<Record<string, unknown>> {
     ...(groupId === undefined ? {} : { group_ids: groupId }),
     ...(ratePerMinute === undefined ? {} : { rate_per_minute: Number(ratePerMinute) }),
     ...(caFile === undefined ? {} : { ca_pem: await readInput(caFile) }),
+    ...(options.proxy === undefined
+      ? {}
+      : { proxy_url: options.proxy === 'none' ? null : options.proxy }),
+    ...(options.quiet === undefined ? {} : { quiet_hours: quietOf(options.quiet, options) }),
   };
+}
+
+function quietOf(text: string, { quietZone, quietPasses }: Chosen) {
+  if (text === 'none') return null;
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) {
+    throw new CommandFailure(EXIT.usage, `--quiet ${text} is not like 22:00-07:00`);
+  }
+  return { from, to, time_zone: quietZone, days: [], passes: quietPasses };
+}
+
+function quietText(hours: Webhook['options']['quiet_hours']): string {
+  return hours === null ? '-' : `${hours.from}-${hours.to} ${hours.time_zone}`;
 }
 
 async function secretOf(file: string | undefined): Promise<{ readonly signing_secret?: string }> {

@@ -22,6 +22,7 @@ import { addRehearsalCommands } from '../policy/rehearsal-commands.ts';
 import { addRolloutCommands } from '../policy/rollout-commands.ts';
 import { addSettingsCommands } from '../settings/settings-commands.ts';
 import { addSetupCommands } from '../settings/setup-commands.ts';
+import { addSiemCommands } from '../siem/siem-commands.ts';
 import { runStarter } from '../start/starters.ts';
 import { addLoopCommands } from '../system/loop-commands.ts';
 import { addEventCommands } from '../telemetry/event-commands.ts';
@@ -98,6 +99,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addWebhookCommands(program, io);
   addExportCommands(program, io);
   addDeliveryCommands(program, io);
+  addSiemCommands(program, io);
   addPackCommands(program, io);
   addAssignmentCommands(program, io);
   addRehearsalCommands(program, io);

@@ -6,6 +6,7 @@ import {
   WEBHOOK_CA_MAX_CHARS,
   WEBHOOK_GROUPS_MAX,
   WEBHOOK_RATE_MAX_PER_MINUTE,
+  WEBHOOK_URL_MAX_CHARS,
 } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
 import type { AttemptRow, DeliveryRow } from '../../../storage/ports/delivery/delivery-store.ts';
@@ -13,6 +14,16 @@ import type { WebhookOptions, WebhookRow } from '../../../storage/ports/delivery
 import { Nullable, Strict, Time } from '../plumbing/shapes.ts';
 import { timeText, timeTextOrNull } from '../plumbing/time-range.ts';
 
+const QuietHoursShape = Strict({
+  time_zone: Type.String({ minLength: 1, maxLength: 64, description: 'Europe/Berlin' }),
+  from: Type.String({ maxLength: 5, description: 'local time, HH:MM' }),
+  to: Type.String({ maxLength: 5, description: 'local time, HH:MM; past midnight when earlier' }),
+  days: Type.Array(Type.Integer({ minimum: 0, maximum: 6 }), {
+    maxItems: 7,
+    description: 'the days on which they begin, 0 is Sunday; empty: every day',
+  }),
+  passes: AlertSeverityName,
+});
 const OPTIONS = {
   alert_kinds: Type.Array(AlertKindName, {
     maxItems: 32,
@@ -30,6 +41,13 @@ const OPTIONS = {
       description: 'the only CA that is trusted; null: the public ones',
     }),
   ),
+  proxy_url: Nullable(
+    Type.String({
+      maxLength: WEBHOOK_URL_MAX_CHARS,
+      description: 'an HTTP proxy that stands between, by CONNECT; null: none',
+    }),
+  ),
+  quiet_hours: Nullable(QuietHoursShape),
 } as const;
 export const Options = Type.Partial(Strict(OPTIONS), { additionalProperties: false });
 
@@ -123,6 +141,8 @@ export function webhookView(row: WebhookRow, nowMs: number, isWhole: boolean): W
       group_ids: [...options.groupIds],
       rate_per_minute: options.ratePerMinute,
       ca_pem: options.caPem,
+      proxy_url: options.proxyUrl,
+      quiet_hours: quietHoursView(options.quietHours),
     },
     is_paused: row.pausedAtMs !== null,
     paused_at: timeTextOrNull(row.pausedAtMs),
@@ -176,11 +196,30 @@ export function attemptView(row: AttemptRow, isWhole: boolean): Type.Static<type
 export function optionsIn(given: Type.Static<typeof Options> | undefined): Partial<WebhookOptions> {
   if (given === undefined) return {};
   const { alert_kinds, min_severity, group_ids, rate_per_minute, ca_pem } = given;
+  const { proxy_url, quiet_hours } = given;
   return {
     ...(alert_kinds === undefined ? {} : { kinds: alert_kinds }),
     ...(min_severity === undefined ? {} : { minSeverity: min_severity }),
     ...(group_ids === undefined ? {} : { groupIds: group_ids }),
     ...(rate_per_minute === undefined ? {} : { ratePerMinute: rate_per_minute }),
     ...(ca_pem === undefined ? {} : { caPem: ca_pem }),
+    ...(proxy_url === undefined ? {} : { proxyUrl: proxy_url }),
+    ...(quiet_hours === undefined ? {} : { quietHours: quietHoursIn(quiet_hours) }),
   };
+}
+
+function quietHoursView(
+  hours: WebhookOptions['quietHours'],
+): Type.Static<typeof QuietHoursShape> | null {
+  if (hours === null) return null;
+  const { timeZone, days, ...rest } = hours;
+  return { ...rest, time_zone: timeZone, days: [...days] };
+}
+
+function quietHoursIn(
+  given: Type.Static<typeof QuietHoursShape> | null,
+): WebhookOptions['quietHours'] {
+  if (given === null) return null;
+  const { time_zone: timeZone, ...rest } = given;
+  return { ...rest, timeZone };
 }

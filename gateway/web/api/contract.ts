@@ -94,6 +94,12 @@ import type {
 import type { RolloutSensorView } from '../../operator-plane/policy/rollouts.ts';
 import type { SigningKeysView } from '../../operator-plane/policy/signing-keys.ts';
 import type { SettingsAnswer, SettingsChange } from '../../operator-plane/settings/settings.ts';
+import type {
+  NewSiem,
+  SiemDestination as SiemShape,
+  SiemTestResult,
+} from '../../operator-plane/siem/siem-shapes.ts';
+import type { AnalyticsHealthAnswer } from '../../operator-plane/system/analytics.ts';
 import type { machineView } from '../../operator-plane/system/machine-view.ts';
 import type { ActorsAnswer } from '../../operator-plane/system/system.ts';
 import type { FleetCoverage, SensorCoverage } from '../../operator-plane/telemetry/coverage.ts';
@@ -150,6 +156,7 @@ export type Machine = ReturnType<typeof machineView>;
 export type License = ReturnType<typeof licenseAnswer>;
 export type Settings = Of<typeof SettingsAnswer>;
 export type Setting = Settings['items'][number];
+export type SiemDestination = SiemShape;
 export type Webhook = WebhookShape;
 export type ExportRun = ExportRunShape;
 export type ExportTarget = ExportTargetOut;
@@ -317,6 +324,16 @@ export type Api = {
   'PUT /alert-rules/:id': { body: Of<typeof RuleChange>; answer: AlertRule };
   'DELETE /alert-rules/:id': { answer: null };
   'POST /alert-rules/backtest': { body: Of<typeof BacktestAsked>; answer: Backtest };
+  'GET /system/analytics': { answer: AnalyticsHealthAnswer };
+  'GET /siem-destinations': { answer: { readonly items: readonly SiemDestination[] } };
+  'POST /siem-destinations': { body: Of<typeof NewSiem>; answer: SiemDestination };
+  'DELETE /siem-destinations/:id': { answer: null };
+  'POST /siem-destinations/:id/pause': { answer: SiemDestination };
+  'POST /siem-destinations/:id/resume': {
+    body: { readonly start_at?: string };
+    answer: SiemDestination;
+  };
+  'POST /siem-destinations/:id/test': { answer: SiemTestResult };
   'GET /deliveries': {
     query: Paged & { readonly webhook_id?: string; readonly state?: Delivery['state'] };
     answer: Page<Delivery>;

@@ -8,17 +8,29 @@ import { CodeLine } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';
 import { DELIVERY_TEXTS as TEXTS } from './texts.ts';
 
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function quietOf(from: string, to: string) {
+  return { from, to, time_zone: ZONE, days: [], passes: 'critical' as const };
+}
+
 export function NewWebhook({ onDone }: { readonly onDone: () => void }) {
   const [type, setType] = useState<string>(WEBHOOK_TYPES[0]);
   const [least, setLeast] = useState<AlertSeverity>('info');
   const [secret, setSecret] = useState<string | null>(null);
   const { isBusy, failure, submit } = useForm(async (values) => {
     const { name = '', target_url = '', signing_secret = '', ca_pem = '' } = values;
+    const { proxy_url = '', quiet_from = '', quiet_to = '' } = values;
     const made = await call('POST /webhooks', {
       body: {
         ...{ webhook_type: type, name, target_url },
         ...(signing_secret === '' ? {} : { signing_secret }),
-        options: { min_severity: least, ...(ca_pem === '' ? {} : { ca_pem }) },
+        options: {
+          min_severity: least,
+          ...(ca_pem === '' ? {} : { ca_pem }),
+          ...(proxy_url === '' ? {} : { proxy_url }),
+          ...(quiet_from === '' ? {} : { quiet_hours: quietOf(quiet_from, quiet_to) }),
+        },
       },
     });
     if (made.signing_secret === null) onDone();
@@ -54,6 +66,12 @@ export function NewWebhook({ onDone }: { readonly onDone: () => void }) {
         value={least}
         onChange={(next) => setLeast(next as AlertSeverity)}
       />
+      <div className="fs-toolbar">
+        <TextInput name="quiet_from" type="time" label={TEXTS.quietFrom} />
+        <TextInput name="quiet_to" type="time" label={TEXTS.quietTo} />
+      </div>
+      <div className="fs-meta">{TEXTS.quietHint(ZONE)}</div>
+      <TextInput name="proxy_url" label={TEXTS.proxy} placeholder="http://proxy.example.org:3128" />
       <Textarea name="ca_pem" label={TEXTS.ca} autosize minRows={1} maxRows={6} />
       <Failure text={failure} />
       <Button type="submit" loading={isBusy}>

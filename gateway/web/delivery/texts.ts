@@ -8,6 +8,12 @@ export const DELIVERY_TEXTS = {
   url: 'Address',
   secret: 'Signing secret, or key of the receiver',
   secretHint: 'Left empty, a generic webhook gets a secret that the Console makes.',
+  proxy: 'HTTP proxy that stands between',
+  quiet: 'Quiet hours',
+  quietFrom: 'Quiet from',
+  quietTo: 'to',
+  quietHint: (zone: string) =>
+    `In quiet hours (${zone}) everything but critical alerts waits for their end.`,
   ca: 'CA of the receiver, PEM; empty: the public ones',
   leastSeverity: 'Least severity',
   create: 'Add',

@@ -30,6 +30,12 @@ export function WebhookPanel(props: Props) {
     [TEXTS.url, webhook.target_url],
     [TEXTS.delivered, <Ago key="at" at={webhook.last_delivered_at} />],
     [TEXTS.failure, webhook.last_failure ?? '–'],
+    ...(webhook.options.quiet_hours === null
+      ? []
+      : [[TEXTS.quiet, quietText(webhook.options.quiet_hours)] as const]),
+    ...(webhook.options.proxy_url === null
+      ? []
+      : [[TEXTS.proxy, webhook.options.proxy_url] as const]),
     ...(webhook.rotates_at === null
       ? []
       : [[TEXTS.rotating, <Ago key="until" at={webhook.rotates_at} />] as const]),
@@ -126,6 +132,10 @@ function Removal({ webhook, onDone }: { readonly webhook: Webhook; readonly onDo
       </Button>
     </form>
   );
+}
+
+function quietText(hours: NonNullable<Webhook['options']['quiet_hours']>): string {
+  return `${hours.from}–${hours.to} ${hours.time_zone}`;
 }
 
 function stateOf({ is_paused, breaker }: Webhook): readonly [Tone, string] {

@@ -5,7 +5,7 @@ import { useApi } from '../api/client.ts';
 import type { Actors } from '../api/contract.ts';
 import { exact, percent } from '../design/numbers.ts';
 import { Facts, Panel } from '../design/page.tsx';
-import { Mark } from '../design/shape.tsx';
+import { Mark, type Tone } from '../design/shape.tsx';
 import { Answered } from '../design/states.tsx';
 import { useMay } from '../session/session.ts';
 import { OVERVIEW_TEXTS as TEXTS } from './texts.ts';
@@ -17,6 +17,7 @@ export function ConsolePanels() {
   return (
     <>
       {may('system:read') && <SystemPanel />}
+      {may('system:read') && <AnalyticsPanel />}
       {may('license:read') && <LicensePanel />}
       <CoveragePanel />
     </>
@@ -61,6 +62,52 @@ function SystemPanel() {
 function StoreMark({ store }: { readonly store: Actors['items'][number] }) {
   const [state = 'unknown'] = activeIn(store.value);
   return <Mark tone={state === 'ready' ? 'good' : 'warn'}>{state}</Mark>;
+}
+
+const HEALTH_TONES: Readonly<Record<string, Tone>> = {
+  ...{ healthy: 'good', degraded: 'warn', away: 'bad', unknown: 'stale' },
+};
+
+function AnalyticsPanel() {
+  const health = useApi('GET /system/analytics', {}, { refetchInterval: 15_000 });
+  return (
+    <Panel title={TEXTS.analytics}>
+      <Answered of={health} rows={3}>
+        {(one) => (
+          <>
+            <Facts
+              facts={[
+                [
+                  TEXTS.state,
+                  <Mark key="state" tone={HEALTH_TONES[one.state] ?? 'stale'}>
+                    {one.state}
+                  </Mark>,
+                ],
+                [TEXTS.insert, msText(one.insert_ms)],
+                [TEXTS.question, msText(one.query_ms)],
+                [TEXTS.parts, one.parts === null ? '–' : exact(one.parts)],
+                [TEXTS.merges, one.merges === null ? '–' : exact(one.merges)],
+                [TEXTS.diskFree, shareText(one.disk_free_bytes, one.disk_total_bytes)],
+              ]}
+            />
+            {one.findings.map(({ code, text }) => (
+              <p key={code} className="fs-wrap">
+                {text}
+              </p>
+            ))}
+          </>
+        )}
+      </Answered>
+    </Panel>
+  );
+}
+
+function msText(ms: number | null): string {
+  return ms === null ? '–' : `${exact(ms)} ms`;
+}
+
+function shareText(part: number | null, whole: number | null): string {
+  return part === null || whole === null || whole === 0 ? '–' : percent(part / whole);
 }
 
 const TONES = { info: 'soon', warning: 'warn', critical: 'bad' } as const;

@@ -8,6 +8,7 @@ export const SETTINGS_PARTS = [
   ['/settings/groups', TEXTS.groups, 'groups:read'],
   ['/settings/sso', TEXTS.sso, 'sso:read'],
   ['/settings/webhooks', TEXTS.webhooks, 'webhooks:read'],
+  ['/settings/siem', TEXTS.siem, 'siem:read'],
   ['/settings/exports', TEXTS.exports, 'exports:read'],
   ['/settings/api-keys', TEXTS.keys, 'users:read'],
   ['/settings/tokens', TEXTS.tokens, 'tokens:read'],

@@ -55,6 +55,11 @@ const exports = createRoute({
   path: '/exports',
   component: lazyRouteComponent(() => import('../exports/exports-tab.tsx'), 'ExportsTab'),
 });
+const siem = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/siem',
+  component: lazyRouteComponent(() => import('../siem/siem-tab.tsx'), 'SiemTab'),
+});
 const keys = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/api-keys',
@@ -74,6 +79,6 @@ const license = createRoute({
 export const settingsRoutes = [
   settingsRoute.addChildren([
     ...([start, general, users, teams, groups] as const),
-    ...([sso, webhooks, exports, keys, tokens, license] as const),
+    ...([sso, webhooks, siem, exports, keys, tokens, license] as const),
   ]),
 ] as const;

@@ -6,6 +6,7 @@ export const SETTINGS_TEXTS = {
   teams: 'Teams',
   groups: 'Groups',
   sso: 'Single sign-on',
+  siem: 'SIEM',
   webhooks: 'Webhooks',
   exports: 'Exports',
   keys: 'API keys',

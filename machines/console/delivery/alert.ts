@@ -20,6 +20,8 @@ export const ALERT_KINDS = [
   'containment_changed',
   'exercise_result',
   'license_expiring',
+  'destination_failing',
+  'analytics_unhealthy',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
@@ -35,6 +37,7 @@ export const ALERT_SOURCES = [
   'anomaly',
   'coverage',
   'policy',
+  'system',
   'v2_api_test',
 ] as const;
 export type AlertSource = (typeof ALERT_SOURCES)[number];

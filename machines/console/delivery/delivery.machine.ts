@@ -20,7 +20,11 @@ export type DeliveryContext = {
   readonly reason: string | null;
   readonly foldedInto: string | null;
 };
-export type DeliveryInput = { readonly nowMs: number };
+export type DeliveryInput = {
+  readonly nowMs: number;
+  /** When it may first be tried; at once when absent. */
+  readonly dueAtMs?: number | undefined;
+};
 export type DeliveryEvent =
   | { type: 'delivery.claimed'; atMs: number }
   | { type: 'attempt.ended'; atMs: number; outcome: AttemptOutcome; chance: number }
@@ -43,6 +47,8 @@ export const deliveryMachine = setup({
     isAccepted: (_, params: { outcome: AttemptOutcome }) =>
       verdictOf(params.outcome) === 'accepted',
     isRefused: (_, params: { outcome: AttemptOutcome }) => verdictOf(params.outcome) === 'refused',
+    // What waits for its first time waits for the end of quiet hours.
+    wasTried: ({ context }) => context.attempts > 0,
     isTooLate: ({ context }, params: { atMs: number }) => params.atMs >= context.giveUpAtMs,
   },
   actions: {
@@ -74,10 +80,10 @@ export const deliveryMachine = setup({
   },
 }).createMachine({
   id: 'delivery',
-  context: ({ input }) => ({
-    dueAtMs: input.nowMs,
+  context: ({ input: { nowMs, dueAtMs = nowMs } }) => ({
+    dueAtMs,
     attempts: 0,
-    giveUpAtMs: giveUpAtMs(input.nowMs),
+    giveUpAtMs: giveUpAtMs(dueAtMs),
     endedAtMs: null,
     reason: null,
     foldedInto: null,
@@ -102,7 +108,10 @@ export const deliveryMachine = setup({
             params: ({ event }) => ({ atMs: event.atMs, reason: 'queue_full' }),
           },
         },
-        'destination.recovered': { actions: { type: 'hasten', params: ({ event }) => event } },
+        'destination.recovered': {
+          guard: 'wasTried',
+          actions: { type: 'hasten', params: ({ event }) => event },
+        },
       },
     },
     sending: {

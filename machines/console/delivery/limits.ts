@@ -33,6 +33,7 @@ export const DELIVERY_EXCERPT_MAX_CHARS = 4_096;
 export const DELIVERIES_KEPT_MS = 30 * DAY_MS;
 export const DELIVERIES_REMOVED_PER_RUN_MAX = 1_000;
 export const DELIVERIES_REPLAYED_MAX = 1_000;
+export const DEAD_LETTERS_TELL_MS = HOUR_MS;
 
 // The breaker of a destination.
 export const BREAKER_FAILURES_MAX = 5;

@@ -19,10 +19,10 @@ import {
 export type DeliveryStanding = DeliveryContext & { readonly state: DeliveryStateName };
 export type DestinationStanding = DestinationContext & { readonly state: BreakerState };
 
-/** A delivery that begins at an instant. */
-export function newDelivery(nowMs: number): DeliveryStanding {
+/** A delivery that may first be tried at an instant. */
+export function newDelivery(dueAtMs: number): DeliveryStanding {
   return {
-    ...{ state: 'waiting', dueAtMs: nowMs, attempts: 0, giveUpAtMs: giveUpAtMs(nowMs) },
+    ...{ state: 'waiting', dueAtMs, attempts: 0, giveUpAtMs: giveUpAtMs(dueAtMs) },
     ...{ endedAtMs: null, reason: null, foldedInto: null },
   };
 }

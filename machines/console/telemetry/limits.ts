@@ -31,3 +31,13 @@ export const INVENTORY_LOOK_SENSORS_MAX = 500;
 export const ANALYTICS_RETENTION_DAYS = 90;
 export const EVENTS_LINES_MAX = 20_000;
 export const SEARCH_TIMEOUT_MS = 10 * SECOND_MS;
+
+// How the analytics database fares. ClickHouse slows inserts down at 1,000 parts of a partition and refuses them at 3,000.
+export const ANALYTICS_LOOK_MS = 30 * SECOND_MS;
+export const ANALYTICS_LOOKS_MIN = 2;
+export const ANALYTICS_SLOW_MS = 5 * SECOND_MS;
+export const ANALYTICS_PARTS_MANY = 900;
+export const ANALYTICS_PARTS_MAX = 2_500;
+export const ANALYTICS_MERGE_LONG_MS = 120 * MINUTE_MS;
+export const ANALYTICS_DISK_LOW_RATIO = 0.1;
+export const ANALYTICS_DISK_FULL_RATIO = 0.03;

@@ -1,7 +1,7 @@
 // What a Console of the simulated fleet is given instead of files, databases and a port.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { DestinationUnreachable } from '../../../actors/outbound/guarded-fetch.ts';
+import { DestinationUnreachable } from '../../../actors/outbound/unreachable.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import type { ConsolePorts, ServerTls } from '../../../gateway/console-ports.ts';
@@ -90,6 +90,9 @@ export function consolePorts(of: {
     commonPasswords: async () => new Set(),
     providers: of.provider.clientFor(life),
     outboundPost: async () => {
+      throw new DestinationUnreachable('nobody receives here', 'unreachable');
+    },
+    outboundStream: async () => {
       throw new DestinationUnreachable('nobody receives here', 'unreachable');
     },
     afterParsing: (run) => void life.after(0, run),

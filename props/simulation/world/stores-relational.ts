@@ -27,6 +27,7 @@ import {
   createFactWriter,
   type FactWriterOptions,
 } from '../../../storage/relational/fleet/fact-writer.ts';
+import { WORLD_BEGINS_MS } from './clocks.ts';
 import type { Life } from './life.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
 import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
@@ -102,6 +103,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const access = observedAccess(record, world.observe);
   const plain = memoryStores({
     ...{ record, fence: fenceOf(tenures), registry: state, labels, hasUser: access.has },
+    now: () => WORLD_BEGINS_MS + world.scheduler.now(),
   });
   const frozen = createFrozen(world.scheduler, faults);
 

@@ -25,10 +25,10 @@ function postCalls(
     post({ epoch, nowMs, alerts, deliveries: wanted, marks }) {
       fence(epoch);
       const byId = new Map(alerts.map((alert) => [alert.alertId, alert]));
-      for (const { deliveryId, webhookId, alertId } of wanted) {
+      for (const { deliveryId, webhookId, alertId, dueAtMs = nowMs } of wanted) {
         const alert = byId.get(alertId);
         if (!webhooks.has(webhookId) || alert === undefined) continue;
-        const row = { deliveryId, webhookId, alert, createdAtMs: nowMs, ...newDelivery(nowMs) };
+        const row = { deliveryId, webhookId, alert, createdAtMs: nowMs, ...newDelivery(dueAtMs) };
         deliveries.set(deliveryId, { ...row, lease: null });
       }
       const posted = new Set(wanted.map(({ alertId }) => alertId));

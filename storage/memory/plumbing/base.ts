@@ -12,4 +12,6 @@ export type MemoryBase = {
   readonly registry: RegistryState;
   readonly labels: LabelsState;
   readonly hasUser: (userId: string) => boolean;
+  /** The clock of the database; who asks tells its own when absent. */
+  readonly now?: (() => number) | undefined;
 };

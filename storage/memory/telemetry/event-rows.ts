@@ -12,6 +12,7 @@ import type {
   HistogramBar,
   HistogramQuery,
   PolicyMatchQuery,
+  ReceiptQuery,
   ReceivedBucket,
   ReceivedQuery,
   StoredRange,
@@ -41,12 +42,15 @@ export type EventRows = {
 /** Makes rows, none. */
 export function createEventRows(): EventRows {
   const rows: Stored[] = [];
+  const byReceipt: Stored[] = [];
   const batches: EventBatch[] = [];
   const channels = new Map<string, Channel>();
   const transitions = new Map<string, TransitionRow[]>();
 
   function add(batch: EventBatch): void {
-    rows.push({ batch, events: null });
+    const stored: Stored = { batch, events: null };
+    rows.push(stored);
+    insertByReceipt(byReceipt, stored);
     batches.push(batch);
     note(batch);
   }
@@ -90,6 +94,7 @@ export function createEventRows(): EventRows {
     calls: {
       search: (query) => pageOf(distinct(rows, query), query),
       arrivals: (query) => arrivalsOf(rows, query),
+      receivedAfter: (query) => pageByReceipt(byReceipt, query),
       countDistinct: (query) => distinct(rows, query).length,
       histogram: (query) => barsOf(distinct(rows, query), query),
       topValues: (query) => topOf(distinct(rows, query), query),
@@ -202,6 +207,34 @@ function byArrival(a: Arrived, b: Arrived): number {
   if (byReceipt !== 0) return byReceipt;
   if (a.sensor_id !== b.sensor_id) return a.sensor_id < b.sensor_id ? -1 : 1;
   return compare(a, b);
+}
+
+function pageByReceipt(rows: readonly Stored[], query: ReceiptQuery): readonly StoredEvent[] {
+  const { after, beforeMs, condition, limit } = query;
+  const isMeant = condition === null ? null : predicateOf(condition);
+  const found = new Map<string, { readonly atMs: number; readonly event: StoredEvent }>();
+  for (let at = rows.length - 1; at >= 0; at -= 1) {
+    const stored = rows[at];
+    const atMs = Math.floor(stored?.batch.receivedAtMs ?? 0);
+    // In the order of receipt: what is before this one is older.
+    if (stored === undefined || atMs < after.receivedAtMs) break;
+    if (atMs >= beforeMs) continue;
+    for (const event of eventsOf(stored)) {
+      if (atMs === after.receivedAtMs && event.event_id <= after.eventId) continue;
+      if (isMeant?.(event) ?? true) found.set(`${atMs} ${event.event_id}`, { atMs, event });
+    }
+  }
+  return [...found.values()]
+    .sort((a, b) => a.atMs - b.atMs || (a.event.event_id < b.event.event_id ? -1 : 1))
+    .slice(0, limit)
+    .map(({ event }) => event);
+}
+
+/** Most often it was received last. */
+function insertByReceipt(rows: Stored[], stored: Stored): void {
+  let at = rows.length;
+  while (at > 0 && (rows[at - 1]?.batch.receivedAtMs ?? 0) > stored.batch.receivedAtMs) at -= 1;
+  rows.splice(at, 0, stored);
 }
 
 function pageOf(all: readonly StoredEvent[], query: EventQuery): readonly StoredEvent[] {

@@ -45,6 +45,8 @@ export type NewDelivery = {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly alertId: string;
+  /** When it may first be tried; at once when absent. */
+  readonly dueAtMs?: number | undefined;
 };
 
 export type DeliveryQuery = {
@@ -91,7 +93,7 @@ export type DeliveryStore = {
   }): Promise<readonly ClaimedDelivery[]>;
   /**
    * Writes what came of attempts and what their destinations are now. A delivery that is not being sent under this epoch
-   * any more is left as it is. `recovered`: what waits for these webhooks is due at once.
+   * any more is left as it is. `recovered`: what was tried and waits for these webhooks is due at once.
    */
   settle(input: {
     readonly epoch: number;

@@ -72,6 +72,8 @@ function factsOf(webhook: Kept): AuditFacts {
     group_ids: options.groupIds,
     rate_per_minute: options.ratePerMinute,
     has_own_ca: options.caPem !== null,
+    proxy: options.proxyUrl === null ? null : originOf(options.proxyUrl),
+    quiet_hours: options.quietHours === null ? null : { ...options.quietHours },
     has_secret: secretSealed !== null,
     is_paused: (pausedAtMs ?? null) !== null,
   };

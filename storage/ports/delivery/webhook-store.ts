@@ -1,6 +1,7 @@
 // Webhooks: where alerts are sent. Every method rejects with StoreUnavailable; changes are audited with them. Secrets are
 // sealed before they come here. invariant: I11, I18; decision: D104
 import type { WebhookType } from '../../../machines/console/delivery/formats/formats.ts';
+import type { QuietHours } from '../../../machines/console/delivery/quiet-hours.rules.ts';
 import type { Route } from '../../../machines/console/delivery/routing.rules.ts';
 import type { DestinationStanding } from '../../../machines/console/delivery/standing.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
@@ -9,7 +10,19 @@ export type WebhookOptions = Route & {
   /** PEM of the CA that the receiver's certificate chains to; null: the public ones. */
   readonly caPem: string | null;
   readonly ratePerMinute: number;
+  /** A proxy between the Console and the receiver; null: none. */
+  readonly proxyUrl: string | null;
+  readonly quietHours: QuietHours | null;
 };
+
+const NEWER_OPTIONS = { proxyUrl: null, quietHours: null } as const;
+
+/** Options as they are read: those that an older Console stored lack what came later. */
+export function wholeOptions(
+  stored: Omit<WebhookOptions, keyof typeof NEWER_OPTIONS> & Partial<WebhookOptions>,
+): WebhookOptions {
+  return { ...NEWER_OPTIONS, ...stored };
+}
 
 export type WebhookRow = {
   readonly webhookId: string;

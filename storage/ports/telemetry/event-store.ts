@@ -78,6 +78,15 @@ export type ArrivalQuery = Pick<EventQuery, 'sensorId' | 'condition' | 'limit' |
   > | null;
 };
 
+/** Events in the order in which they were received: behind a place and before an instant. */
+export type ReceiptQuery = {
+  readonly after: { readonly receivedAtMs: number; readonly eventId: string };
+  readonly beforeMs: number;
+  readonly condition: Condition | null;
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+};
+
 /** How many events fell into each stretch of time; stretches without any are left out. */
 /** How many events fell into each stretch of time; stretches without any are left out. Very many are estimated. */
 export type HistogramQuery = EventScope & {
@@ -175,6 +184,11 @@ export type EventStore = {
    * came in two batches is there twice; a batch that was written twice is there once. Throws like `search`.
    */
   arrivals(query: ArrivalQuery): Promise<readonly StoredEvent[]>;
+  /**
+   * By time of receipt and then by id. One that was stored twice is told for each time it was received. Throws
+   * EventStoreUnavailable.
+   */
+  receivedAfter(query: ReceiptQuery): Promise<readonly StoredEvent[]>;
   /** In the order of time. Throws like `search`. */
   histogram(query: HistogramQuery): Promise<readonly HistogramBar[]>;
   /** Throws like `search`. */

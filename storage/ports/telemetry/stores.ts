@@ -1,4 +1,5 @@
 // What is kept of what sensors see: the inventories in PostgreSQL, the rest in ClickHouse.
+import type { AnalyticsHealth } from './analytics-health.ts';
 import type { BaselineStore } from './baseline-store.ts';
 import type { EventSink, EventStore } from './event-store.ts';
 import type { InventoryStore } from './inventory-store.ts';
@@ -13,4 +14,5 @@ export type TelemetryStores = {
   readonly sink: EventSink;
   readonly telemetry: TelemetryStore;
   readonly baselines: BaselineStore;
+  readonly health: AnalyticsHealth;
 };

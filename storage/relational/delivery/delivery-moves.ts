@@ -219,7 +219,7 @@ export async function settle(
     await sql`
       UPDATE deliveries SET due_at_ms = ${nowMs}
       WHERE webhook_id = ANY(${recovered.map(storableText)}::text[]) AND state = 'waiting'
-        AND due_at_ms > ${nowMs}
+        AND due_at_ms > ${nowMs} AND attempts > 0
     `.execute(trx);
   }
 }

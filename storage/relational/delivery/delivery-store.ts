@@ -119,11 +119,11 @@ async function post(
 }
 
 function newRow(
-  { deliveryId, webhookId, alertId }: NewDelivery,
+  { deliveryId, webhookId, alertId, dueAtMs: wantedMs }: NewDelivery,
   alerts: ReadonlyMap<string, Alert>,
   nowMs: number,
 ) {
-  const { state, dueAtMs, attempts, giveUpAtMs } = newDelivery(nowMs);
+  const { state, dueAtMs, attempts, giveUpAtMs } = newDelivery(wantedMs ?? nowMs);
   return {
     delivery_id: deliveryId,
     webhook_id: webhookId,

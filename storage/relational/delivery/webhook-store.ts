@@ -7,7 +7,11 @@ import {
   auditOfWebhookCreate,
   auditOfWebhookRemoval,
 } from '../../ports/delivery/webhook-audit.ts';
-import type { WebhookRow, WebhookStore } from '../../ports/delivery/webhook-store.ts';
+import {
+  type WebhookRow,
+  type WebhookStore,
+  wholeOptions,
+} from '../../ports/delivery/webhook-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -150,7 +154,7 @@ function webhookOf(row: Selectable<WebhooksTable>): WebhookRow {
     secretSealed: row.secret_sealed,
     nextSecretSealed: row.next_secret_sealed,
     rotatesAtMs: row.rotates_at_ms,
-    options: row.options,
+    options: wholeOptions(row.options),
     pausedAtMs: row.paused_at_ms,
     destination: row.destination,
     createdAtMs: row.created_at_ms,

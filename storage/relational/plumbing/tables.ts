@@ -10,6 +10,7 @@ import type { LicenseTables } from '../license/tables.ts';
 import type { PolicyTables } from '../policy/tables.ts';
 import type { RuntimeTables } from '../runtime/tables.ts';
 import type { SettingsTables } from '../settings/tables.ts';
+import type { SiemTables } from '../siem/tables.ts';
 import type { InventoryTables } from '../telemetry/tables.ts';
 
 export type Database = AccessTables &
@@ -23,4 +24,5 @@ export type Database = AccessTables &
   PolicyTables &
   RuntimeTables &
   SettingsTables &
+  SiemTables &
   InventoryTables;

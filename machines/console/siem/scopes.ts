@@ -1,0 +1,7 @@
+// What routes of event forwarding may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+import { ADMINS, OPERATORS, type ScopeHolders } from '../../trust/scope.ts';
+
+export const SIEM_SCOPES = {
+  'siem:read': OPERATORS,
+  'siem:write': ADMINS,
+} as const satisfies ScopeHolders;

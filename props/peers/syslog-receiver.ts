@@ -1,0 +1,62 @@
+// A syslog receiver of the tests: TLS on 127.0.0.1, every connection kept as the bytes that came. It can hang up in the middle
+// and it can say nothing at the end, as receivers do that died.
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type TLSSocket } from 'node:tls';
+import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+
+/** Starts a receiver. */
+export async function openSyslogReceiver() {
+  const folder = mkdtempSync(join(tmpdir(), 'syslog-receiver-'));
+  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
+  if (!opened.ok) throw new Error(opened.reason);
+  const tls = await opened.authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
+  const whole: Buffer[] = [];
+  const waiting: (() => void)[] = [];
+  const open = new Set<TLSSocket>();
+  let mode: 'take' | 'reset' = 'take';
+  let resets = 0;
+  const server = createServer({ key: tls.keyPem, cert: tls.pem }, (socket) => {
+    open.add(socket);
+    const chunks: Buffer[] = [];
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => open.delete(socket));
+    socket.on('data', (chunk: Buffer) => {
+      if (mode === 'reset') {
+        resets += 1;
+        socket.destroy();
+        for (const tell of waiting.splice(0)) tell();
+        return;
+      }
+      chunks.push(chunk);
+    });
+    socket.on('end', () => {
+      if (mode === 'reset') return;
+      whole.push(Buffer.concat(chunks));
+      for (const tell of waiting.splice(0)) tell();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `tls://127.0.0.1:${port}`,
+    port,
+    caPem: opened.authority.rootsPem,
+    resets: () => resets,
+    /** What whole connections brought. */
+    whole,
+    behave(next: 'take' | 'reset'): void {
+      mode = next;
+    },
+    async until(isSo: () => boolean): Promise<void> {
+      while (!isSo()) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    async close(): Promise<void> {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
