@@ -8,6 +8,10 @@ import { delivery } from './capabilities/delivery/delivery.ts';
 import { detection } from './capabilities/detection/detection.ts';
 import { exports } from './capabilities/exports/exports.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
+import { correlation } from './capabilities/hunting/correlation.ts';
+import { exercises } from './capabilities/hunting/exercises.ts';
+import { investigations } from './capabilities/hunting/investigations.ts';
+import { savedSearches } from './capabilities/hunting/saved-searches.ts';
 import { license } from './capabilities/license/license.ts';
 import { packs } from './capabilities/policy/packs.ts';
 import { policy } from './capabilities/policy/policy.ts';
@@ -39,6 +43,10 @@ export const CAPABILITIES: readonly Capability[] = [
   policy,
   rehearsals,
   rollouts,
+  savedSearches,
+  investigations,
+  exercises,
+  correlation,
   audit,
   system,
 ];

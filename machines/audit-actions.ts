@@ -6,6 +6,7 @@ import { DELIVERY_AUDIT_ACTIONS } from './console/delivery/audit-actions.ts';
 import { DETECTION_AUDIT_ACTIONS } from './console/detection/audit-actions.ts';
 import { EXPORT_AUDIT_ACTIONS } from './console/exports/audit-actions.ts';
 import { FLEET_AUDIT_ACTIONS } from './console/fleet/audit-actions.ts';
+import { HUNTING_AUDIT_ACTIONS } from './console/hunting/audit-actions.ts';
 import { LICENSE_AUDIT_ACTIONS } from './console/license/audit-actions.ts';
 import { POLICY_AUDIT_ACTIONS } from './console/policy/audit-actions.ts';
 import { RUNTIME_AUDIT_ACTIONS } from './console/runtime/audit-actions.ts';
@@ -23,6 +24,7 @@ export const AUDIT_ACTIONS = {
   ...DETECTION_AUDIT_ACTIONS,
   ...EXPORT_AUDIT_ACTIONS,
   ...FLEET_AUDIT_ACTIONS,
+  ...HUNTING_AUDIT_ACTIONS,
   ...LICENSE_AUDIT_ACTIONS,
   ...POLICY_AUDIT_ACTIONS,
   ...RUNTIME_AUDIT_ACTIONS,

@@ -5,6 +5,7 @@ import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
 import { DETECTION_ERRORS } from './console/detection/errors.ts';
 import { EXPORT_ERRORS } from './console/exports/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
+import { HUNTING_ERRORS } from './console/hunting/errors.ts';
 import { LICENSE_ERRORS } from './console/license/errors.ts';
 import { POLICY_ERRORS } from './console/policy/errors.ts';
 import { RUNTIME_ERRORS } from './console/runtime/errors.ts';
@@ -102,6 +103,7 @@ export const ERRORS = {
   ...DELIVERY_ERRORS,
   ...FLEET_ERRORS,
   ...EXPORT_ERRORS,
+  ...HUNTING_ERRORS,
   ...LICENSE_ERRORS,
   ...POLICY_ERRORS,
   ...RUNTIME_ERRORS,

@@ -33,6 +33,7 @@ export * from './console/delivery/limits.ts';
 export * from './console/detection/limits.ts';
 export * from './console/exports/limits.ts';
 export * from './console/fleet/limits.ts';
+export * from './console/hunting/limits.ts';
 export * from './console/license/limits.ts';
 export * from './console/policy/limits.ts';
 export * from './console/settings/limits.ts';

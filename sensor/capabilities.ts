@@ -4,6 +4,7 @@ import { collection } from './capabilities/collection/collection.ts';
 import { containers } from './capabilities/containers/containers.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { engine } from './capabilities/engine/engine.ts';
+import { exercises } from './capabilities/exercises/exercises.ts';
 import { inventory } from './capabilities/inventory/inventory.ts';
 import { losses } from './capabilities/losses/losses.ts';
 import { machines } from './capabilities/machines/machines.ts';
@@ -23,4 +24,5 @@ export const CAPABILITIES: readonly SensorCapability[] = [
   losses,
   inventory,
   machines,
+  exercises,
 ];

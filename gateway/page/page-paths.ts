@@ -6,6 +6,7 @@ export const PAGE_ROOTS = [
   ...['', 'login', 'account', 'sensors', 'events', 'actors', 'deploy', 'settings', 'audit'],
   ...['alerts', 'alert-rules', 'policies'],
   ...['coverage', 'help', 'docs'],
+  ...['searches', 'investigations', 'exercises'],
 ] as const;
 
 /** The same during the first run. */

@@ -11,6 +11,7 @@ import { coverageRoute } from './coverage/routes.tsx';
 import { deployRoute } from './deploy/routes.tsx';
 import { eventsRoute } from './events/routes.tsx';
 import { helpRoutes } from './help/routes.tsx';
+import { huntingRoutes } from './hunting/routes.tsx';
 import { overviewRoute } from './overview/routes.tsx';
 import { policyRoutes } from './policy/routes.tsx';
 import { rootRoute, shellRoute } from './root-route.tsx';
@@ -46,6 +47,7 @@ const tree = rootRoute.addChildren([
     ...sensorRoutes,
     ...alertRoutes,
     eventsRoute,
+    ...huntingRoutes,
     ...actorRoutes,
     coverageRoute,
     ...policyRoutes,

@@ -6,6 +6,7 @@ import { DELIVERY_SCOPES } from '../console/delivery/scopes.ts';
 import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
 import { EXPORT_SCOPES } from '../console/exports/scopes.ts';
 import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
+import { HUNTING_SCOPES } from '../console/hunting/scopes.ts';
 import { LICENSE_SCOPES } from '../console/license/scopes.ts';
 import { POLICY_SCOPES } from '../console/policy/scopes.ts';
 import { SETTINGS_SCOPES } from '../console/settings/scopes.ts';
@@ -40,6 +41,7 @@ const HOLDERS = {
   ...DELIVERY_SCOPES,
   ...EXPORT_SCOPES,
   ...SIEM_SCOPES,
+  ...HUNTING_SCOPES,
 };
 export type Scope = keyof typeof HOLDERS;
 export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];

@@ -63,11 +63,12 @@ function createWalk(person: { readonly browser: Browser; readonly actor: string 
     method: string,
     url: string,
     body?: unknown,
-    more: { id?: string; by?: { browser: Browser; actor: string } } = {},
+    more: { id?: string; item?: string; by?: { browser: Browser; actor: string } } = {},
   ): Promise<Answer> {
-    const { id = '', by = person } = more;
+    const { id = '', item = '', by = person } = more;
     const [route, before] = [`${method} /api/v2${url}`, await newest()];
-    const path = url.replace(':kind/:target', `sensor/${id}`).replace(/:(id|name)/, id);
+    const under = url.replace(':kind/:target', `sensor/${id}`).replace(/:(id|name)/, id);
+    const path = under.replace(':item_id', item);
     const answer = await by.browser.ask(method, path, body);
     const rows = await since(before);
     const trace = rows.find(({ actor, result, from }) => {
@@ -157,6 +158,43 @@ spec:
   const rest = { sequence: 2, new_key_pem: pemOf(next), retired_key_ids: [], by_key_id };
   const signature = signed(rotationMessage(rest)).toString('base64');
   await step('POST', '/signing-keys/rotations', { ...rest, signature });
+}
+
+/** Saved searches, an investigation from its begin to its end and on, an exercise, and what is usual. */
+async function walkHunting(step: ReturnType<typeof createWalk>['step'], sensorId: string) {
+  const idOf = ({ body }: Answer, name: string) => ({ id: String(body[name]) });
+  const watched = { search_name: 'often', filter: { q: 'uid:0' }, threshold: 5 };
+  const search = idOf(await step('POST', '/saved-searches', watched), 'search_id');
+  await step('PATCH', '/saved-searches/:id', { revision: 1, threshold: 6 }, search);
+  await step('POST', '/saved-searches/:id/pause', {}, search);
+  await step('POST', '/saved-searches/:id/resume', {}, search);
+  await step('DELETE', '/saved-searches/:id', undefined, search);
+
+  const begun = await step('POST', '/investigations', { name: 'case' });
+  const under = idOf(begun, 'investigation_id');
+  await step('PATCH', '/investigations/:id', { revision: 1, summary: 'what it is' }, under);
+  await step('POST', '/investigations/:id/take', {}, under);
+  await step('POST', '/investigations/:id/items', { what: 'note', note: 'seen' }, under);
+  const [held] = await console.stores.relational.investigationItems.list({
+    ...{ parentId: under.id, limit: 1, before: null },
+  });
+  const item = { ...under, item: held?.id ?? '' };
+  await step('DELETE', '/investigations/:id/items/:item_id', undefined, item);
+  const to = 'new@example.test';
+  await step('POST', '/investigations/:id/hand-over', { to }, under);
+  await step('POST', '/investigations/:id/close', { outcome: 'benign' }, under);
+  await step('POST', '/investigations/:id/reopen', {}, under);
+
+  const plan = { name: 'drill', window_secs: 60, sensor_ids: [sensorId] };
+  const planned = await step('POST', '/exercises', { ...plan, steps: [{ step: 'whoami' }] });
+  const drill = idOf(planned, 'exercise_id');
+  for (const act of ['start', 'end', 'abandon']) {
+    await step('POST', `/exercises/:id/${act}`, {}, drill);
+  }
+  await step('DELETE', '/exercises/:id', undefined, drill);
+
+  const marked = await step('POST', '/usual-marks', { binary: '/bin/ours', reason: 'ours' });
+  await step('DELETE', '/usual-marks/:id', undefined, idOf(marked, 'mark_id'));
 }
 
 async function walkWebhooks(step: ReturnType<typeof createWalk>['step']) {
@@ -299,6 +337,7 @@ describe('whatever changes something', () => {
     await walkPolicies(step, sensor.sensorId);
     await walkWebhooks(step);
     await walkSiem(step);
+    await walkHunting(step, sensor.sensorId);
     const both = { sensor_ids: [sensor.sensorId] };
     await step('POST', '/sensors/bulk-change', { ...both, add_tags: ['edge'] });
     await step('POST', '/sensors/:id/contain', { reason: 'a drill' }, own);

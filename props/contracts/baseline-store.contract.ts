@@ -45,6 +45,9 @@ export function baselineStoreContract(
     ]);
     const rest = await store().baselinesOf({ sensorId, limit: 1, afterBinary: HOSTILE });
     expect(rest.map(({ binary }) => binary)).toEqual(['/usr/bin/a']);
+    const only = { sensorId, binary: HOSTILE, limit: 9, afterBinary: null };
+    expect((await store().baselinesOf(only)).map(({ binary }) => binary)).toEqual([HOSTILE]);
+    expect(await store().baselinesOf({ ...only, binary: '/usr/bin/none' })).toEqual([]);
     await store().put({ sensorId, baselines: [], forgotten: ['/usr/bin/a'], nowMs: later + 1 });
     const left = await store().baselinesOf({ sensorId, limit: 9, afterBinary: null });
     expect(left.map(({ binary }) => binary)).toEqual([HOSTILE]);

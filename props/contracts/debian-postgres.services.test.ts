@@ -16,6 +16,7 @@ import { auditLogContract } from './audit-log.contract.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
+import { huntingDocumentsContract } from './hunting-documents.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
@@ -139,6 +140,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   alertsContract({ port: () => control.relational, setAway });
   deliveriesContract({ port: () => control.relational, setAway });
   siemContract({ port: () => control.relational, setAway });
+  huntingDocumentsContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });
   teamsContract({ port: () => control.relational, setAway });
   ownershipContract({ port: () => control.relational, setAway });

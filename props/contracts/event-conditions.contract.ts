@@ -169,4 +169,26 @@ export function eventConditionsContract(
     });
     expect([few?.events, few?.eventIds.length]).toEqual([3, 1]);
   });
+
+  it('should name values that several sensors have in common', async () => {
+    const { sink, events } = stores();
+    const domain = `${randomUUID()}.example`;
+    const network = { protocol: 'tcp', direction: 'outbound', domain } as const;
+    const sensorIds = [randomUUID(), randomUUID(), randomUUID()].sort();
+    for (const sensorId of sensorIds) {
+      const told = [event({ network, severity: 'low' }), event({ network, severity: 'high' })];
+      const one = batch({ sensorId, events: [...told, event()] });
+      await sink.append(one);
+      await sink.append({ ...one, channel: 'heartbeat' });
+    }
+    const read = parseCondition(`domain:${domain}`);
+    if (!read.ok) throw new Error(read.detail);
+    const asked = { condition: read.condition, field: 'network.domain', limit: 5 } as const;
+    const named = { ...asked, sensorsNamedMax: 2 };
+    const [shared, ...rest] = await events.shared({ ...named, sensorsMin: 3 });
+    expect(shared).toMatchObject({ value: domain, sensors: 3, events: 6, severity: 'high' });
+    expect(shared?.sensorIds).toEqual(sensorIds.slice(0, 2));
+    expect(rest).toEqual([]);
+    expect(await events.shared({ ...named, sensorsMin: 4 })).toEqual([]);
+  });
 }

@@ -11,6 +11,7 @@ import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { exportsContract } from './exports.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
+import { huntingDocumentsContract } from './hunting-documents.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
 import { licenseStoreContract } from './license-store.contract.ts';
 import { ownershipContract } from './ownership.contract.ts';
@@ -39,6 +40,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   deliveriesContract({ port, setAway });
   exportsContract({ port, setAway });
   siemContract({ port, setAway });
+  huntingDocumentsContract({ port, setAway });
   policyStoreContract({ port, setAway });
   teamsContract({ port, setAway });
   ownershipContract({ port, setAway });

@@ -1,10 +1,11 @@
 // The baselines as text, to be kept across restarts, and as the inventory section the Console stores. What cannot be read
 // whole is nothing: habits are learned again rather than guessed from a torn file.
 import Type from 'typebox';
+import { DIMENSIONS, type Dimension } from '../../machines/detection/deeds.ts';
 import { BASELINE_BINARIES_MAX, BASELINE_VALUES_MAX } from '../../machines/pipeline-limits.ts';
 import type { Baseline } from '../../machines/wire/baseline.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
-import { DIMENSIONS, type Dimension, type Habit, type Profile } from './baseline-profile.ts';
+import type { Habit, Profile } from './baseline-profile.ts';
 import { isLearned } from './baselines.ts';
 
 const VERSION = 1;

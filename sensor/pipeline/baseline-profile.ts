@@ -1,14 +1,13 @@
 // What one program usually does: which children it starts, which files and destinations it touches, as whom and when. Of
 // each the weights of the values seen, halved every week, so that an old habit fades. A value is surprising when it is
 // rare and when new values are rare here: a browser that meets a new address every minute surprises nobody with one more.
+import type { Dimension } from '../../machines/detection/deeds.ts';
 import {
   BASELINE_HALF_LIFE_MS,
   BASELINE_OBSERVATIONS_MIN,
   BASELINE_VALUES_MAX,
 } from '../../machines/pipeline-limits.ts';
 
-export const DIMENSIONS = ['children', 'files', 'destinations', 'users', 'hours'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
 export type Habit = {
   /** Observations, and those of them that brought a new value, both halved with time. */
   total: number;

@@ -1,17 +1,10 @@
 // The habits of every program of this node, and how far an event departs from them. An event is judged before it is
 // learned from. A program is judged only when it is known for a day and the respect in question was seen often enough.
 // Bounded: a program that is not learned yet makes room first, so that a flood of new names cannot push out what is known.
+import { type Deed, type Dimension, deedsOf } from '../../machines/detection/deeds.ts';
 import { BASELINE_BINARIES_MAX, BASELINE_WARM_UP_MS } from '../../machines/pipeline-limits.ts';
 import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import { type Deed, deedsOf } from './baseline-deeds.ts';
-import {
-  type Dimension,
-  decay,
-  newProfile,
-  observe,
-  type Profile,
-  surpriseOf,
-} from './baseline-profile.ts';
+import { decay, newProfile, observe, type Profile, surpriseOf } from './baseline-profile.ts';
 
 export type Judgement = {
   /** 0 usual, 1 never done; null while the program is still being learned. */

@@ -41,15 +41,19 @@ export function createBaselineStore(client: ClickHouseClient): BaselineStore {
           ...{ stored_at: nowMs, is_removed: true },
         })),
       ]),
-    async baselinesOf({ sensorId, limit, afterBinary }) {
+    async baselinesOf({ sensorId, binary, limit, afterBinary }) {
       const rows = await ask<BaselineColumns>(
         `SELECT binary, executions, is_warm, toUnixTimestamp64Milli(learned_since) AS learned_ms,
            toUnixTimestamp64Milli(updated_at) AS updated_ms,
            toUnixTimestamp64Milli(stored_at) AS stored_ms, children, files, destinations, users, hours
          FROM process_baselines FINAL
          WHERE sensor_id = {sensor_id: String} AND binary > {after: String} AND NOT is_removed
+           AND ({any: Bool} OR binary = {only: String})
          ORDER BY binary LIMIT {row_limit: UInt32}`,
-        { sensor_id: sensorId, after: afterBinary ?? '', row_limit: limit },
+        {
+          ...{ sensor_id: sensorId, after: afterBinary ?? '', row_limit: limit },
+          ...{ any: binary === undefined, only: binary?.toWellFormed() ?? '' },
+        },
       );
       return rows.map(baselineOf);
     },

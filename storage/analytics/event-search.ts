@@ -20,6 +20,7 @@ import type {
 import { createAsk } from './ask.ts';
 import { arrivals } from './event-arrivals.ts';
 import { filterOf } from './event-filter.ts';
+import { shared } from './event-indicators.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 import { FIELD_COLUMNS } from './field-columns.ts';
 import { shownSql } from './shown-sql.ts';
@@ -65,6 +66,7 @@ export function eventSearch(
   | 'histogram'
   | 'topValues'
   | 'received'
+  | 'shared'
   | 'statementOf'
   | 'policyMatches'
 > {
@@ -104,6 +106,7 @@ export function eventSearch(
       }));
     },
     arrivals: (query) => arrivals(ask, query),
+    shared: (query) => shared(ask, query),
     async countDistinct(query) {
       const { where, params } = filterOf(query);
       const rows = await ask<{ readonly events: string }>(

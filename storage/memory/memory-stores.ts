@@ -8,6 +8,7 @@ import { deliveryStores } from './delivery/stores.ts';
 import { detectionStores } from './detection/stores.ts';
 import { exportStores } from './exports/stores.ts';
 import { fleetStores } from './fleet/stores.ts';
+import { huntingStores } from './hunting/stores.ts';
 import { licenseStores } from './license/stores.ts';
 import type { MemoryBase } from './plumbing/base.ts';
 import type { StoreCalls } from './plumbing/unsafe-port-of.ts';
@@ -27,6 +28,7 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
     ...detectionStores(base),
     ...exportStores(base),
     ...fleetStores(base),
+    ...huntingStores(base),
     ...inventoryStores(),
     ...licenseStores(base),
     ...policyStores(base),

@@ -7,6 +7,7 @@ import type { DeliveryStores } from './delivery/stores.ts';
 import type { DetectionStores } from './detection/stores.ts';
 import type { ExportSources, ExportStores } from './exports/stores.ts';
 import type { FleetStores } from './fleet/stores.ts';
+import type { HuntingStores } from './hunting/stores.ts';
 import type { LicenseStores } from './license/stores.ts';
 import type { RelationalHealth } from './plumbing/store-unavailable.ts';
 import type { PolicyStores } from './policy/stores.ts';
@@ -23,6 +24,7 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   DetectionStores &
   ExportStores &
   FleetStores &
+  HuntingStores &
   InventoryStores &
   LicenseStores &
   PolicyStores &

@@ -13,6 +13,7 @@ import { openDeliveryStores } from './delivery/stores.ts';
 import { openDetectionStores } from './detection/stores.ts';
 import { openExportStores } from './exports/stores.ts';
 import { openFleetStores } from './fleet/stores.ts';
+import { openHuntingStores } from './hunting/stores.ts';
 import { openLicenseStores } from './license/stores.ts';
 import type { RelationalOptions } from './plumbing/context.ts';
 import { createDatabase, createPool } from './plumbing/pool.ts';
@@ -48,6 +49,7 @@ export function createRelational(options: RelationalOptions): Relational {
     ...openDetectionStores(context),
     ...openExportStores(context),
     ...openFleetStores(context),
+    ...openHuntingStores(context),
     ...openInventoryStores(context),
     ...openLicenseStores(context),
     ...openPolicyStores(context),

@@ -14,6 +14,8 @@ export type Client = {
   send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** Every item of a list, page by page, at most `max`. */
   all<T>(path: string, query: Query, max: number): AsyncGenerator<T>;
+  /** A file, as it is. */
+  download(path: string): Promise<Buffer>;
 };
 
 const PAGE_MAX = 500;
@@ -37,6 +39,15 @@ export function createClient(
     connection,
     get: (path, query = {}) => call('GET', withQuery(path, query)),
     send: (method, path, body) => call(method, path, body),
+    async download(path) {
+      const { status, text, bytes } = await exchange(connection, {
+        method: 'GET',
+        path,
+        timeoutMs,
+      });
+      if (status < 400) return bytes;
+      throw refusedBy(status, parseAnswer(text));
+    },
     async *all<T>(path: string, query: Query, max: number) {
       let cursor: string | null = null;
       let left = max;
@@ -59,6 +70,7 @@ export function createClient(
 export type HttpAnswer = {
   readonly status: number;
   readonly text: string;
+  readonly bytes: Buffer;
   /** The Console's clock; null when it did not tell. */
   readonly dateMs: number | null;
   /** What the Console wants a browser to keep. */
@@ -104,15 +116,16 @@ export function exchange(
           else chunks.push(chunk);
         });
         incoming.on('error', (error) => reject(unreachable(connection, error)));
-        incoming.on('end', () =>
+        incoming.on('end', () => {
+          const bytes = Buffer.concat(chunks);
           resolve({
             status: incoming.statusCode ?? 0,
-            text: Buffer.concat(chunks).toString(),
+            ...{ bytes, text: bytes.toString() },
             dateMs: Date.parse(incoming.headers.date ?? '') || null,
             setCookies: incoming.headers['set-cookie'] ?? [],
             warnings: warningsIn(incoming.headers['warning'] ?? ''),
-          }),
-        );
+          });
+        });
       },
     );
     outgoing.on('error', (error) => reject(unreachable(connection, error)));

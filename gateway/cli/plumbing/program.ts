@@ -14,6 +14,7 @@ import { addRuleCommands } from '../detection/rule-commands.ts';
 import { addExportCommands } from '../exports/export-commands.ts';
 import { addLabelCommands } from '../fleet/label-commands.ts';
 import { addSensorCommands } from '../fleet/sensor-commands.ts';
+import { addHuntingCommands } from '../hunting/hunting-commands.ts';
 import { addLicenseCommands } from '../license/license-commands.ts';
 import { addAssignmentCommands } from '../policy/assignment-commands.ts';
 import { addPackCommands } from '../policy/pack-commands.ts';
@@ -93,6 +94,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addOwnAccountCommands(program, io);
   addApiKeyCommands(program, io);
   addEventCommands(program, io);
+  addHuntingCommands(program, io);
   addAuditCommands(program, io);
   addLicenseCommands(program, io);
   addSsoCommands(program, io);

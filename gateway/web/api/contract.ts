@@ -71,6 +71,15 @@ import type {
 import type { SensorTally as TallyShape } from '../../operator-plane/fleet/sensor-tally.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import type { ListQuery } from '../../operator-plane/fleet/sensors.ts';
+import type { ExerciseView, NewExercise } from '../../operator-plane/hunting/exercise-shapes.ts';
+import type {
+  InvestigationView,
+  NewInvestigation,
+  NewItem,
+  TimelineItem,
+} from '../../operator-plane/hunting/investigation-shapes.ts';
+import type { NewSearch, SavedSearchView } from '../../operator-plane/hunting/search-shapes.ts';
+import type { Explanation, NewMark, UsualMarkView } from '../../operator-plane/hunting/usual.ts';
 import type { licenseAnswer } from '../../operator-plane/license/license.ts';
 import type {
   AssignmentBody,
@@ -103,6 +112,10 @@ import type { AnalyticsHealthAnswer } from '../../operator-plane/system/analytic
 import type { machineView } from '../../operator-plane/system/machine-view.ts';
 import type { ActorsAnswer } from '../../operator-plane/system/system.ts';
 import type { FleetCoverage, SensorCoverage } from '../../operator-plane/telemetry/coverage.ts';
+import type {
+  ProcessQuery,
+  ProcessTreeView,
+} from '../../operator-plane/telemetry/event-processes.ts';
 import type { EventsQuery } from '../../operator-plane/telemetry/event-query.ts';
 import type {
   RateQuery,
@@ -155,6 +168,11 @@ export type Actors = Of<typeof ActorsAnswer>;
 export type Machine = ReturnType<typeof machineView>;
 export type License = ReturnType<typeof licenseAnswer>;
 export type Settings = Of<typeof SettingsAnswer>;
+export type SavedSearch = SavedSearchView;
+export type Investigation = InvestigationView;
+export type TimelineEntry = TimelineItem;
+export type Exercise = ExerciseView;
+export type ProcessTree = ProcessTreeView;
 export type Setting = Settings['items'][number];
 export type SiemDestination = SiemShape;
 export type Webhook = WebhookShape;
@@ -263,6 +281,42 @@ export type Api = {
   'GET /events': { query: Of<typeof EventsQuery>; answer: Page<EventItem> };
   'GET /events/histogram': { query: Of<typeof HistogramQuery>; answer: Of<typeof HistogramShape> };
   'GET /events/top': { query: Of<typeof TopQuery>; answer: Of<typeof TopShape> };
+  'GET /events/tree': { query: Of<typeof ProcessQuery>; answer: ProcessTreeView };
+  'GET /events/explanation': {
+    query: { event_id: string; sensor_id: string; observed_at: string };
+    answer: Explanation;
+  };
+  'POST /usual-marks': { body: NewMark; answer: UsualMarkView };
+  'GET /saved-searches': { answer: { readonly items: readonly SavedSearchView[] } };
+  'POST /saved-searches': { body: NewSearch; answer: SavedSearchView };
+  'POST /saved-searches/:id/pause': { answer: SavedSearchView };
+  'POST /saved-searches/:id/resume': { answer: SavedSearchView };
+  'DELETE /saved-searches/:id': { answer: null };
+  'GET /investigations': { query: Paged; answer: Page<InvestigationView> };
+  'POST /investigations': { body: Of<typeof NewInvestigation>; answer: InvestigationView };
+  'GET /investigations/:id': { answer: InvestigationView };
+  'GET /investigations/:id/timeline': { query: Paged; answer: Page<TimelineItem> };
+  'GET /investigations/:id/archive': { answer: never };
+  'POST /investigations/:id/take': { body: { text?: string }; answer: InvestigationView };
+  'POST /investigations/:id/reopen': { body: { text?: string }; answer: InvestigationView };
+  'POST /investigations/:id/hand-over': {
+    body: { to: string; text?: string };
+    answer: InvestigationView;
+  };
+  'POST /investigations/:id/close': {
+    body: {
+      outcome: 'true_positive' | 'false_positive' | 'benign' | 'inconclusive';
+      text?: string;
+    };
+    answer: InvestigationView;
+  };
+  'POST /investigations/:id/items': { body: NewItem; answer: { readonly added: number } };
+  'DELETE /investigations/:id/items/:item_id': { answer: null };
+  'GET /exercises': { query: Paged; answer: Page<ExerciseView> };
+  'POST /exercises': { body: NewExercise; answer: ExerciseView };
+  'POST /exercises/:id/start': { answer: ExerciseView };
+  'POST /exercises/:id/end': { answer: ExerciseView };
+  'POST /exercises/:id/abandon': { answer: ExerciseView };
   'GET /events/rate': { query: Of<typeof RateQuery>; answer: EventRate };
   'GET /system/actors': { query: Paged & { kind?: string }; answer: Actors };
   'GET /system/machines': { answer: { readonly items: readonly Machine[] } };

@@ -10,6 +10,9 @@ import { Json } from '../design/json.tsx';
 import { type Fact, Facts } from '../design/page.tsx';
 import { SeverityMark } from '../design/severity.tsx';
 import { At } from '../design/time.tsx';
+import { EventProcess } from '../hunting/event-process.tsx';
+import { EventUnusual } from '../hunting/event-unusual.tsx';
+import { HUNTING_TEXTS } from '../hunting/texts.ts';
 import { EVENT_TEXTS as TEXTS } from './texts.ts';
 
 type Process = NonNullable<EventItem['process']>;
@@ -40,6 +43,14 @@ export function EventDrawer({ event, onPart, ...turns }: Props) {
               {
                 ...{ id: 'ancestry', label: TEXTS.ancestry },
                 content: () => <Ancestry event={event} />,
+              },
+              {
+                ...{ id: 'process', label: HUNTING_TEXTS.process },
+                content: () => <EventProcess event={event} />,
+              },
+              {
+                ...{ id: 'unusual', label: HUNTING_TEXTS.why },
+                content: () => <EventUnusual event={event} />,
               },
               { id: 'raw', label: TEXTS.raw, content: () => <Raw event={event} /> },
             ]

@@ -69,7 +69,7 @@ const target: FuzzTarget = {
     'sensor/pipeline/dns-names.ts',
     'sensor/pipeline/mitre.ts',
     'sensor/pipeline/baselines.ts',
-    'sensor/pipeline/baseline-deeds.ts',
+    'machines/detection/deeds.ts',
     'sensor/pipeline/baseline-profile.ts',
     'sensor/pipeline/baseline-file.ts',
   ],

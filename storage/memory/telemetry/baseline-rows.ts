@@ -43,11 +43,12 @@ export function baselineCalls(events: Pick<EventRows, 'batches'>): Calls<Baselin
       for (const one of baselines) write(one.binary, structuredClone(one));
       for (const binary of forgotten) write(binary, null);
     },
-    baselinesOf: ({ sensorId, limit, afterBinary }) =>
+    baselinesOf: ({ sensorId, binary: only, limit, afterBinary }) =>
       [...(known.get(sensorId)?.values() ?? [])]
         .flatMap(({ baseline, storedAtMs }): StoredBaseline[] =>
           baseline === null ? [] : [{ ...baseline, storedAtMs }],
         )
+        .filter(({ binary }) => only === undefined || binary === only)
         .filter(({ binary }) => afterBinary === null || binary > afterBinary)
         .sort((a, b) => (a.binary < b.binary ? -1 : 1))
         .slice(0, limit),

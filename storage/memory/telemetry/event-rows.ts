@@ -3,7 +3,7 @@
 import type { PolicyMatch } from '../../../machines/console/policy/rehearsal.rules.ts';
 import { fieldOf } from '../../../machines/detection/fields.ts';
 import { type Predicate, predicateOf } from '../../../machines/detection/predicate.ts';
-import type { Severity, StoredEvent } from '../../../machines/wire/event.ts';
+import { SEVERITIES, type Severity, type StoredEvent } from '../../../machines/wire/event.ts';
 import type {
   ArrivalQuery,
   EventBatch,
@@ -15,6 +15,8 @@ import type {
   ReceiptQuery,
   ReceivedBucket,
   ReceivedQuery,
+  SharedQuery,
+  SharedValue,
   StoredRange,
   TopQuery,
   TopValues,
@@ -99,6 +101,7 @@ export function createEventRows(): EventRows {
       histogram: (query) => barsOf(distinct(rows, query), query),
       topValues: (query) => topOf(distinct(rows, query), query),
       received: (query) => receivedOf(rows, query),
+      shared: (query) => sharedOf(distinct(rows, query), query),
       statementOf: () => null,
       policyMatches: (query) => matchesOf(distinct(rows, query), query),
       storedRanges: () => [...channels.values()].flatMap((one) => one.ranges),
@@ -155,6 +158,31 @@ function distinct(rows: readonly Stored[], query: Partial<EventQuery>): readonly
   }
   const sign = query.order === 'ascending' ? 1 : -1;
   return [...found.values()].sort((a, b) => sign * compare(a, b));
+}
+
+function sharedOf(events: readonly StoredEvent[], query: SharedQuery): readonly SharedValue[] {
+  const { read } = fieldOf(query.field);
+  const groups = new Map<string, StoredEvent[]>();
+  for (const event of events) {
+    const value = read?.(event);
+    if (value === undefined) continue;
+    groups.set(String(value), [...(groups.get(String(value)) ?? []), event]);
+  }
+  return [...groups]
+    .map(([value, all]): SharedValue => {
+      const sensorIds = [...new Set(all.map((event) => event.sensor_id))].sort();
+      const times = all.map(({ observed_at }) => Number(nanosOf(observed_at) / 1_000_000n));
+      const ranks = all.map(({ severity }) => SEVERITIES.indexOf(severity));
+      return {
+        ...{ value, sensors: sensorIds.length, events: all.length },
+        sensorIds: sensorIds.slice(0, query.sensorsNamedMax),
+        ...{ firstAtMs: Math.min(...times), lastAtMs: Math.max(...times) },
+        severity: SEVERITIES[Math.max(...ranks)] ?? 'info',
+      };
+    })
+    .filter(({ sensors }) => sensors >= query.sensorsMin)
+    .sort((a, b) => b.sensors - a.sensors || (a.value < b.value ? -1 : 1))
+    .slice(0, query.limit);
 }
 
 function isReceivedIn(atMs: number, query: Partial<EventQuery>): boolean {

@@ -24,9 +24,10 @@ export type BaselineStore = {
     readonly forgotten: readonly string[];
     readonly nowMs: number;
   }): Promise<void>;
-  /** By name of the program. */
+  /** By name of the program; of one, where it is named. */
   baselinesOf(query: {
     readonly sensorId: string;
+    readonly binary?: string;
     readonly limit: number;
     readonly afterBinary: string | null;
   }): Promise<readonly StoredBaseline[]>;

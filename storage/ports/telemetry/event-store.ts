@@ -110,6 +110,25 @@ export type TopValues = {
   readonly distinct: number;
 };
 
+/** Values of a field that several sensors have in common. */
+export type SharedQuery = EventScope & {
+  readonly field: FieldName;
+  readonly sensorsMin: number;
+  /** How many sensors of a value are named. */
+  readonly sensorsNamedMax: number;
+  readonly limit: number;
+};
+export type SharedValue = {
+  readonly value: string;
+  readonly sensors: number;
+  /** The first by id. */
+  readonly sensorIds: readonly string[];
+  readonly events: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  readonly severity: Severity;
+};
+
 /** Stretches of time of receipt, which begin at multiples of `bucketMs`. */
 export type ReceivedQuery = EventScope & {
   readonly receivedFromMs: number;
@@ -195,6 +214,8 @@ export type EventStore = {
   topValues(query: TopQuery): Promise<TopValues>;
   /** What was received when, in the order of time; empty stretches are left out. Throws like `search`. */
   received(query: ReceivedQuery): Promise<readonly ReceivedBucket[]>;
+  /** Those on most sensors first, then in the order of their text. Throws like `search`. */
+  shared(query: SharedQuery): Promise<readonly SharedValue[]>;
   /** A search as a statement that the store's own client takes; null where there is none. Asks nothing of the store. */
   statementOf(query: EventQuery): Promise<string | null>;
   /** Each event once, in no order. Throws like `search`. */

@@ -6,6 +6,7 @@ import type { DeliveryTables } from '../delivery/tables.ts';
 import type { DetectionTables } from '../detection/tables.ts';
 import type { ExportTables } from '../exports/tables.ts';
 import type { FleetTables } from '../fleet/tables.ts';
+import type { HuntingTables } from '../hunting/tables.ts';
 import type { LicenseTables } from '../license/tables.ts';
 import type { PolicyTables } from '../policy/tables.ts';
 import type { RuntimeTables } from '../runtime/tables.ts';
@@ -20,6 +21,7 @@ export type Database = AccessTables &
   DetectionTables &
   ExportTables &
   FleetTables &
+  HuntingTables &
   LicenseTables &
   PolicyTables &
   RuntimeTables &

@@ -1,9 +1,10 @@
 // What an event says about whose habits. A deed is one observation: of this program, in this respect, this value. Values
 // are made coarse before they are remembered: directories instead of files, networks instead of addresses, no numbers.
-import { BASELINE_TEXT_MAX_CHARS } from '../../machines/pipeline-limits.ts';
-import type { RuntimeEvent } from '../../machines/wire/event.ts';
-import type { Dimension } from './baseline-profile.ts';
-import { cutText } from './json-value.ts';
+import { BASELINE_TEXT_MAX_CHARS } from '../pipeline-limits.ts';
+import type { RuntimeEvent } from '../wire/event.ts';
+
+export const DIMENSIONS = ['children', 'files', 'destinations', 'users', 'hours'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
 
 export type Deed = {
   readonly binary: string;
@@ -72,6 +73,10 @@ function coarseAddress(ip: string): string {
   return ip.split(':').slice(0, 4).join(':');
 }
 
+/** Cut where no character is halved. */
 function short(value: string): string {
-  return cutText(value, BASELINE_TEXT_MAX_CHARS);
+  if (value.length <= BASELINE_TEXT_MAX_CHARS) return value.toWellFormed();
+  const last = value.charCodeAt(BASELINE_TEXT_MAX_CHARS - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return value.slice(0, BASELINE_TEXT_MAX_CHARS - (isHalf ? 1 : 0)).toWellFormed();
 }
