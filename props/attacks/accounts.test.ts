@@ -26,6 +26,26 @@ async function opened() {
 }
 
 describe('attack 28: accounts', () => {
+  it('should not be there before somebody made one', async () => {
+    const console = await startConsole();
+    running.push(console);
+    for (const email of ['admin@localhost', 'admin@example.com', 'root@localhost']) {
+      for (const password of ['admin', 'password', '', PASSWORD]) {
+        const answer = await createBrowser(console).login(email, password);
+        // Wrong, or not even looked at after so many.
+        expect([401, 422, 429]).toContain(answer.status);
+        expect(answer.headers['set-cookie']).toBeUndefined();
+      }
+    }
+  });
+
+  it('should keep their password however long ago it was set', async () => {
+    const { console, admin } = await opened();
+    console.travel(5 * 365 * 86_400_000);
+    const late = await createBrowser(console).login(admin.email);
+    expect(late).toMatchObject({ status: 200, body: { stage: 'full', needs: null } });
+  });
+
   it('should be made, changed by revision, and removed with what is theirs', async () => {
     const { console, root } = await opened();
     const made = await root.post('/users', { email: 'New@example.test', role: 'analyst' });
