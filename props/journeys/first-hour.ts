@@ -70,7 +70,7 @@ const env: Record<string, string> = {
 const isInstalled = process.argv.includes('--installed');
 const transcript: string[] = [];
 const parts: Part[] = [];
-let starting: Terminal | null = null;
+const begun: Terminal[] = [];
 
 /** Runs a line of the shell as a person does: in a terminal of 80 columns, in the clone. */
 const terminal = (line: string): Terminal => openTerminal(line, { at: clone, env });
@@ -164,7 +164,7 @@ async function start(): Promise<Terminal> {
   part('the clone', 0);
   if (isInstalled) execFileSync('cp', ['-al', join(ROOT, 'node_modules'), clone]);
   const one = terminal('npm start');
-  starting = one;
+  begun.push(one);
   const cpu = (): number => cpuMsOf(one.child.pid ?? 0);
   for (const [name, what] of [
     ['the locked packages', /Building the web page|Starting the databases/],
@@ -223,9 +223,10 @@ try {
   if (!isInstalled) writeFileSync(join(KEPT, 'timing.md'), timing());
   process.stdout.write(timing());
 } finally {
-  if (starting?.child.exitCode === null && starting.child.pid !== undefined) {
-    process.kill(-starting.child.pid, 'SIGTERM');
-    await starting.exited;
+  for (const { child, exited } of begun) {
+    if (child.exitCode !== null || child.pid === undefined) continue;
+    process.kill(-child.pid, 'SIGTERM');
+    await exited;
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

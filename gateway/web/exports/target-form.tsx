@@ -31,7 +31,7 @@ export function TargetForm({
     await call('PUT /exports/target', {
       body: {
         ...{ revision: target?.revision ?? 0, kind, prefix, is_on: is_on !== undefined },
-        tables: tables as BodyOf<'PUT /exports/target'>['tables'],
+        tables: tables as NonNullable<BodyOf<'PUT /exports/target'>['tables']>,
         ...(from_day === '' ? {} : { from_day }),
         ...(kind === 's3' ? { s3: s3Of(values) } : {}),
       },
