@@ -19,7 +19,10 @@ export function openTerminal(
   const sized = `stty cols ${COLUMNS} rows 24 -echo; ${line}`;
   const env = { TERM: 'xterm-256color', ...options.env };
   const child = spawn('script', ['-qefc', sized, '/dev/null'], {
-    ...{ cwd: options.at, env, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
+    cwd: options.at,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   let raw = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
