@@ -34,7 +34,14 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
   const paused: (readonly [string, string])[] = [];
   let [nowMs, monotonicMs, ids, sequence] = [BEGIN_MS, 0, 0, 0];
   let made = 0;
-  const newId = () => `0199-${(made += 1).toString().padStart(8, '0')}`;
+  const newId = () => {
+    made += 1;
+    return `0199-${made.toString().padStart(8, '0')}`;
+  };
+  const nextEvent = () => {
+    ids += 1;
+    return eventOf(ids, nowMs);
+  };
   for (const [ruleId, spec] of Object.entries(specs)) {
     await alertRules.put({ actor: 'a', from: '', nowMs, ruleId, version: null, spec });
   }
@@ -43,7 +50,10 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
       ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
       alerts: createAlerts({ store: alerts, now: () => nowMs }),
       ...{ labelsOf: () => LABELS, now: () => nowMs },
-      monotonicNow: () => (monotonicMs += 1),
+      monotonicNow() {
+        monotonicMs += 1;
+        return monotonicMs;
+      },
       async pause(row, why) {
         paused.push([row.ruleId, why.reason]);
         const { ruleId, version } = row;
@@ -55,14 +65,16 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
   await engine.look();
   return {
     ...{ alerts, alertRules, designation, engine, paused, newId },
-    pass: (ms: number) => void (nowMs += ms),
+    pass(ms: number) {
+      nowMs += ms;
+    },
     async take(count: number, sensorId = 'sensor') {
       nowMs += 1;
       sequence += 1;
       const batch = {
         ...{ sensorId, nodeName: 'node', streamId: 's', channel: 'events' as const, sequence },
         ...{ digest: '', receivedAtMs: nowMs },
-        events: Array.from({ length: count }, () => eventOf((ids += 1), nowMs)),
+        events: Array.from({ length: count }, nextEvent),
       };
       await events.sink.append(batch);
       engine.take(batch);
