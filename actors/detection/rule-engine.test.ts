@@ -72,7 +72,7 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
       nowMs += 1;
       sequence += 1;
       const batch = {
-        ...{ sensorId, nodeName: 'node', streamId: 's', channel: 'events' as const, sequence },
+        ...{ sensorId, nodeName: 'node', streamId: 's', channel: 'batch' as const, sequence },
         ...{ digest: '', receivedAtMs: nowMs },
         events: Array.from({ length: count }, nextEvent),
       };

@@ -239,7 +239,7 @@ async function createWorld(spec: RuleSpec) {
       sequence += 1;
       const unique = [...new Map(drawnEvents.map((one) => [one.id, one])).values()];
       const batch: EventBatch = {
-        ...{ sensorId: `sensor-${sensor}`, nodeName: 'node', streamId: 's', channel: 'events' },
+        ...{ sensorId: `sensor-${sensor}`, nodeName: 'node', streamId: 's', channel: 'batch' },
         ...{ sequence, digest: '', receivedAtMs: nowMs },
         events: unique.map((one) => lateOf(one, sensor, nowMs)),
       };

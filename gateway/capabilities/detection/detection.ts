@@ -87,7 +87,9 @@ function loopsOf(engine: RuleEngine): readonly Loop[] {
       run: async () => ({ hasMore: await engine.work() }),
     },
     {
-      ...{ name: 'fleet-rules', runsOn: 'designated', everyMs: FLEET_RULES_MS },
+      name: 'fleet-rules',
+      runsOn: 'designated',
+      everyMs: FLEET_RULES_MS,
       async run({ epoch }) {
         await engine.workFleet(epoch);
         return undefined;

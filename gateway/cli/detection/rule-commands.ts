@@ -96,7 +96,7 @@ function addFileCommands(rules: Command, io: CommandIo): void {
     .requiredOption('-f, --file <file>', 'YAML or JSON with rule_id, spec, triggers and never')
     .action(async ({ file }: FileOption) => {
       const faults = faultsOfExamples(await fileAt(file));
-      if (faults.length > 0) throw new CommandFailure(faults.join('; '), EXIT.failed);
+      if (faults.length > 0) throw new CommandFailure(EXIT.failed, faults.join('; '));
       io.terminal.talk('The rule can be read, and its examples hold.');
     });
   withOutput(rules.command('backtest').description('try a file on stored events; tells nobody'))
@@ -135,7 +135,7 @@ function addImportCommand(rules: Command, io: CommandIo): void {
       const read = rulesOfSigma(await textAt(options.file));
       if (!read.ok) {
         const said = read.refusals.map(({ line, reason }) => `line ${line}: ${reason}`);
-        throw new CommandFailure(plain(said.join('; ')), EXIT.failed);
+        throw new CommandFailure(EXIT.failed, plain(said.join('; ')));
       }
       const { ruleId, spec } = read;
       if (options.dryRun === true)
@@ -161,9 +161,9 @@ async function library(): Promise<readonly RuleFile[]> {
 }
 
 async function fileAt(path: string | undefined): Promise<RuleFile> {
-  if (path === undefined) throw new CommandFailure('name a file, or --library', EXIT.usage);
+  if (path === undefined) throw new CommandFailure(EXIT.usage, 'name a file, or --library');
   const read = readRuleFile(await textAt(path));
-  if (!read.ok) throw new CommandFailure(plain(read.faults.join('; ')), EXIT.failed);
+  if (!read.ok) throw new CommandFailure(EXIT.failed, plain(read.faults.join('; ')));
   return read.file;
 }
 
@@ -171,7 +171,7 @@ async function textAt(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch {
-    throw new CommandFailure(`${plain(path)} cannot be read`, EXIT.usage);
+    throw new CommandFailure(EXIT.usage, `${plain(path)} cannot be read`);
   }
 }
 

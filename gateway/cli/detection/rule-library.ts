@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { compileRule } from '../../../machines/detection/rule-compile.ts';
 import { createRuleRun } from '../../../machines/detection/rule-run.ts';
 import { RuleSpec } from '../../../machines/detection/rule-spec.ts';
-import type { StoredEvent } from '../../../machines/wire/event.ts';
+import type { EventProcess, StoredEvent } from '../../../machines/wire/event.ts';
 
 const FOLDER = new URL('../../rule-library/', import.meta.url);
 const ENDING = '.yaml';
@@ -74,19 +74,18 @@ export function faultsOfExamples({ ruleId, spec, triggers, never }: RuleFile): r
   ];
 }
 
+type Parts = Readonly<Partial<Record<'process' | 'parent', Partial<EventProcess>>>>;
+
 function exampleOf(part: object, at: number): StoredEvent {
   const time = new Date(BEGIN_MS + at * STEP_MS).toISOString();
-  const given = part as Partial<StoredEvent>;
-  const process = given.process;
+  const given = part as Omit<Partial<StoredEvent>, 'process' | 'parent'> & Parts;
   return {
     ...{ event_id: at.toString(16).padStart(32, '0'), schema_version: 1, observed_at: time },
     ...{ event_kind: 'process_exec', severity: 'info', message: '', received_at: time },
     ...{ sensor_id: 'example', node_name: 'example' },
     ...given,
-    ...(process === undefined ? {} : { process: { exec_id: `e${at}`, pid: 100 + at, ...process } }),
-    ...(given.parent === undefined
-      ? {}
-      : { parent: { exec_id: 'parent', pid: 50, ...given.parent } }),
+    process: given.process && { exec_id: `e${at}`, pid: 100 + at, ...given.process },
+    parent: given.parent && { exec_id: 'parent', pid: 50, ...given.parent },
   } as StoredEvent;
 }
 
