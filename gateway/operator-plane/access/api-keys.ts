@@ -54,11 +54,25 @@ function keyView(row: ApiKeyRow, nowMs: number): ApiKeyView {
   };
 }
 
-export function apiKeyRoutes(deps: {
+type Deps = {
   readonly access: Pick<AccessDeps, 'apiKeys' | 'people'>;
   readonly cursors: CursorSigner;
   readonly now: () => number;
-}): FastifyPluginAsyncTypebox {
+};
+
+export function apiKeyRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const keys = keysOf(deps);
+  return async (app) => {
+    await app.register(makingRoutes(keys));
+    await app.register(ownRoutes(keys));
+    await app.register(allRoutes(keys));
+  };
+}
+
+type Keys = ReturnType<typeof keysOf>;
+
+/** What the routes share: the services, and how one key and a page of them are shown. */
+function keysOf(deps: Deps) {
   const { apiKeys, people } = deps.access;
   const view = (row: ApiKeyRow) => keyView(row, deps.now());
 
@@ -81,6 +95,10 @@ export function apiKeyRoutes(deps: {
     return pageOf(reply, items, next);
   }
 
+  return { apiKeys, people, now: deps.now, view, page };
+}
+
+function makingRoutes({ apiKeys, now, view }: Keys): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/api-keys', {
       config: { guard: { self: true } },
@@ -96,7 +114,7 @@ export function apiKeyRoutes(deps: {
       handler: async (request, reply) => {
         const { userId, role, actor, hash: session } = personOf(request);
         // A key shows no credentials later on, so its maker shows them now. decision: D63
-        const stale = refusalOfStale(personOf(request), deps.now());
+        const stale = refusalOfStale(personOf(request), now());
         if (stale !== null) return sendRefusal(reply, stale);
         const { name, scopes, expires_at: expires } = request.body;
         const expiresAtMs = typeof expires === 'string' ? Date.parse(expires) : expires;
@@ -109,7 +127,11 @@ export function apiKeyRoutes(deps: {
         return { ...view(made.row), secret: made.secret };
       },
     });
+  };
+}
 
+function ownRoutes({ apiKeys, view, page }: Keys): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/api-keys', {
       config: { guard: { self: true, keys: true } },
       schema: {
@@ -148,7 +170,11 @@ export function apiKeyRoutes(deps: {
         return row === null ? sendRefusal(reply, NO_KEY) : view(row);
       },
     });
+  };
+}
 
+function allRoutes({ apiKeys, people, view, page }: Keys): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/all-api-keys', {
       config: { guard: { scope: 'users:read' } },
       schema: {

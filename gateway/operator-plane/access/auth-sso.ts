@@ -54,6 +54,13 @@ export function authSsoRoutes({
 }): FastifyPluginAsyncTypebox {
   const { service } = access.sso;
   return async (app) => {
+    await app.register(offeringRoute(service));
+    await app.register(flowRoutes(service));
+  };
+}
+
+function offeringRoute(service: SsoService): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/auth/sso/providers', {
       config: { guard: { public: true } },
       schema: {
@@ -71,7 +78,11 @@ export function authSsoRoutes({
         })),
       }),
     });
+  };
+}
 
+function flowRoutes(service: SsoService): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/auth/sso/start', {
       config: { guard: { public: true } },
       schema: {

@@ -94,19 +94,38 @@ export const Check = Type.Object({
 });
 const Path = Strict({ id: Uuid });
 
-/** The routes; `sso:read` sees, `sso:write` changes. */
-export function ssoRoutes(deps: {
+type Deps = {
   readonly access: {
     readonly sso: { readonly providers: ProviderService; callbackUrl(providerId: string): string };
   };
   readonly now: () => number;
-}): FastifyPluginAsyncTypebox {
-  const { providers, callbackUrl } = deps.access.sso;
-  const view = (row: SsoProviderRow) => viewOf(row, callbackUrl(row.providerId));
-  const doingOf = (request: FastifyRequest) => {
-    const by = operatorOf(request);
-    return { actor: by.actor, from: request.ip, nowMs: deps.now(), by };
+};
+
+/** The routes; `sso:read` sees, `sso:write` changes. */
+export function ssoRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const shared = sharedOf(deps);
+  return async (app) => {
+    await app.register(readingRoutes(shared));
+    await app.register(changingRoutes(shared));
+    await app.register(removalRoute(shared));
   };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function sharedOf(deps: Deps) {
+  const { providers, callbackUrl } = deps.access.sso;
+  return {
+    providers,
+    view: (row: SsoProviderRow) => viewOf(row, callbackUrl(row.providerId)),
+    doingOf(request: FastifyRequest) {
+      const by = operatorOf(request);
+      return { actor: by.actor, from: request.ip, nowMs: deps.now(), by };
+    },
+  };
+}
+
+function readingRoutes({ providers, view }: Shared): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sso-providers', {
       config: { guard: { scope: 'sso:read' } },
@@ -137,6 +156,30 @@ export function ssoRoutes(deps: {
       },
     });
 
+    app.post('/sso-providers/:id/test', {
+      config: { guard: { scope: 'sso:write' } },
+      schema: {
+        operationId: 'testSsoProvider',
+        summary: 'Ask an identity provider whether it is there and who it says it is',
+        tags: ['sso-providers'],
+        params: Path,
+        response: { 200: Check, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const checked = await providers.check(request.params.id);
+        if (checked === null) return sendRefusal(reply, unknown());
+        return {
+          is_working: checked.isWorking,
+          detail: checked.detail,
+          authorization_endpoint: checked.authorizationEndpoint,
+        };
+      },
+    });
+  };
+}
+
+function changingRoutes({ providers, view, doingOf }: Shared): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.post('/sso-providers', {
       config: { guard: { scope: 'sso:write', fresh: true } },
       schema: {
@@ -186,7 +229,11 @@ export function ssoRoutes(deps: {
         return changed.ok ? view(changed.provider) : sendRefusal(reply, changed);
       },
     });
+  };
+}
 
+function removalRoute({ providers, doingOf }: Shared): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.delete('/sso-providers/:id', {
       config: { guard: { scope: 'sso:write', fresh: true } },
       schema: {
@@ -202,26 +249,6 @@ export function ssoRoutes(deps: {
           providerId: request.params.id,
         });
         return removed.ok ? reply.code(204).send(null) : sendRefusal(reply, removed);
-      },
-    });
-
-    app.post('/sso-providers/:id/test', {
-      config: { guard: { scope: 'sso:write' } },
-      schema: {
-        operationId: 'testSsoProvider',
-        summary: 'Ask an identity provider whether it is there and who it says it is',
-        tags: ['sso-providers'],
-        params: Path,
-        response: { 200: Check, ...refusals(401, 403, 404, 422, 429, 503) },
-      },
-      handler: async (request, reply) => {
-        const checked = await providers.check(request.params.id);
-        if (checked === null) return sendRefusal(reply, unknown());
-        return {
-          is_working: checked.isWorking,
-          detail: checked.detail,
-          authorization_endpoint: checked.authorizationEndpoint,
-        };
       },
     });
   };

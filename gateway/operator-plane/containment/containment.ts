@@ -81,6 +81,13 @@ export type ContainmentRouteDeps = {
 
 export function containmentRoutes(deps: ContainmentRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
+    await app.register(orderRoutes(deps));
+    await app.register(readingRoutes(deps));
+  };
+}
+
+function orderRoutes(deps: ContainmentRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.post('/sensors/:id/contain', {
       config: { guard: { scope: 'assignments:write', owned: 'sensor' } },
       schema: {
@@ -128,6 +135,11 @@ export function containmentRoutes(deps: ContainmentRouteDeps): FastifyPluginAsyn
         return viewOf(deps, placed.order.sensorId, placed.order);
       },
     });
+  };
+}
+
+function readingRoutes(deps: ContainmentRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/containment', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {

@@ -79,6 +79,19 @@ function labelRoutes(
   kind: LabelKind,
   store: LabelStore,
 ): FastifyPluginAsyncTypebox {
+  const resource = resourceOf(deps, kind, store);
+  return async (app) => {
+    await app.register(listingRoutes(resource));
+    await app.register(namingRoutes(resource));
+    await app.register(removalRoute(resource));
+    await app.register(memberRoute(resource));
+  };
+}
+
+type Resource = ReturnType<typeof resourceOf>;
+
+/** What the routes of one kind share: its words, its refusals, and how a label is shown. */
+function resourceOf(deps: FleetRouteDeps, kind: LabelKind, store: LabelStore) {
   const { path, name, read, write } = kind;
   const noun = name.toLowerCase();
   const tags = [path];
@@ -109,6 +122,14 @@ function labelRoutes(
     return row === null ? sendRefusal(reply, absent) : detailOf(row);
   }
 
+  return {
+    ...{ deps, store, path, name, noun, read, write, tags, answers, members: kind.members },
+    ...{ doing, absent, taken, full, summaryOf, detailOf, answerDetail },
+  };
+}
+
+function listingRoutes(resource: Resource): FastifyPluginAsyncTypebox {
+  const { deps, store, path, name, noun, read, tags, summaryOf, answerDetail } = resource;
   return async (app) => {
     app.get(`/${path}`, {
       config: { guard: { scope: read } },
@@ -132,6 +153,24 @@ function labelRoutes(
       },
     });
 
+    app.get(`/${path}/:id`, {
+      config: { guard: { scope: read } },
+      schema: {
+        operationId: `get${name}`,
+        summary: `One ${noun} with its members`,
+        tags,
+        params: Path,
+        response: { 200: LabelDetail, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: (request, reply) => answerDetail(reply, request.params.id),
+    });
+  };
+}
+
+function namingRoutes(resource: Resource): FastifyPluginAsyncTypebox {
+  const { deps, store, path, name, noun, write, tags, answers, doing } = resource;
+  const { absent, taken, full, detailOf, answerDetail } = resource;
+  return async (app) => {
     app.post(`/${path}`, {
       config: { guard: { scope: write } },
       schema: {
@@ -152,18 +191,6 @@ function labelRoutes(
         reply.code(201);
         return detailOf({ ...made, userIds: [], sensorIds: [] });
       },
-    });
-
-    app.get(`/${path}/:id`, {
-      config: { guard: { scope: read } },
-      schema: {
-        operationId: `get${name}`,
-        summary: `One ${noun} with its members`,
-        tags,
-        params: Path,
-        response: { 200: LabelDetail, ...refusals(401, 403, 404, 422, 429, 503) },
-      },
-      handler: (request, reply) => answerDetail(reply, request.params.id),
     });
 
     app.patch(`/${path}/:id`, {
@@ -191,7 +218,12 @@ function labelRoutes(
         return answerDetail(reply, id);
       },
     });
+  };
+}
 
+function removalRoute(resource: Resource): FastifyPluginAsyncTypebox {
+  const { store, path, name, noun, write, tags, doing, absent } = resource;
+  return async (app) => {
     app.delete(`/${path}/:id`, {
       config: { guard: { scope: write } },
       schema: {
@@ -206,7 +238,13 @@ function labelRoutes(
         return isGone ? reply.code(204).send(null) : sendRefusal(reply, absent);
       },
     });
+  };
+}
 
+function memberRoute(resource: Resource): FastifyPluginAsyncTypebox {
+  const { deps, store, path, name, noun, write, tags, answers, members } = resource;
+  const { doing, absent, full, detailOf } = resource;
+  return async (app) => {
     app.post(`/${path}/:id/members`, {
       config: { guard: { scope: write } },
       schema: {
@@ -215,7 +253,7 @@ function labelRoutes(
         description: 'What is both removed and added is a member afterwards.',
         tags,
         params: Path,
-        body: kind.members,
+        body: members,
         response: answers,
       },
       handler: async (request, reply) => {

@@ -55,7 +55,14 @@ const FULL = refuse('bound_reached', 'A sensor, a group or a list has no room fo
 type Change = Type.Static<typeof SensorChange>;
 
 export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
-  const { teams, judgeReach } = deps;
+  return async (app) => {
+    await app.register(changeRoutes(deps));
+    await app.register(ownListRoutes(deps));
+  };
+}
+
+function changeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  const { teams } = deps;
   return async (app) => {
     app.patch('/sensors/:id', {
       config: { guard: { scope: 'sensors:write', owned: 'sensor' } },
@@ -107,7 +114,12 @@ export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncType
         });
       },
     });
+  };
+}
 
+function ownListRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  const { teams, judgeReach } = deps;
+  return async (app) => {
     app.get('/users/:id/sensors', {
       config: { guard: { scope: 'users:read' } },
       schema: {

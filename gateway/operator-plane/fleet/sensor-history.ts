@@ -114,6 +114,13 @@ const FIRST_MS = 0;
 
 export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
+    await app.register(actorRoutes(deps));
+    await app.register(movesRoute(deps));
+  };
+}
+
+function actorRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/actor', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {
@@ -159,7 +166,11 @@ export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTyp
         };
       },
     });
+  };
+}
 
+function movesRoute(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/transitions', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {

@@ -117,12 +117,14 @@ export function viewOf(
 }
 
 function targetRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
-  const { book, assignments, cursors, chance, now } = deps;
-  async function isThere({ kind, id }: Target): Promise<boolean> {
-    if (kind === 'sensor') return (await deps.sensors.getSensor(id)) !== null;
-    if (kind === 'group') return (await deps.teams.groups.get(id)) !== null;
-    return kind === 'tag' || id === 'fleet';
-  }
+  return async (app) => {
+    await app.register(assignmentListRoute(deps));
+    await app.register(assigningRoutes(deps));
+  };
+}
+
+function assignmentListRoute(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+  const { book, cursors } = deps;
   return async (app) => {
     app.get('/assignments', {
       ...reading,
@@ -145,7 +147,21 @@ function targetRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
         );
       },
     });
+  };
+}
 
+async function isThere(
+  { sensors, teams }: Pick<PolicyRouteDeps, 'sensors' | 'teams'>,
+  { kind, id }: Target,
+): Promise<boolean> {
+  if (kind === 'sensor') return (await sensors.getSensor(id)) !== null;
+  if (kind === 'group') return (await teams.groups.get(id)) !== null;
+  return kind === 'tag' || id === 'fleet';
+}
+
+function assigningRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+  const { assignments, chance, now } = deps;
+  return async (app) => {
     app.post('/assignments', {
       ...assigning,
       schema: {
@@ -159,7 +175,7 @@ function targetRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const { target, pack_id, version, mode, namespace_scope = null } = request.body;
         const { when_unsupported = 'fail', priority = 0 } = request.body;
-        if (!(await isThere(target))) {
+        if (!(await isThere(deps, target))) {
           return sendRefusal(
             reply,
             refuse('reference_unknown', `There is no ${targetId(target)}.`),
@@ -198,22 +214,29 @@ function targetRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
 }
 
 function sensorPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
-  const { assignments, now } = deps;
-  function answerOf(sensorId: string): SensorPolicyView {
-    const { wanted, effective, report } = deps.wanted.get(sensorId);
-    const [first, ...others] = effective.ranked.map(({ assignment, because }) => ({
-      ...viewOf(deps, assignment),
-      because,
-    }));
-    const { revision, policies } = wanted.custom;
-    return {
-      pack: first ?? null,
-      passed_over: others,
-      enforcement: { ...wanted.enforcement },
-      custom: { revision, policies: [...policies] },
-      reported: report,
-    };
-  }
+  return async (app) => {
+    await app.register(sensorPolicyRoute(deps));
+    await app.register(ownPolicyRoutes(deps));
+  };
+}
+
+function answerOf(deps: PolicyRouteDeps, sensorId: string): SensorPolicyView {
+  const { wanted, effective, report } = deps.wanted.get(sensorId);
+  const [first, ...others] = effective.ranked.map(({ assignment, because }) => ({
+    ...viewOf(deps, assignment),
+    because,
+  }));
+  const { revision, policies } = wanted.custom;
+  return {
+    pack: first ?? null,
+    passed_over: others,
+    enforcement: { ...wanted.enforcement },
+    custom: { revision, policies: [...policies] },
+    reported: report,
+  };
+}
+
+function sensorPolicyRoute(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sensors/:id/policy', {
       ...reading,
@@ -227,10 +250,15 @@ function sensorPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
       handler: async (request, reply) => {
         const { id } = request.params;
         if ((await deps.sensors.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
-        return answerOf(id);
+        return answerOf(deps, id);
       },
     });
+  };
+}
 
+function ownPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+  const { assignments, now } = deps;
+  return async (app) => {
     app.put('/sensors/:id/policy/custom', {
       ...assigning,
       schema: {
@@ -249,7 +277,7 @@ function sensorPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
         }));
         const doing = doingOf(request, now);
         const done = await assignments.setCustom({ ...doing, sensorId: id, policies });
-        return done.ok ? answerOf(id) : sendRefusal(reply, done);
+        return done.ok ? answerOf(deps, id) : sendRefusal(reply, done);
       },
     });
 
@@ -269,7 +297,7 @@ function sensorPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
         const { mode } = request.body;
         const doing = doingOf(request, now);
         const done = await assignments.setEnforcement({ ...doing, sensorId: id, mode });
-        return done.ok ? answerOf(id) : sendRefusal(reply, done);
+        return done.ok ? answerOf(deps, id) : sendRefusal(reply, done);
       },
     });
   };

@@ -29,6 +29,13 @@ const Readiness = Type.Object({
 });
 
 export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    await app.register(probeRoutes(deps));
+    await app.register(factRoutes(deps));
+  };
+}
+
+function probeRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
   const probeAll = sharedProbes(deps.probes);
   return async (app) => {
     app.get('/livez', {
@@ -72,7 +79,11 @@ export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
         };
       },
     });
+  };
+}
 
+function factRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/version', {
       config: { guard: { public: true } },
       schema: {

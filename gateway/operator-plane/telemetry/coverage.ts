@@ -60,6 +60,13 @@ const NOTHING: SettledCounts = {
 
 export function coverageRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
+    await app.register(sensorCoverageRoute(deps));
+    await app.register(fleetCoverageRoute(deps));
+  };
+}
+
+function sensorCoverageRoute(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/coverage', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {
@@ -89,7 +96,11 @@ export function coverageRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncType
         };
       },
     });
+  };
+}
 
+function fleetCoverageRoute(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/coverage', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {

@@ -97,26 +97,40 @@ const REFUSALS = refusals(401, 403, 404, 422, 429, 503, 504);
 const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
 
 export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
-  type Question = { readonly sensorId: string; readonly limit: number } & TimeSpan;
-  /** The newest rows of one sensor in a span. */
-  async function newest<Row, View>(
-    asked: {
+  return async (app) => {
+    await app.register(seriesRoutes(deps));
+    await app.register(scoreRoute(deps));
+    await app.register(baselineRoute(deps));
+    await app.register(inventoryRoute(deps));
+  };
+}
+
+type Question = { readonly sensorId: string; readonly limit: number } & TimeSpan;
+/** The newest rows of one sensor in a span. */
+async function newest<Row, View>(
+  deps: TelemetryRouteDeps,
+  reply: FastifyReply,
+  asked: {
+    readonly of: {
       readonly params: { readonly id: string };
       readonly query: { readonly from?: string; readonly to?: string; readonly limit?: number };
-    },
-    reply: FastifyReply,
-    how: { ask(question: Question): Promise<readonly Row[]>; view(row: Row): View },
-  ) {
-    const { id } = asked.params;
-    const span = spanOf(asked.query, deps.now());
-    if (!span.ok) return sendRefusal(reply, span);
-    if ((await deps.registry.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
-    const { limit = PAGE_ITEMS_DEFAULT } = asked.query;
-    const { fromMs, toMs } = span;
-    const rows = await withinDeadline(how.ask({ sensorId: id, fromMs, toMs, limit }));
-    return { items: rows.map(how.view) };
-  }
+    };
+    ask(question: Question): Promise<readonly Row[]>;
+    view(row: Row): View;
+  },
+) {
+  const { params, query } = asked.of;
+  const { id } = params;
+  const span = spanOf(query, deps.now());
+  if (!span.ok) return sendRefusal(reply, span);
+  if ((await deps.registry.getSensor(id)) === null) return sendRefusal(reply, NO_SENSOR);
+  const { limit = PAGE_ITEMS_DEFAULT } = query;
+  const { fromMs, toMs } = span;
+  const rows = await withinDeadline(asked.ask({ sensorId: id, fromMs, toMs, limit }));
+  return { items: rows.map(asked.view) };
+}
 
+function seriesRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/sensors/:id/resources', {
       config: { guard: { scope: 'sensors:read' } },
@@ -129,7 +143,8 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
         response: { 200: ListOf(Resources), ...REFUSALS },
       },
       handler: (request, reply) =>
-        newest(request, reply, {
+        newest(deps, reply, {
+          of: request,
           ask: deps.telemetry.resourcesOf,
           view: (row) => ({
             at: timeText(row.atMs),
@@ -154,7 +169,8 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
         response: { 200: ListOf(Flow), ...REFUSALS },
       },
       handler: (request, reply) =>
-        newest(request, reply, {
+        newest(deps, reply, {
+          of: request,
           ask: deps.telemetry.flowsOf,
           view: (row) => ({
             ...{ protocol: row.protocol, direction: row.direction, remote_ip: row.remoteIp },
@@ -165,7 +181,11 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
           }),
         }),
     });
+  };
+}
 
+function scoreRoute(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/anomaly-scores', {
       config: { guard: { scope: 'events:read' } },
       schema: {
@@ -180,7 +200,8 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
         response: { 200: ListOf(Score), ...REFUSALS },
       },
       handler: (request, reply) =>
-        newest(request, reply, {
+        newest(deps, reply, {
+          of: request,
           ask: (question) =>
             deps.telemetry.scoresOf({ ...question, atLeast: request.query.at_least ?? 0 }),
           view: ({ at, eventId, eventKind, binary, score }) => ({
@@ -188,7 +209,11 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
           }),
         }),
     });
+  };
+}
 
+function baselineRoute(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/baselines', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {
@@ -219,7 +244,11 @@ export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAs
         );
       },
     });
+  };
+}
 
+function inventoryRoute(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/sensors/:id/inventory/:section', {
       config: { guard: { scope: 'sensors:read' } },
       schema: {

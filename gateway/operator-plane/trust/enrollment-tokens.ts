@@ -61,6 +61,13 @@ export function issuedView(
 
 export function enrollmentTokenRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
+    await app.register(issuingRoutes(deps));
+    await app.register(listingRoute(deps));
+  };
+}
+
+function issuingRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.post('/enrollment-tokens', {
       config: { guard: { scope: 'tokens:write' } },
       schema: {
@@ -83,6 +90,31 @@ export function enrollmentTokenRoutes(deps: TrustRouteDeps): FastifyPluginAsyncT
       },
     });
 
+    app.delete('/enrollment-tokens/:id', {
+      config: { guard: { scope: 'tokens:write' } },
+      schema: {
+        operationId: 'revokeEnrollmentToken',
+        summary: 'Revoke a token; one that was used stays used',
+        tags: ['enrollment-tokens'],
+        params: Strict({ id: Uuid }),
+        response: { 200: Token, ...refusals(401, 403, 404, 422, 429, 503) },
+      },
+      handler: async (request, reply) => {
+        const row = await deps.registry.revokeToken({
+          tokenId: request.params.id,
+          nowMs: deps.now(),
+          actor: operatorOf(request).actor,
+          from: request.ip,
+        });
+        if (row === null) return sendRefusal(reply, refuse('not_found', 'There is no such token.'));
+        return tokenView(row, deps.now());
+      },
+    });
+  };
+}
+
+function listingRoute(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
     app.get('/enrollment-tokens', {
       config: { guard: { scope: 'tokens:read' } },
       schema: {
@@ -108,27 +140,6 @@ export function enrollmentTokenRoutes(deps: TrustRouteDeps): FastifyPluginAsyncT
           items,
           hasMore ? deps.cursors.seal('tokens', null, { id: last.token_id }) : null,
         );
-      },
-    });
-
-    app.delete('/enrollment-tokens/:id', {
-      config: { guard: { scope: 'tokens:write' } },
-      schema: {
-        operationId: 'revokeEnrollmentToken',
-        summary: 'Revoke a token; one that was used stays used',
-        tags: ['enrollment-tokens'],
-        params: Strict({ id: Uuid }),
-        response: { 200: Token, ...refusals(401, 403, 404, 422, 429, 503) },
-      },
-      handler: async (request, reply) => {
-        const row = await deps.registry.revokeToken({
-          tokenId: request.params.id,
-          nowMs: deps.now(),
-          actor: operatorOf(request).actor,
-          from: request.ip,
-        });
-        if (row === null) return sendRefusal(reply, refuse('not_found', 'There is no such token.'));
-        return tokenView(row, deps.now());
       },
     });
   };
