@@ -2,7 +2,7 @@
 // listener, real certificates. Its wall clock and its monotonic clock are the test's, so that days pass between two
 // requests of one socket; two Consoles over the same stores are replicas, or one that was started again.
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -277,6 +277,21 @@ function openKeys() {
   return shared;
 }
 
+/** The files of the root that was made first, by folder: the next test file of this worker begins with them. */
+const kept = new Map<string, ReadonlyMap<string, Buffer>>();
+
+function keepFiles(folder: string, name: string): void {
+  const from = join(folder, name);
+  kept.set(name, new Map(readdirSync(from).map((file) => [file, readFileSync(join(from, file))])));
+}
+
+function bringBack(folder: string): void {
+  for (const [name, files] of kept) {
+    mkdirSync(join(folder, name), { mode: 0o700 });
+    for (const [file, bytes] of files) writeFileSync(join(folder, name, file), bytes);
+  }
+}
+
 /** Removes the shared root; call it when the test file ends. */
 export async function removeSharedKeys(): Promise<void> {
   if (shared !== null) rmSync((await shared).folder, { recursive: true, force: true });
@@ -285,12 +300,14 @@ export async function removeSharedKeys(): Promise<void> {
 
 async function makeSharedKeys() {
   const folder = mkdtempSync(join(tmpdir(), 'attacks-'));
+  bringBack(folder);
   const authority = await openAuthority(join(folder, 'ca'));
   const names = ['localhost', '127.0.0.1'];
   const nowMs = Date.now();
   const made = await prepareTlsAssets({ folder: join(folder, 'tls'), authority, names, nowMs });
   if (!made.ok) throw new Error(made.mistakes.join());
   const tls: TlsAssets = made.assets;
+  for (const name of ['ca', 'tls']) keepFiles(folder, name);
   return { authority, tls, folder };
 }
 

@@ -12,6 +12,7 @@ import type {
   RunningStore,
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations, readMigrations } from '../../storage/migrate.ts';
+import { agedDatabaseContract } from './aged-database.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
 import { designationContract } from './designation.contract.ts';
@@ -182,4 +183,5 @@ describe('event sink on ClickHouse', () => {
 
 describe('migrations', () => {
   migrationsContract(migrationStores);
+  agedDatabaseContract(() => ({ url: postgres.endpoint.url, pool: control.relational.pool }));
 });

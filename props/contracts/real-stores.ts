@@ -34,7 +34,9 @@ const intervals = {
   FACTS_COMMIT_INTERVAL_MS: 20,
   STORE_PROBE_INTERVAL_MS: 50,
 };
-const shared = { timers, logger: silentLogger, intervals };
+/** What stores are opened with beside their address. */
+export const relationalOptions = { timers, logger: silentLogger, intervals };
+const shared = relationalOptions;
 
 /** A fact writer of its own, with a queue of its own, on the same database. */
 export function openFactWriter(db: Relational['db'], queueRowsMax: number): FactWriter {
