@@ -32,18 +32,13 @@ const changed = refusals(401, 403, 404, 409, 413, 422, 429, 503);
 
 export function packRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(draftRoutes(deps));
+    await app.register(readingRoutes(deps));
+    await app.register(changingRoutes(deps));
     await app.register(versionRoutes(deps));
   };
 }
 
-function draftRoutes({
-  book,
-  packs,
-  cursors,
-  chance,
-  now,
-}: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+function readingRoutes({ book, packs, cursors }: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get('/packs', {
       ...reading,
@@ -61,32 +56,6 @@ function draftRoutes({
         );
         if (!page.ok) return sendRefusal(reply, page);
         return pageOf(reply, page.items.map(packView), page.next);
-      },
-    });
-
-    app.post('/packs', {
-      ...writing,
-      schema: {
-        operationId: 'createPack',
-        summary: 'Make a pack with a draft and no version',
-        tags,
-        body: Strict({
-          name: Name,
-          flavor: Type.Optional(Flavor),
-          draft: Type.Optional(Draft),
-        }),
-        response: { 201: Pack, ...changed },
-      },
-      handler: async (request, reply) => {
-        const { name, flavor = 'standard', draft = EMPTY } = request.body;
-        const packId = chance.newId();
-        const made = await packs.create({
-          ...doingOf(request, now),
-          ...{ packId, name: name.trim(), flavor, draft },
-        });
-        if (!made.ok) return sendRefusal(reply, made);
-        reply.code(201);
-        return packView(made.answer);
       },
     });
 
@@ -124,6 +93,36 @@ function draftRoutes({
         const draft = row === undefined ? null : await packs.draft(row.packId);
         if (row === undefined || draft === null) return sendRefusal(reply, ABSENT);
         return { revision: row.draftRevision, draft: draft as Type.Static<typeof Draft> };
+      },
+    });
+  };
+}
+
+function changingRoutes({ packs, chance, now }: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post('/packs', {
+      ...writing,
+      schema: {
+        operationId: 'createPack',
+        summary: 'Make a pack with a draft and no version',
+        tags,
+        body: Strict({
+          name: Name,
+          flavor: Type.Optional(Flavor),
+          draft: Type.Optional(Draft),
+        }),
+        response: { 201: Pack, ...changed },
+      },
+      handler: async (request, reply) => {
+        const { name, flavor = 'standard', draft = EMPTY } = request.body;
+        const packId = chance.newId();
+        const made = await packs.create({
+          ...doingOf(request, now),
+          ...{ packId, name: name.trim(), flavor, draft },
+        });
+        if (!made.ok) return sendRefusal(reply, made);
+        reply.code(201);
+        return packView(made.answer);
       },
     });
 
