@@ -52,7 +52,8 @@ export function createMemoryBudget(
         allowed: window.used <= limit,
         limit,
         remaining: Math.max(0, limit - window.used),
-        resetMs: window.endsMs - nowMs,
+        // A sum of fractions may come out a little longer than the window.
+        resetMs: Math.min(windowMs, window.endsMs - nowMs),
       };
     },
     async reward(key) {

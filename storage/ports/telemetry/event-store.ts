@@ -87,7 +87,6 @@ export type ReceiptQuery = {
   readonly signal?: AbortSignal;
 };
 
-/** How many events fell into each stretch of time; stretches without any are left out. */
 /** How many events fell into each stretch of time; stretches without any are left out. Very many are estimated. */
 export type HistogramQuery = EventScope & {
   readonly fromMs: number;
