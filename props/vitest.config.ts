@@ -8,7 +8,7 @@ const OF_RULES = ['machines', 'props/machines', 'props/models', 'props/wire', 'p
   (folder) => `${folder}/**/*.test.ts`,
 );
 /** Parts that keep nothing in their modules: more than half of the time of these files is what they import. */
-const OF_SHARED = ['actors', 'gateway', 'storage', 'props/attacks', 'props/contracts'].map(
+const OF_SHARED = ['actors', 'gateway', 'storage', 'props/contracts'].map(
   (folder) => `${folder}/**/*.test.ts`,
 );
 
