@@ -87,13 +87,18 @@ function csvLine(event: StoredEvent): string {
   return `${COLUMNS.map(([, read]) => csvCell(read(event))).join(',')}\r\n`;
 }
 
+/**
+ * Where a cell may begin that a spreadsheet computes: at the start, and after what separates cells for readers of other
+ * countries. Wide forms of the signs count as the signs.
+ */
+const FORMULA_START = /(^|[;|])(?=[\s"]*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
+
 /** One CSV cell: never a formula, never a control byte. */
 export function csvCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number') return String(value);
   const text = String(value);
-  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  const plain = escapeControls(guarded);
+  const plain = escapeControls(text.replace(FORMULA_START, "$1'"));
   return /[",]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
