@@ -59,7 +59,8 @@ export function createEventRows(): EventRows {
 
   function forgetLast(count: number): readonly EventBatch[] {
     const from = Math.max(0, batches.length - count);
-    rows.splice(from);
+    const lost = new Set(rows.splice(from));
+    byReceipt.splice(0, byReceipt.length, ...byReceipt.filter((one) => !lost.has(one)));
     const gone = batches.splice(from);
     channels.clear();
     for (const batch of batches) note(batch);
