@@ -54,29 +54,19 @@ export function createEventRows(): EventRows {
     rows.push(stored);
     insertByReceipt(byReceipt, stored);
     batches.push(batch);
-    note(batch);
+    note(channels, batch);
   }
 
   function forgetLast(count: number): readonly EventBatch[] {
     const from = Math.max(0, batches.length - count);
-    const lost = new Set(rows.splice(from));
-    byReceipt.splice(0, byReceipt.length, ...byReceipt.filter((one) => !lost.has(one)));
+    const forgotten = new Set(rows.splice(from));
+    const kept = byReceipt.filter((one) => !forgotten.has(one));
+    byReceipt.length = 0;
+    for (const one of kept) byReceipt.push(one);
     const gone = batches.splice(from);
     channels.clear();
-    for (const batch of batches) note(batch);
+    for (const batch of batches) note(channels, batch);
     return gone;
-  }
-
-  function note(batch: EventBatch): void {
-    const key = channelOf(batch);
-    let own = channels.get(key);
-    if (own === undefined) {
-      own = { ranges: [], digests: new Map() };
-      channels.set(key, own);
-    }
-    if (own.digests.has(batch.sequence)) return;
-    own.digests.set(batch.sequence, batch.digest);
-    addToRanges(own.ranges, batch);
   }
 
   function transitionsOf(query: Parameters<EventStore['transitionsOf']>[0]) {
@@ -120,6 +110,19 @@ export function createEventRows(): EventRows {
       },
     },
   };
+}
+
+/** Notes number and digest of a batch in its channel. */
+function note(channels: Map<string, Channel>, batch: EventBatch): void {
+  const key = channelOf(batch);
+  let own = channels.get(key);
+  if (own === undefined) {
+    own = { ranges: [], digests: new Map() };
+    channels.set(key, own);
+  }
+  if (own.digests.has(batch.sequence)) return;
+  own.digests.set(batch.sequence, batch.digest);
+  addToRanges(own.ranges, batch);
 }
 
 function channelOf(batch: Omit<BatchName, 'sequence'>): string {
