@@ -30,7 +30,7 @@ export function createAnalyticsHealth(client: ClickHouseClient): AnalyticsHealth
       const answer = await client.ping({ select: true }).catch(() => ({ success: false }));
       if (!answer.success) throw new EventStoreUnavailable('it does not answer a ping');
     },
-    insert: (atMs) => insertRows(client, 'health_probes', [{ at: Math.floor(atMs) / 1_000 }]),
+    insert: (atMs) => insertRows(client, 'health_probes', [{ at: timeOf(atMs) }]),
     async query() {
       await ask(
         `SELECT count() AS events FROM runtime_events WHERE received_at > now() - INTERVAL 1 MINUTE`,
@@ -50,6 +50,11 @@ export function createAnalyticsHealth(client: ClickHouseClient): AnalyticsHealth
       };
     },
   };
+}
+
+/** As DateTime64 is read: in UTC, without letters. */
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, -1).replace('T', ' ');
 }
 
 function numberOf(text: string | undefined): number | null {
