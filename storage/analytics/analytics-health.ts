@@ -6,8 +6,8 @@ import { EventStoreUnavailable } from '../ports/telemetry/event-store.ts';
 import { createAsk, insertRows } from './ask.ts';
 
 const PARTS = `
-  SELECT sum(parts) AS parts, max(parts) AS most FROM (
-    SELECT count() AS parts FROM system.parts
+  SELECT sum(active_parts) AS parts, max(active_parts) AS most FROM (
+    SELECT count() AS active_parts FROM system.parts
     WHERE active AND database = currentDatabase() GROUP BY table, partition)`;
 const MERGES = `
   SELECT count() AS merges, max(elapsed) AS longest FROM system.merges
