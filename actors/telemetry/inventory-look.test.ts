@@ -13,17 +13,19 @@ const told = (...ports: number[]) => ({ items: ports.map(service), hash: `h${por
 
 async function twoConsoles() {
   const { inventory: store } = createMemoryInventory();
+  const refreshed: string[] = [];
   const start = async () => {
     const deps = { store, baselines: NO_BASELINES, logger: silentLogger };
-    const own = createInventory({ ...deps, platform: 'standard' });
+    const refresh = (id: string) => void refreshed.push(id);
+    const own = createInventory({ ...deps, platform: 'standard', refresh });
     await own.load();
     return own;
   };
-  return { store, one: await start(), other: await start() };
+  return { store, refreshed, one: await start(), other: await start() };
 }
 
 it('should write what a node has when another Console wrote what it had in between', async () => {
-  const { store, one, other } = await twoConsoles();
+  const { store, refreshed, one, other } = await twoConsoles();
   one.observe('s', 'listening_services', told(1), 0);
   await turns();
   other.observe('s', 'listening_services', told(2), 1_000);
@@ -35,6 +37,8 @@ it('should write what a node has when another Console wrote what it had in betwe
   }
   expect((await store.get('s', 'listening_services'))?.hash).toBe('h1');
   expect(one.storedSections('s')).toEqual({ listening_services: 'h1' });
+  // The node was asked at once, once, for whatever else it would tell only later.
+  expect(refreshed).toEqual(['s']);
 });
 
 it('should write that there is nothing when only another Console knows of something', async () => {

@@ -12,6 +12,8 @@ import type { InventoryStore } from '../../storage/ports/telemetry/inventory-sto
 export type InventoryMemory = {
   readonly known: (sensorId: string, section: InventorySectionName) => string | undefined;
   readonly doubt: (sensorId: string, section: InventorySectionName) => void;
+  /** Once for a sensor of which something is in doubt: it may tell its inventory now. */
+  readonly ask: (sensorId: string) => void;
 };
 export type InventoryLook = {
   /** A sensor talks to this Console. Costs no query of its own; whatever is due is looked at together. Never rejects. */
@@ -34,11 +36,15 @@ export function createInventoryLook(
     );
     const rows = await store.hashesOf(ids);
     const stored = new Map(rows.map((row) => [`${row.sensorId} ${row.section}`, row.hash]));
+    const doubted = new Set<string>();
     for (const { id, section, hash } of before) {
       // What was written meanwhile is younger than the answer.
       const isYounger = memory.known(id, section) !== hash;
-      if (!isYounger && stored.get(`${id} ${section}`) !== hash) memory.doubt(id, section);
+      if (isYounger || stored.get(`${id} ${section}`) === hash) continue;
+      memory.doubt(id, section);
+      doubted.add(id);
     }
+    for (const id of doubted) memory.ask(id);
   }
 
   return {

@@ -59,6 +59,8 @@ export function createInventory(deps: {
   readonly baselines: Pick<BaselineStore, 'put' | 'baselinesOf'>;
   readonly platform: Flavor;
   readonly logger: Logger;
+  /** Asks a sensor for its inventory on its stream, where what is stored is in doubt. */
+  readonly refresh?: (sensorId: string) => void;
 }): Inventory {
   const { store, platform, logger } = deps;
   const hashes = new Map<string, Map<InventorySectionName, string>>();
@@ -77,6 +79,7 @@ export function createInventory(deps: {
   const look = createInventoryLook(store, {
     known,
     doubt: (sensorId, section) => remember(sensorId, section, UNSURE),
+    ask: deps.refresh ?? (() => undefined),
   });
 
   type Content = {

@@ -33,6 +33,8 @@ export type ConsoleConfig = {
   readonly tls: { readonly cert: string; readonly key: string; readonly ca: string | null } | null;
   readonly mode: 'self_hosted' | 'cloud';
   readonly provisioning: string | null;
+  /** Stands above the setting of this name; null = the setting says. */
+  readonly policySigning: 'console' | 'offline' | null;
   readonly platform: 'standard' | 'telecom';
   /** Whether an identity provider may live on this machine. */
   readonly ssoAllowsLoopback: boolean;
@@ -98,6 +100,7 @@ function configOf(dataDir: string, settings: FileSettings, intervals: Intervals)
     tls: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
     mode: settings.mode ?? 'self_hosted',
     provisioning: settings.provisioning ?? null,
+    policySigning: settings.policy_signing ?? null,
     platform: settings.platform ?? 'standard',
     ssoAllowsLoopback: settings.sso_allows_loopback ?? false,
     logLevel: settings.log_level ?? 'info',

@@ -10,9 +10,15 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { policyKeyOf, policyKeysOf } from '../../actors/runtime/policy-keys.ts';
 import { signPack, verifyPack } from '../../actors/runtime/policy-pack.ts';
+import type { AssignmentRow } from '../../machines/console/policy/book.rules.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
 import type { PackAssignment, PackHead, SignedPack } from '../../machines/wire/policy.ts';
-import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+import {
+  type ConsoleUnderTest,
+  openStores,
+  removeSharedKeys,
+  startConsole,
+} from './console.fixture.ts';
 import {
   enrollBody,
   heartbeatBody,
@@ -50,7 +56,7 @@ let made = 0;
 let beats = 0;
 let nodes = 0;
 /** One key serves one identity. */
-const NODES = 13;
+const NODES = 14;
 
 async function api(method: string, path: string, body?: unknown, as = secret) {
   const headers = { authorization: `Bearer ${as}` };
@@ -344,6 +350,100 @@ describe('the keys', PATIENT, () => {
       flavor: 'standard',
     },
     ...{ mode: 'enforce', modes_allowed: ['enforce'], namespace_scope: null, rollback_to: [] },
+  });
+
+  it('of the Console sign nothing while signing is offline, whatever a stolen session and database say', async () => {
+    const offlineStores = openStores();
+    const other = await startConsole({ stores: offlineStores });
+    const admin = await other.newSession('admin');
+    const headers = { ...admin, 'sec-fetch-site': 'same-origin', 'x-service-csrf': '1' };
+    const send = (method: string, path: string, body?: unknown) =>
+      other.ask(null, `/api/v2${path}`, body, { method, headers });
+    const pair = nth(keys, NODES - 1);
+    const token = await other.newToken();
+    const enrolled = await other.ask(
+      null,
+      '/sensors/enroll',
+      enrollBody(token, 'offline-node', pair),
+    );
+    const node = {
+      sensorId: String(enrolled.body['sensor_id']),
+      cert: String(enrolled.body['control_plane_certificate_pem']),
+      key: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    };
+    const nodeKeys = policyKeysOf(String(enrolled.body['policy_signing_public_key_pem']));
+    const settingsOf = async () => {
+      const { body } = await send('GET', '/settings');
+      const items = body['items'] as { name: string; value: unknown; revision: number }[];
+      return items.find(({ name }) => name === 'policy_signing');
+    };
+    const set = async (value: unknown) => {
+      const revision = (await settingsOf())?.revision ?? 0;
+      const body = { values: { policy_signing: value }, revisions: { policy_signing: revision } };
+      return send('PATCH', '/settings', body);
+    };
+    const before = await send('POST', '/packs', {
+      ...{ name: 'signed before', draft: draftOf([policyOf('one')]) },
+    });
+    const signedBefore = String(before.body['pack_id']);
+    expect((await send('POST', `/packs/${signedBefore}/publish`, {})).status).toBe(200);
+    expect((await set('offline')).status).toBe(200);
+    // Neither another value nor the default brings the key back into use.
+    for (const value of ['console', null]) {
+      const back = await set(value);
+      expect([back.status, JSON.stringify(back.body)]).toEqual([
+        422,
+        expect.stringContaining('for good'),
+      ]);
+    }
+    // Each way to a signature of the Console is shut.
+    const draft = draftOf([policyOf('evil')]);
+    const pack = await send('POST', '/packs', { name: 'evil', draft });
+    const evil = policyOf('evil');
+    const thief = makePair();
+    const answers = [
+      await send('POST', `/packs/${pack.body['pack_id']}/publish`, {}),
+      await send('POST', '/policies/sign', evil),
+      await send('POST', '/signing-keys', { public_key_pem: thief.pem }),
+      await send('PUT', `/sensors/${node.sensorId}/policy/custom`, { policies: [evil] }),
+    ];
+    expect(answers.map(({ body }) => body['code'])).toEqual(answers.map(() => 'signing_offline'));
+    const forged = signPack(headOf(), [evil], (bytes) => sign(null, bytes, thief.secret));
+    const published = await send('POST', '/packs/signed', { pack: forged });
+    expect(published.body['code']).toBe('signature_not_trusted');
+    // Whoever writes the database puts rows there that no act made: the node is given them and refuses.
+    const { revision } = await offlineStores.relational.policies.load();
+    const { policies, manifest_signature: _signature, ...head } = forged;
+    const named = policies.map(({ name }) => ({ name, sha256: '0'.repeat(64) }));
+    const version = {
+      ...{ manifest: { ...head, policies: named }, manifestSha256: '0'.repeat(64) },
+      ...{ keyId: thief.id, publishedAtMs: 0, publishedBy: 'thief' },
+    };
+    const assignment: AssignmentRow = {
+      ...{ assignmentId: crypto.randomUUID(), target: { kind: 'fleet', id: 'fleet' } },
+      ...{ packId: forged.pack_id, version: 1, mode: 'enforce', namespaceScope: null },
+      ...{ whenUnsupported: 'fail', priority: 0, createdAtMs: 0, createdBy: 'thief' },
+    };
+    await offlineStores.relational.policies.commit({
+      ...{ revision, nowMs: 0, audit: [], moves: [] },
+      changes: [
+        { kind: 'version', id: `${forged.pack_id}/1`, head: version, body: forged },
+        { kind: 'assignment', id: 'fleet:fleet', head: assignment },
+      ],
+    });
+    other.loops.runNow('policy-follow');
+    await expect
+      .poll(async () => {
+        beats += 1;
+        const answer = await other.ask(node, '/sensors/heartbeat', heartbeatBody(beats, []));
+        return (answer.body['pack_assignment'] as { pack_id?: string } | undefined)?.pack_id;
+      })
+      .toBe(forged.pack_id);
+    const path = `/sensors/policies/${forged.pack_id}/1`;
+    const given = (await other.ask(node, path, undefined, { method: 'GET' })).body;
+    expect(nodeKeys).toHaveLength(1);
+    expect(verifyPack(given as unknown as SignedPack, nodeKeys)).toMatchObject({ ok: false });
+    await other.stop();
   });
 
   // The last of this file: what is retired never returns.

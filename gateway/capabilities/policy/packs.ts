@@ -28,8 +28,9 @@ export const packs: Capability<Packs> = {
     const { get } = context.use(settings);
     const book = await openBook({ store: relational.policies, logger });
     const own = policyKeyOf(policySigning.publicKeyPem);
+    const { policySigning: byFile } = context.config;
     const signer = () =>
-      own === null || get().policySigning === 'offline'
+      own === null || (byFile ?? get().policySigning) === 'offline'
         ? null
         : { keyId: own.id, sign: (message: Uint8Array) => policySigning.sign(message) };
     const sign = () => signer()?.sign ?? null;

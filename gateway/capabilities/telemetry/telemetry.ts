@@ -66,7 +66,10 @@ export const telemetry: Capability<TelemetryService> = {
     await ledgers.load();
     const { baselines, telemetry: store } = analytics;
     const { platform } = config;
-    const inventory = createInventory({ store: relational.inventory, baselines, platform, logger });
+    const inventory = createInventory({
+      ...{ store: relational.inventory, baselines, platform, logger },
+      refresh: (sensorId) => void hub.send(sensorId, { type: 'refresh', what: ['inventory'] }),
+    });
     await inventory.load();
     const reports = createTelemetry({ store, intervals, logger });
     const ingest = createIngest({ sink: tap.sink, ledgers });

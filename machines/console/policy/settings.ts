@@ -7,7 +7,9 @@ export const POLICY_SETTINGS = {
     schema: Type.Enum(['console', 'offline']),
     default: 'console',
     ...live(
-      'Whether the Console signs policies with a key of its own (console), or takes only what was signed elsewhere (offline).',
+      'Whether the Console signs policies with a key of its own (console), or takes only what was signed elsewhere (offline). Offline is for good: only policy_signing in console.yaml stands above it.',
     ),
+    // A stolen session must not bring the key back into use. decision: D127
+    final: 'offline',
   },
 } as const satisfies SettingDefinitions;

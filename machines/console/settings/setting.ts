@@ -11,6 +11,8 @@ export type SettingDefinition = {
   readonly default: unknown;
   readonly applies: Applies;
   readonly about: string;
+  /** Once it has this value nobody takes it back through the Console; only the file of the Console stands above it. */
+  readonly final?: unknown;
 };
 export type SettingDefinitions = Readonly<Record<string, SettingDefinition>>;
 

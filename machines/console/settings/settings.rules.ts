@@ -74,7 +74,10 @@ export function mistakesOfChange(
   before: SettingValues,
   change: Readonly<Record<string, unknown>>,
 ): readonly SettingMistake[] {
-  const own = Object.entries(change).flatMap(([name, value]) => ownMistakes(name, value));
+  const own = Object.entries(change).flatMap(([name, value]) => [
+    ...ownMistakes(name, value),
+    ...finalMistakes(before, name, value),
+  ]);
   const named = new Set(own.map(({ name }) => name));
   const after = withChange(before, change);
   return [...own, ...crossMistakes(after).filter(({ name }) => !named.has(name))];
@@ -97,6 +100,17 @@ function ownMistakes(name: string, value: unknown): readonly SettingMistake[] {
       ? []
       : [{ name, at: `/${at}`, detail: 'must be a host name, an address or a network' }],
   );
+}
+
+function finalMistakes(
+  before: SettingValues,
+  name: string,
+  value: unknown,
+): readonly SettingMistake[] {
+  if (!isSettingName(name)) return [];
+  const { final }: SettingDefinition = SETTINGS[name];
+  const isTakenBack = final !== undefined && before[name] === final && value !== final;
+  return isTakenBack ? [{ name, at: '', detail: `is ${String(final)} for good` }] : [];
 }
 
 /** Where only some values may stand, they are named. */
