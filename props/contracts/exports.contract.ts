@@ -68,14 +68,17 @@ export function exportsContract(harness: Harness<Ports>): void {
     ...{ part, name: `n${part}`, rows: 30_000, bytes: 2 ** 40, sha256: hex(32) },
   });
 
-  beforeEach(async () => {
+  /** Begins each test under a tenure of its own, with nothing left to do. */
+  async function begin(): Promise<void> {
     epoch = await stand();
     year += 1;
     await port().exports.reclaim({ epoch, nowMs: NOW_MS });
     await endAll();
-  });
+  }
 
   describe('the target of exports', () => {
+    beforeEach(begin);
+
     it('should be put in the place of the one that was seen, and audited without its secret', async () => {
       const { exports } = port();
       const revision = (await exports.target())?.revision ?? 0;
@@ -93,6 +96,8 @@ export function exportsContract(harness: Harness<Ports>): void {
   });
 
   describe('runs of exports', () => {
+    beforeEach(begin);
+
     it('should be planned once, and worked on newest day first', async () => {
       await planned(['01-01', '01-02']);
       await planned(['01-01', '01-02', '01-03']);
