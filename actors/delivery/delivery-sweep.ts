@@ -45,7 +45,10 @@ export function createDeliverySweep(deps: {
         if (dropped > 0) {
           deps.logger.error({ dropped }, 'deliveries were pushed out: too many wait');
           const alert = alertOf(dropped, deps.chance.newId(), nowMs);
-          await deps.alerts.raise([findingOf(alert, `pushed out/${nowMs}`, { isToldAgain: true })], epoch);
+          await deps.alerts.raise(
+            [findingOf(alert, `pushed out/${nowMs}`, { isToldAgain: true })],
+            epoch,
+          );
         }
         counts = await deps.deliveries.counts();
         return { hasMore: Math.max(dropped, removed) === limit };

@@ -3,7 +3,6 @@
 // and many results are written together. decision: D60, D101, D102
 
 import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
-import { findingOf } from '../../machines/console/detection/finding.ts';
 import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
 import {
   fullBucket,
@@ -16,6 +15,7 @@ import {
   deliveryAfter,
   destinationAfter,
 } from '../../machines/console/delivery/standing.ts';
+import { findingOf } from '../../machines/console/detection/finding.ts';
 import {
   DELIVERIES_CLAIMED_MAX,
   DELIVERIES_RUNNING_MAX,

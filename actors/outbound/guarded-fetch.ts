@@ -4,7 +4,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { AddressPolicy } from './address-rules.ts';
-import { connectGuarded, hostOf, type OutboundProxy, refuseLiteral, unreachable } from './guarded-connect.ts';
+import {
+  connectGuarded,
+  hostOf,
+  type OutboundProxy,
+  refuseLiteral,
+  unreachable,
+} from './guarded-connect.ts';
 import { judgedLookup } from './judged-lookup.ts';
 import { AnswerTooBig, DestinationUnreachable } from './unreachable.ts';
 

@@ -119,7 +119,13 @@ async function forward(
   // A window bounds what a filter that matches little has to read at once.
   const beforeMs = Math.min(horizonMs, from.receivedAtMs + SIEM_WINDOW_MS);
   const condition = conditionOf(row.filter);
-  const events = await deps.events.receivedAfter({ after: from, beforeMs, condition, limit, signal });
+  const events = await deps.events.receivedAfter({
+    after: from,
+    beforeMs,
+    condition,
+    limit,
+    signal,
+  });
   if (events.length === 0) {
     return { type: 'events.none', from, to: { receivedAtMs: beforeMs - 1, eventId: LAST_ID } };
   }
