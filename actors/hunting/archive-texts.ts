@@ -1,8 +1,17 @@
 // The pages in an archive that people read. Everything shown came from nodes and operators, so it is escaped; the page has
 // no script and may load nothing.
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import type { ArchiveContent } from './investigation-archive.ts';
 import type { TimelineEntry } from './investigation-timeline.ts';
+import type { InvestigationDocument } from './investigations.ts';
+
+export type ArchiveContent = {
+  readonly investigation: InvestigationDocument;
+  readonly entries: readonly TimelineEntry[];
+  readonly events: ReadonlyMap<string, StoredEvent>;
+  readonly by: string;
+  readonly atMs: number;
+};
+
 
 /** How to verify it without the Console. */
 export function archiveReadme(id: string): string {

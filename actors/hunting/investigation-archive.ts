@@ -15,23 +15,12 @@ import {
 } from '../../machines/console/hunting/archive.rules.ts';
 import { filesInTar, type TarFile, tarOf } from '../../machines/console/hunting/tar.ts';
 import { INVESTIGATION_ARCHIVE_MAX_BYTES } from '../../machines/limits.ts';
-import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { CheckpointSigner } from '../audit/audit-sealer.ts';
-import { archivePage, archiveReadme } from './archive-texts.ts';
-import type { TimelineEntry } from './investigation-timeline.ts';
-import type { InvestigationDocument } from './investigations.ts';
+import { type ArchiveContent, archivePage, archiveReadme } from './archive-texts.ts';
 
 const FILES_MAX = 80;
 const squeeze = promisify(gzip);
 const unsqueeze = promisify(gunzip);
-
-export type ArchiveContent = {
-  readonly investigation: InvestigationDocument;
-  readonly entries: readonly TimelineEntry[];
-  readonly events: ReadonlyMap<string, StoredEvent>;
-  readonly by: string;
-  readonly atMs: number;
-};
 
 /** Makes the archive; null when it would be larger than one may be. */
 export async function archiveOf(

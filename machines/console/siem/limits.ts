@@ -18,7 +18,6 @@ export const SIEM_BACKOFF_MAX_MS = 10 * MINUTE_MS;
 export const SIEM_RETRY_AFTER_MAX_MS = 60 * MINUTE_MS;
 export const SIEM_FAILURES_MAX = 5;
 export const SIEM_REFUSED_IN_ROW_MAX = 10;
-export const SIEM_ANSWER_MAX_BYTES = 64 * KIB;
 
 // What a receiver takes at once; those of the makers' documentation, with room for what is around the events.
 export const SIEM_OBSERVE_BATCH_MAX_BYTES = 9 * MIB;
