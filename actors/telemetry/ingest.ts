@@ -54,9 +54,7 @@ export function createIngest(deps: {
 }): Ingest {
   const { sink, ledgers, retryAfterMs = RETRY_AFTER_STORE_MS } = deps;
   const lanes = createLanes();
-  const receipts = new LRUCache<string, number>({
-    ...{ maxSize: TELEMETRY_SENSORS_MAX, sizeCalculation: () => 1 },
-  });
+  const received = createReceipts();
   const arrived = new Set<BatchListener>();
   const stored = new Set<BatchListener>();
   const busy: IngestOutcome = { ok: false, busy: true, retryAfterMs };
@@ -77,14 +75,6 @@ export function createIngest(deps: {
       if (error instanceof EventStoreUnavailable) return busy;
       throw error;
     }
-  }
-
-  // The order in which a sensor's batches became durable is the order of their receipts, so that it can be read back.
-  function received(batch: EventBatch): EventBatch {
-    const least = (receipts.get(batch.sensorId) ?? Number.NEGATIVE_INFINITY) + 1;
-    const receivedAtMs = Math.max(batch.receivedAtMs, least);
-    receipts.set(batch.sensorId, receivedAtMs);
-    return receivedAtMs === batch.receivedAtMs ? batch : { ...batch, receivedAtMs };
   }
 
   function settle(batch: EventBatch, standing: BatchStanding): Promise<IngestOutcome> {
@@ -109,22 +99,38 @@ export function createIngest(deps: {
   return {
     ingest(input) {
       if (input.sequence < 1) return Promise.resolve({ ...noNumber(), busy: false });
-      const { identity, events } = input;
-      const batch: EventBatch = {
-        sensorId: identity.sensorId,
-        nodeName: identity.nodeName,
-        streamId: input.streamId,
-        channel: input.channel,
-        sequence: input.sequence,
-        digest: digestOf(events),
-        receivedAtMs: input.receivedAtMs,
-        events,
-      };
-      return lanes.run(identity.sensorId, () => store(received(batch))) ?? Promise.resolve(busy);
+      const batch = batchOf(input);
+      return lanes.run(batch.sensorId, () => store(received(batch))) ?? Promise.resolve(busy);
     },
     onReceived: (listener) => add(arrived, listener),
     onStored: (listener) => add(stored, listener),
     ledgers,
+  };
+}
+
+// The order in which a sensor's batches became durable is the order of their receipts, so that it can be read back.
+function createReceipts(): (batch: EventBatch) => EventBatch {
+  const receipts = new LRUCache<string, number>({
+    ...{ maxSize: TELEMETRY_SENSORS_MAX, sizeCalculation: () => 1 },
+  });
+  return (batch) => {
+    const least = (receipts.get(batch.sensorId) ?? Number.NEGATIVE_INFINITY) + 1;
+    const receivedAtMs = Math.max(batch.receivedAtMs, least);
+    receipts.set(batch.sensorId, receivedAtMs);
+    return receivedAtMs === batch.receivedAtMs ? batch : { ...batch, receivedAtMs };
+  };
+}
+
+function batchOf({ identity, events, ...input }: IngestInput): EventBatch {
+  return {
+    sensorId: identity.sensorId,
+    nodeName: identity.nodeName,
+    streamId: input.streamId,
+    channel: input.channel,
+    sequence: input.sequence,
+    digest: digestOf(events),
+    receivedAtMs: input.receivedAtMs,
+    events,
   };
 }
 

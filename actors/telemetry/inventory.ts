@@ -24,6 +24,11 @@ import { createLanes } from './lane.ts';
 /** No section has this hash: what is written is not sure, or not written everywhere yet. */
 const UNSURE = '';
 type Answer = keyof { [K in keyof InventoryResponse]: unknown };
+type Content = {
+  readonly hash: string;
+  readonly items: readonly InventoryItem[];
+  readonly total?: number | undefined;
+};
 
 export type Inventory = {
   /** Reads the stored hashes; call it before anything is served. Throws StoreUnavailable. */
@@ -82,11 +87,6 @@ export function createInventory(deps: {
     ask: deps.refresh ?? (() => undefined),
   });
 
-  type Content = {
-    readonly hash: string;
-    readonly items: readonly InventoryItem[];
-    readonly total?: number | undefined;
-  };
   async function put(
     sensorId: string,
     section: InventorySectionName,
@@ -206,11 +206,6 @@ export function createInventory(deps: {
 }
 
 /** What a Sensor says of the whole is believed no further than that it is more than it told. */
-function storedOf(content: {
-  readonly hash: string;
-  readonly items: readonly InventoryItem[];
-  readonly total?: number | undefined;
-}) {
-  const { hash, items, total = 0 } = content;
+function storedOf({ hash, items, total = 0 }: Content) {
   return { hash, items, nodeTotal: total > items.length ? total : null };
 }
