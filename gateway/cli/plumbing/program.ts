@@ -62,27 +62,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
       writeErr: (text) => io.terminal.talk(text.trimEnd()),
     })
     .showHelpAfterError('see: service-console --help');
-  const start = async (name: Parameters<typeof runStarter>[0], options: unknown) => {
-    const code = await runStarter(name, options);
-    if (typeof code === 'number') setExitCode(code);
-  };
-
-  program
-    .command('quickstart')
-    .description('start a Console with embedded stores, and one local Sensor')
-    .option('--no-sensor', 'leave the Sensor out')
-    .option('--verbose', 'show the log of both programs')
-    .action((options) => start('quickstart', options));
-  program
-    .command('serve')
-    .description('start a Console from console.yaml and the environment')
-    .action((options) => start('serve', options));
-  program
-    .command('migrate')
-    .description('bring the stores to the newest schema')
-    .option('--plan', 'only show what would be done')
-    .action((options) => start('migrate', options));
-  addKeyCommands(program, (options) => start('keys', options));
+  addStartCommands(program, setExitCode);
   addAlertCommands(program, io);
   addRuleCommands(program, io);
   addSensorCommands(program, io);
@@ -125,6 +105,30 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
       io.terminal.out(licenseText());
     });
   return inheritSettings(program);
+}
+
+/** What runs here, and not on a Console that is asked. */
+function addStartCommands(program: Command, setExitCode: (code: number) => void): void {
+  const start = async (name: Parameters<typeof runStarter>[0], options: unknown) => {
+    const code = await runStarter(name, options);
+    if (typeof code === 'number') setExitCode(code);
+  };
+  program
+    .command('quickstart')
+    .description('start a Console with embedded stores, and one local Sensor')
+    .option('--no-sensor', 'leave the Sensor out')
+    .option('--verbose', 'show the log of both programs')
+    .action((options) => start('quickstart', options));
+  program
+    .command('serve')
+    .description('start a Console from console.yaml and the environment')
+    .action((options) => start('serve', options));
+  program
+    .command('migrate')
+    .description('bring the stores to the newest schema')
+    .option('--plan', 'only show what would be done')
+    .action((options) => start('migrate', options));
+  addKeyCommands(program, (options) => start('keys', options));
 }
 
 // Sub-commands do not take these over by themselves when they are added with command().
