@@ -24,6 +24,46 @@ export function Histogram({
   readonly stepMs: number;
   readonly onZoom?: (range: Marked) => void;
 }) {
+  const { brush, hovered, handlers } = useBrush(bars, stepMs, onZoom);
+  const last = bars.length - 1;
+  const shown = brush?.to ?? hovered;
+  const told = sentenceOf(bars, shown, stepMs);
+  return (
+    <figure className="fs-histogram">
+      <div
+        className="fs-histogram-bars"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title}. ${TEXTS.brushKeys}`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, last)}
+        aria-valuenow={brush?.to ?? 0}
+        aria-valuetext={told}
+        {...handlers}
+      >
+        <svg
+          viewBox={`0 0 ${bars.length * BAR} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          <Marks bars={bars} brush={brush} />
+        </svg>
+      </div>
+      <figcaption className="fs-histogram-foot fs-meta">
+        <span>{bars[0] === undefined ? '' : absolute(bars[0].at)}</span>
+        <span className="fs-num">{told}</span>
+      </figcaption>
+      <Numbers title={title} bars={bars} />
+    </figure>
+  );
+}
+
+/** What is marked, what the pointer is over, and what keys and pointer do to both. */
+function useBrush(
+  bars: readonly Bar[],
+  stepMs: number,
+  onZoom: ((range: Marked) => void) | undefined,
+) {
   const [brush, setBrush] = useState<Brush | null>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const isDragging = useRef(false);
@@ -56,41 +96,15 @@ export function Histogram({
       zoom(brush);
     }
   };
-  const shown = brush?.to ?? hovered;
-  const told = sentenceOf(bars, shown, stepMs);
-  return (
-    <figure className="fs-histogram">
-      <div
-        className="fs-histogram-bars"
-        role="slider"
-        tabIndex={0}
-        aria-label={`${title}. ${TEXTS.brushKeys}`}
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, last)}
-        aria-valuenow={brush?.to ?? 0}
-        aria-valuetext={told}
-        onKeyDown={onKey}
-        onBlur={() => setBrush(null)}
-        onPointerDown={onPointer}
-        onPointerMove={onPointer}
-        onPointerUp={onPointer}
-        onPointerLeave={() => setHovered(null)}
-      >
-        <svg
-          viewBox={`0 0 ${bars.length * BAR} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
-        >
-          <Marks bars={bars} brush={brush} />
-        </svg>
-      </div>
-      <figcaption className="fs-histogram-foot fs-meta">
-        <span>{bars[0] === undefined ? '' : absolute(bars[0].at)}</span>
-        <span className="fs-num">{told}</span>
-      </figcaption>
-      <Numbers title={title} bars={bars} />
-    </figure>
-  );
+  const handlers = {
+    onKeyDown: onKey,
+    onBlur: () => setBrush(null),
+    onPointerDown: onPointer,
+    onPointerMove: onPointer,
+    onPointerUp: onPointer,
+    onPointerLeave: () => setHovered(null),
+  };
+  return { brush, hovered, handlers };
 }
 
 function Marks({ bars, brush }: { readonly bars: readonly Bar[]; readonly brush: Brush | null }) {

@@ -13,17 +13,7 @@ export type InboxAct<T> = {
   readonly run: (items: readonly T[]) => void;
 };
 
-export function Inbox<T>({
-  label,
-  items,
-  keyOf,
-  nameOf,
-  row,
-  acts,
-  openKey,
-  onOpen,
-  toolbar,
-}: {
+type InboxProps<T> = {
   readonly label: string;
   readonly items: readonly T[];
   readonly keyOf: (item: T) => string;
@@ -36,37 +26,12 @@ export function Inbox<T>({
   readonly openKey?: string | undefined;
   readonly onOpen: (item: T) => void;
   readonly toolbar?: ReactNode;
-}) {
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const [handKey, setHandKey] = useState<string | null>(null);
+};
+
+export function Inbox<T>(props: InboxProps<T>) {
+  const { label, items, keyOf, nameOf, row, acts, openKey, onOpen, toolbar } = props;
+  const { marked, setMarked, handKey, setHandKey, chosen, mark, run } = useWork(props);
   const list = useRef<HTMLUListElement>(null);
-  const chosen = items.filter((item) => marked.has(keyOf(item)));
-  const hand = items.findIndex((item) => keyOf(item) === handKey);
-  const move = (by: number) => {
-    const next = items[Math.max(0, Math.min(items.length - 1, hand + by))];
-    if (next !== undefined) setHandKey(keyOf(next));
-  };
-  const mark = (item: T) => {
-    const next = new Set(marked);
-    if (!next.delete(keyOf(item))) next.add(keyOf(item));
-    setMarked(next);
-  };
-  const inHand = items[hand];
-  const run = (act: InboxAct<T>) => {
-    const meant = chosen.length > 0 ? chosen : inHand === undefined ? [] : [inHand];
-    if (meant.length === 0) return;
-    act.run(meant);
-    setMarked(new Set());
-  };
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    ...(acts.length === 0 || inHand === undefined ? {} : { x: () => mark(inHand) }),
-    ...(inHand === undefined ? {} : { o: () => onOpen(inHand) }),
-    ...Object.fromEntries(
-      acts.flatMap((act) => (act.key === undefined ? [] : [[act.key, () => run(act)] as const])),
-    ),
-  });
   useEffect(() => {
     if (handKey === null) return;
     list.current?.querySelector('[data-hand="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -118,6 +83,40 @@ export function Inbox<T>({
       </ul>
     </section>
   );
+}
+
+/** Which items are marked and which is in hand, and the keys that move, mark, open and act. */
+function useWork<T>({ items, keyOf, acts, onOpen }: InboxProps<T>) {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [handKey, setHandKey] = useState<string | null>(null);
+  const chosen = items.filter((item) => marked.has(keyOf(item)));
+  const hand = items.findIndex((item) => keyOf(item) === handKey);
+  const move = (by: number) => {
+    const next = items[Math.max(0, Math.min(items.length - 1, hand + by))];
+    if (next !== undefined) setHandKey(keyOf(next));
+  };
+  const mark = (item: T) => {
+    const next = new Set(marked);
+    if (!next.delete(keyOf(item))) next.add(keyOf(item));
+    setMarked(next);
+  };
+  const inHand = items[hand];
+  const run = (act: InboxAct<T>) => {
+    const meant = chosen.length > 0 ? chosen : inHand === undefined ? [] : [inHand];
+    if (meant.length === 0) return;
+    act.run(meant);
+    setMarked(new Set());
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ...(acts.length === 0 || inHand === undefined ? {} : { x: () => mark(inHand) }),
+    ...(inHand === undefined ? {} : { o: () => onOpen(inHand) }),
+    ...Object.fromEntries(
+      acts.flatMap((act) => (act.key === undefined ? [] : [[act.key, () => run(act)] as const])),
+    ),
+  });
+  return { marked, setMarked, handKey, setHandKey, chosen, mark, run };
 }
 
 function MarkedBar<T>({

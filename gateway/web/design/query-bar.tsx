@@ -36,7 +36,6 @@ export function QueryBar(props: QueryBarProps) {
     setFault(found);
     if (found === null) onChange(typed.trim() === '' ? undefined : typed.trim());
   };
-  const change = (text: string) => onChange(text === '' ? undefined : text);
   return (
     <search className="fs-query">
       <form className="fs-query-line" onSubmit={run}>
@@ -80,16 +79,24 @@ export function QueryBar(props: QueryBarProps) {
       )}
       <Chips>
         {props.chips}
-        {partsOf(value).map(({ text, isNot }, index) => (
-          <Chip
-            key={text}
-            text={text}
-            isNot={isNot}
-            onTurn={() => change(withTurned(value, index))}
-            onRemove={() => change(withoutPart(value, index))}
-          />
-        ))}
+        <PartChips value={value} onChange={onChange} />
       </Chips>
     </search>
   );
+}
+
+function PartChips({
+  value,
+  onChange,
+}: Pick<QueryBarProps, 'onChange'> & { readonly value: string }) {
+  const change = (text: string) => onChange(text === '' ? undefined : text);
+  return partsOf(value).map(({ text, isNot }, index) => (
+    <Chip
+      key={text}
+      text={text}
+      isNot={isNot}
+      onTurn={() => change(withTurned(value, index))}
+      onRemove={() => change(withoutPart(value, index))}
+    />
+  ));
 }

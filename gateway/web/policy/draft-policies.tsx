@@ -28,13 +28,7 @@ export function DraftPolicies({
   readonly onChange: (policies: Policies) => void;
 }) {
   const [chosen, setChosen] = useState<string | null>(null);
-  const [judged] = useDebouncedValue(policies, JUDGED_AFTER_MS);
-  const checks = useQuery({
-    queryKey: ['POST /packs/check', judged],
-    queryFn: ({ signal }) => call('POST /packs/check', { body: { policies: judged } }, signal),
-    enabled: judged.length > 0,
-    placeholderData: keepPreviousData,
-  });
+  const checks = useChecks(policies);
   const name = policies.some((one) => one.name === chosen) ? chosen : (policies[0]?.name ?? null);
   const shown = policies.find((one) => one.name === name);
   const check = checks.data?.items.find((one) => one.name === name);
@@ -90,6 +84,17 @@ export function DraftPolicies({
       )}
     </Panel>
   );
+}
+
+/** What the judge says, asked when nobody has typed for a while. */
+function useChecks(policies: Policies) {
+  const [judged] = useDebouncedValue(policies, JUDGED_AFTER_MS);
+  return useQuery({
+    queryKey: ['POST /packs/check', judged],
+    queryFn: ({ signal }) => call('POST /packs/check', { body: { policies: judged } }, signal),
+    enabled: judged.length > 0,
+    placeholderData: keepPreviousData,
+  });
 }
 
 function Verdict({ check }: { readonly check: PolicyCheck | undefined }) {
