@@ -13,7 +13,10 @@ import type {
   EventScope,
   EventStore,
   HistogramBar,
+  HistogramQuery,
   PolicyMatchQuery,
+  ReceivedBucket,
+  ReceivedQuery,
   TopQuery,
   TopValues,
 } from '../ports/telemetry/event-store.ts';
@@ -90,21 +93,7 @@ export function eventSearch(
       const { sql, params } = searchStatement(query);
       return shownSql(sql, params);
     },
-    async received(query) {
-      const { where, params } = filterOf(query);
-      // The parameter of an aggregate function has to be a literal.
-      const idsMax = Math.max(1, Math.floor(query.idsMax));
-      const rows = await ask<ReceivedRow>(
-        query,
-        `SELECT intDiv(toUnixTimestamp64Milli(received_at), {bucket_ms: Int64}) AS bucket,
-           uniqExact(event_id) AS events, groupUniqArray(${idsMax})(event_id) AS ids
-         FROM runtime_events WHERE ${where} GROUP BY bucket ORDER BY bucket`,
-        { ...params, bucket_ms: query.bucketMs },
-      );
-      return rows.map(({ bucket, events, ids }) => ({
-        ...{ fromMs: Number(bucket) * query.bucketMs, events: Number(events), eventIds: ids },
-      }));
-    },
+    received: (query) => received(ask, query),
     arrivals: (query) => arrivals(ask, query),
     shared: (query) => shared(ask, query),
     async countDistinct(query) {
@@ -116,18 +105,7 @@ export function eventSearch(
       );
       return Number(rows[0]?.events ?? 0);
     },
-    async histogram(query) {
-      const { where, params } = filterOf(query);
-      // Exact up to some tens of thousands in a bar, and of a bounded size beyond. decision: D96
-      const rows = await ask<BarRow>(
-        query,
-        `SELECT intDiv(toUnixTimestamp64Milli(observed_at) - {from_ms: Int64}, {bucket_ms: Int64}) AS bar,
-           severity, uniqCombined64(event_id) AS events
-         FROM runtime_events WHERE ${where} GROUP BY bar, severity ORDER BY bar, severity`,
-        { ...params, bucket_ms: query.bucketMs },
-      );
-      return barsOf(rows, Math.floor(query.fromMs), query.bucketMs);
-    },
+    histogram: (query) => histogram(ask, query),
     topValues: (query) => topValues(ask, query),
     policyMatches: (query) => policyMatches(ask, query),
   };
@@ -151,6 +129,35 @@ type Ask = <Row>(
   sql: string,
   params: Readonly<Record<string, unknown>>,
 ) => Promise<readonly Row[]>;
+
+async function received(ask: Ask, query: ReceivedQuery): Promise<readonly ReceivedBucket[]> {
+  const { where, params } = filterOf(query);
+  // The parameter of an aggregate function has to be a literal.
+  const idsMax = Math.max(1, Math.floor(query.idsMax));
+  const rows = await ask<ReceivedRow>(
+    query,
+    `SELECT intDiv(toUnixTimestamp64Milli(received_at), {bucket_ms: Int64}) AS bucket,
+           uniqExact(event_id) AS events, groupUniqArray(${idsMax})(event_id) AS ids
+         FROM runtime_events WHERE ${where} GROUP BY bucket ORDER BY bucket`,
+    { ...params, bucket_ms: query.bucketMs },
+  );
+  return rows.map(({ bucket, events, ids }) => ({
+    ...{ fromMs: Number(bucket) * query.bucketMs, events: Number(events), eventIds: ids },
+  }));
+}
+
+async function histogram(ask: Ask, query: HistogramQuery): Promise<readonly HistogramBar[]> {
+  const { where, params } = filterOf(query);
+  // Exact up to some tens of thousands in a bar, and of a bounded size beyond. decision: D96
+  const rows = await ask<BarRow>(
+    query,
+    `SELECT intDiv(toUnixTimestamp64Milli(observed_at) - {from_ms: Int64}, {bucket_ms: Int64}) AS bar,
+           severity, uniqCombined64(event_id) AS events
+         FROM runtime_events WHERE ${where} GROUP BY bar, severity ORDER BY bar, severity`,
+    { ...params, bucket_ms: query.bucketMs },
+  );
+  return barsOf(rows, Math.floor(query.fromMs), query.bucketMs);
+}
 
 async function topValues(ask: Ask, query: TopQuery): Promise<TopValues> {
   const { where, params } = filterOf(query);
