@@ -1,30 +1,7 @@
 // Every call that the page makes, with the types of the very schemas that judge and describe it on the Console's side. Only
 // types are taken from there; a path, a parameter or a field that does not exist fails the type check.
-import type { Static, TSchema } from 'typebox';
 import type { InventorySectionName } from '../../../machines/wire/inventory.ts';
 import type { LicenseEnvelope } from '../../../machines/wire/license.ts';
-import type { EnforcementMode, SignedPack } from '../../../machines/wire/policy.ts';
-import type { Flavor } from '../../../machines/wire/scalars.ts';
-import type { ApiKeyView, IssuedKeyView, NewKey } from '../../operator-plane/access/api-keys.ts';
-import type { LoggedIn } from '../../operator-plane/access/auth.ts';
-import type { Factor } from '../../operator-plane/access/auth-mfa.ts';
-import type {
-  KeyAnswer as KeyAnswerShape,
-  SecurityKeyList,
-  SecurityKey as SecurityKeyShape,
-} from '../../operator-plane/access/auth-security-keys.ts';
-import type { Offered } from '../../operator-plane/access/auth-sso.ts';
-import type {
-  Check,
-  NewProvider,
-  Change as ProviderChange,
-  Provider as ProviderShape,
-} from '../../operator-plane/access/sso.ts';
-import type {
-  Session as SessionShape,
-  User as UserShape,
-} from '../../operator-plane/access/user-view.ts';
-import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { AuditListQuery } from '../../operator-plane/audit/audit-query.ts';
 import type { AuditItem } from '../../operator-plane/audit/audit-view.ts';
 import type { SensorContainment } from '../../operator-plane/containment/containment.ts';
@@ -81,27 +58,6 @@ import type {
 import type { NewSearch, SavedSearchView } from '../../operator-plane/hunting/search-shapes.ts';
 import type { Explanation, NewMark, UsualMarkView } from '../../operator-plane/hunting/usual.ts';
 import type { licenseAnswer } from '../../operator-plane/license/license.ts';
-import type {
-  AssignmentBody,
-  AssignmentView,
-  SensorPolicyView,
-} from '../../operator-plane/policy/assignments.ts';
-import type { DriftView, LibraryView } from '../../operator-plane/policy/drift.ts';
-import type {
-  CheckView,
-  Draft as DraftShape,
-  PackView,
-  VersionView,
-} from '../../operator-plane/policy/pack-view.ts';
-import type { RehearsalView } from '../../operator-plane/policy/rehearsal.ts';
-import type {
-  RolloutDetail as RolloutDetailShape,
-  RolloutTransitionView,
-  RolloutView,
-  StartBody,
-} from '../../operator-plane/policy/rollout-view.ts';
-import type { RolloutSensorView } from '../../operator-plane/policy/rollouts.ts';
-import type { SigningKeysView } from '../../operator-plane/policy/signing-keys.ts';
 import type { SettingsAnswer, SettingsChange } from '../../operator-plane/settings/settings.ts';
 import type {
   NewSiem,
@@ -138,15 +94,40 @@ import type {
   NewToken,
   tokenView,
 } from '../../operator-plane/trust/enrollment-tokens.ts';
-
 import type { BulkRevoke } from '../../operator-plane/trust/sensor-trust.ts';
+import type { AccessCalls } from './contract-access.ts';
+import type { PolicyCalls } from './contract-policy.ts';
+import type { Of, Page, Paged, Span } from './contract-shapes.ts';
 
-type Of<S extends TSchema> = Static<S>;
-type Page<T> = { readonly items: readonly T[]; readonly next_cursor: string | null };
-type Paged = { readonly limit?: number; readonly cursor?: string };
-type PolicyTexts = { name: string; yaml: string }[];
-type Span = { readonly from?: string; readonly to?: string };
-
+export type {
+  ApiKey,
+  KeyAnswer,
+  LoginProvider,
+  OwnSession,
+  Provider,
+  SecondFactor,
+  SecurityKey,
+  Session,
+  Standing,
+  User,
+} from './contract-access.ts';
+export type {
+  Assignment,
+  Drift,
+  LibraryPolicy,
+  Pack,
+  PackDraftAnswer,
+  PackVersionView,
+  PackWithVersions,
+  PolicyCheck,
+  Rehearsal,
+  Rollout,
+  RolloutDetail,
+  RolloutMove,
+  RolloutSensor,
+  SensorPolicy,
+  SigningKeys,
+} from './contract-policy.ts';
 export type {
   FleetCoverage,
   Flow,
@@ -157,7 +138,6 @@ export type {
   SensorDetail,
   SensorSummary,
 };
-export type ApiKey = ApiKeyView;
 export type Audit = AuditItem;
 export type EventItem = Of<typeof EventShape>;
 export type SensorTally = Of<typeof TallyShape>;
@@ -184,72 +164,9 @@ export type AlertWithNotes = AlertWithNotesShape;
 export type AlertRule = AlertRuleShape;
 export type AlertRuleWithVersions = AlertRuleWithVersionsShape;
 export type Backtest = BacktestShape;
-export type Provider = Of<typeof ProviderShape>;
-export type KeyAnswer = Of<typeof KeyAnswerShape>;
-export type SecurityKey = Of<typeof SecurityKeyShape>;
-export type SecondFactor = Of<typeof Factor>;
-export type LoginProvider = Of<typeof Offered>['items'][number];
-export type User = Of<typeof UserShape>;
-export type Session = Of<typeof SessionShape>;
-export type Standing = Of<typeof LoggedIn>;
-export type OwnSession = Omit<Standing, 'since_last_login'> & {
-  readonly scopes: readonly string[];
-};
-export type Pack = PackView;
-export type PackVersionView = VersionView;
-export type PackWithVersions = PackView & { readonly versions: readonly VersionView[] };
-export type PackDraftAnswer = { readonly revision: number; readonly draft: Of<typeof DraftShape> };
-export type PolicyCheck = CheckView;
-export type LibraryPolicy = LibraryView;
-export type Assignment = AssignmentView;
-export type Rehearsal = RehearsalView;
-export type Rollout = RolloutView;
-export type RolloutDetail = RolloutDetailShape;
-export type RolloutMove = RolloutTransitionView;
-export type RolloutSensor = RolloutSensorView;
-export type Drift = DriftView;
-export type SigningKeys = SigningKeysView;
-export type SensorPolicy = SensorPolicyView;
 export type IssuedToken = ReturnType<typeof issuedView>;
 
-/** Method and path below /api/v2, with what goes in and what comes back. */
-export type Api = {
-  'GET /auth/session': { answer: OwnSession };
-  'POST /auth/login': { body: { email: string; password: string }; answer: Standing };
-  'POST /auth/logout': { answer: { ended: number } };
-  'POST /auth/reset': { body: { secret: string; password: string }; answer: { email: string } };
-  'POST /auth/password': {
-    body: { current_password: string; new_password: string };
-    answer: Pick<Standing, 'session_id' | 'expires_at' | 'stage' | 'needs'>;
-  };
-  'POST /auth/reauthenticate': {
-    body: { password?: string; code?: string; security_key?: KeyAnswer };
-    answer: object;
-  };
-  'GET /auth/mfa/keys': { answer: Of<typeof SecurityKeyList> };
-  'POST /auth/mfa/keys/begin': { answer: { options: unknown } };
-  'POST /auth/mfa/keys/ask': { answer: { options: unknown } };
-  'POST /auth/mfa/keys': {
-    body: { name: string; security_key: unknown };
-    answer: Of<typeof SecurityKeyList>;
-  };
-  'DELETE /auth/mfa/keys/:id': { answer: null };
-  'GET /auth/sessions': { answer: { readonly items: readonly Session[] } };
-  'DELETE /auth/sessions/:id': { answer: { ended: number } };
-  'POST /auth/sessions/end-others': { answer: { ended: number } };
-  'GET /auth/mfa': { answer: SecondFactor };
-  'POST /auth/mfa/enroll': {
-    body: { password?: string };
-    answer: { secret: string; otpauth_uri: string; qr_svg: string };
-  };
-  'POST /auth/mfa/confirm': { body: { code: string }; answer: { recovery_codes: string[] } };
-  'POST /auth/mfa/verify': {
-    body: { code: string } | { security_key: KeyAnswer };
-    answer: { method: 'totp' | 'recovery' | 'security_key'; recovery_codes_left: number };
-  };
-  'POST /auth/mfa/recovery-codes': { body: { code: string }; answer: { recovery_codes: string[] } };
-  'POST /auth/mfa/disable': { body: { code: string; password?: string }; answer: object };
-  'GET /auth/sso/providers': { answer: Of<typeof Offered> };
+type OtherCalls = {
   'GET /sensors': { query: Of<typeof ListQuery>; answer: Page<SensorSummary> };
   'GET /sensors/tally': { answer: SensorTally };
   'GET /sensors/:id': { answer: SensorDetail };
@@ -279,7 +196,10 @@ export type Api = {
   'GET /sensors/:id/coverage': { query: Span; answer: SensorCoverage };
   'GET /coverage': { query: Span & Paged; answer: Page<FleetCoverage> };
   'GET /events': { query: Of<typeof EventsQuery>; answer: Page<EventItem> };
-  'GET /events/histogram': { query: Of<typeof HistogramQuery>; answer: Of<typeof HistogramShape> };
+  'GET /events/histogram': {
+    query: Of<typeof HistogramQuery>;
+    answer: Of<typeof HistogramShape>;
+  };
   'GET /events/top': { query: Of<typeof TopQuery>; answer: Of<typeof TopShape> };
   'GET /events/tree': { query: Of<typeof ProcessQuery>; answer: ProcessTreeView };
   'GET /events/explanation': {
@@ -323,18 +243,6 @@ export type Api = {
   'GET /enrollment-tokens': { query: Paged; answer: Page<ReturnType<typeof tokenView>> };
   'POST /enrollment-tokens': { body: Of<typeof NewToken>; answer: IssuedToken };
   'DELETE /enrollment-tokens/:id': { answer: ReturnType<typeof tokenView> };
-  'GET /api-keys': { query: Paged; answer: Page<ApiKey> };
-  'POST /api-keys': { body: Of<typeof NewKey>; answer: IssuedKeyView };
-  'DELETE /api-keys/:id': { answer: ApiKey };
-  'GET /all-api-keys': { query: Paged; answer: Page<ApiKey> };
-  'DELETE /all-api-keys/:id': { answer: ApiKey };
-  'GET /users': { query: Paged; answer: Page<User> };
-  'POST /users': { body: Of<typeof NewUser>; answer: User };
-  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: User };
-  'DELETE /users/:id': { answer: { user_id: string } };
-  'POST /users/:id/reset-link': { answer: { secret: string; expires_at: string } };
-  'DELETE /users/:id/sessions': { answer: { ended: number } };
-  'DELETE /users/:id/mfa': { answer: null };
   'GET /teams': { query: Paged; answer: Page<LabelView> };
   'GET /groups': { query: Paged; answer: Page<LabelView> };
   'GET /teams/:id': { answer: LabelDetail };
@@ -403,51 +311,14 @@ export type Api = {
   };
   'GET /exports/:id': { answer: ExportRunWhole };
   'POST /exports/:id/run': { answer: ExportRun };
-  'GET /sso-providers': { answer: { readonly items: readonly Provider[] } };
-  'POST /sso-providers': { body: Of<typeof NewProvider>; answer: Provider };
-  'PATCH /sso-providers/:id': { body: Of<typeof ProviderChange>; answer: Provider };
-  'DELETE /sso-providers/:id': { answer: null };
-  'POST /sso-providers/:id/test': { answer: Of<typeof Check> };
-  'GET /packs': { query: Paged; answer: Page<Pack> };
-  'POST /packs': { body: { name: string; flavor?: Flavor }; answer: Pack };
-  'GET /packs/:id': { answer: PackWithVersions };
-  'GET /packs/:id/draft': { answer: PackDraftAnswer };
-  'PUT /packs/:id/draft': {
-    body: { revision: number; draft: PackDraftAnswer['draft'] };
-    answer: Pack;
-  };
-  'POST /packs/check': { body: { policies: PolicyTexts }; answer: { items: PolicyCheck[] } };
-  'POST /packs/:id/publish': { body: { dry_run?: boolean }; answer: PackVersionView };
-  'GET /packs/:id/versions/:version': { answer: SignedPack };
-  'GET /policies/library': { answer: { readonly items: readonly LibraryPolicy[] } };
-  'GET /policies/drift': { query: Paged; answer: Page<Drift> };
-  'GET /assignments': { query: Paged; answer: Page<Assignment> };
-  'POST /assignments': { body: Of<typeof AssignmentBody>; answer: Assignment };
-  'DELETE /assignments/:kind/:target': { answer: null };
-  'GET /assignments/:kind/:target/rehearsal': { query: Span; answer: Rehearsal };
-  'POST /assignments/:kind/:target/enforce': {
-    body: { assignment_id: string; dry_run?: boolean };
-    answer: Rehearsal;
-  };
-  'GET /rollouts': { query: Paged; answer: Page<Rollout> };
-  'POST /rollouts': { body: StartBody; answer: Rollout };
-  'GET /rollouts/:id': { answer: RolloutDetail };
-  'GET /rollouts/:id/sensors': { query: Paged; answer: Page<RolloutSensor> };
-  'GET /rollouts/:id/transitions': { query: Paged; answer: Page<RolloutMove> };
-  'POST /rollouts/:id/pause': { answer: Rollout };
-  'POST /rollouts/:id/resume': { answer: Rollout };
-  'POST /rollouts/:id/abort': { answer: Rollout };
-  'GET /signing-keys': { answer: SigningKeys };
-  'POST /signing-keys': {
-    body: { public_key_pem: string; retired_key_ids?: string[] };
-    answer: SigningKeys;
-  };
-  'GET /sensors/:id/policy': { answer: SensorPolicy };
-  'PUT /sensors/:id/policy/enforcement': { body: { mode: EnforcementMode }; answer: SensorPolicy };
   'GET /audit': { query: Of<typeof AuditListQuery>; answer: Page<Audit> };
 };
 type SensorMembers = { add_sensors?: string[]; remove_sensors?: string[] };
 type MemberChange = SensorMembers & { add_users?: string[]; remove_users?: string[] };
+
+type Calls = AccessCalls & PolicyCalls & OtherCalls;
+/** Method and path below /api/v2, with what goes in and what comes back; one type, so that any call can be looked up. */
+export type Api = { readonly [C in keyof Calls]: Calls[C] };
 
 export type Operation = keyof Api;
 export type AnswerOf<O extends Operation> = Api[O]['answer'];
