@@ -14,7 +14,7 @@ import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp } from './person-with-app.ts';
-import { createSoftKey } from './soft-key.ts';
+import { secretsIn, walkSecurityKeys, walkSiem } from './trace-walks.ts';
 
 const ADDRESS = '127.0.0.1';
 const NEXT_PASSWORD = 'quite another long secret';
@@ -84,35 +84,11 @@ function createWalk(person: { readonly browser: Browser; readonly actor: string 
   return { step, walked, told, wrong };
 }
 
-const SECRET_FIELDS = /^(secret|token|recovery_codes|otpauth_uri)$/;
-
-/** What an answer tells once and nobody may find anywhere else. */
-function secretsIn(body: unknown): readonly string[] {
-  if (typeof body !== 'object' || body === null) return [];
-  return Object.entries(body).flatMap(([name, value]) =>
-    SECRET_FIELDS.test(name) ? [value].flat().map(String) : secretsIn(value),
-  );
-}
-
 async function loggedIn(role: 'admin' | 'viewer') {
   const { userId, email } = await addPerson(console, role);
   const browser = createBrowser(console);
   expect((await browser.login(email)).status).toBe(200);
   return { userId, email, browser, actor: `user:${email}` };
-}
-
-/** A security key comes and goes. */
-async function walkSecurityKeys(
-  step: ReturnType<typeof createWalk>['step'],
-  by: { readonly browser: Browser; readonly actor: string },
-) {
-  const key = createSoftKey({ rpId: 'localhost', origin: 'https://localhost:0' });
-  const begun = await by.browser.post('/auth/mfa/keys/begin');
-  const { challenge } = begun.body['options'] as { readonly challenge: string };
-  const made = { name: 'blue one', security_key: key.make(challenge) };
-  const added = await step('POST', '/auth/mfa/keys', made, { by });
-  const [{ key_id: id } = { key_id: '' }] = added.body['items'] as { readonly key_id: string }[];
-  await step('DELETE', '/auth/mfa/keys/:id', undefined, { id, by });
 }
 
 /** Packs, what is assigned, and the keys that sign; the key moves to one that lies elsewhere at the end. */
@@ -223,19 +199,6 @@ async function walkWebhooks(step: ReturnType<typeof createWalk>['step']) {
   await step('POST', '/webhooks/:id/replay-dead', {}, at);
   await step('POST', '/webhooks/:id/resume', {}, at);
   await step('DELETE', '/webhooks/:id', undefined, at);
-}
-
-async function walkSiem(step: ReturnType<typeof createWalk>['step']) {
-  const made = await step('POST', '/siem-destinations', {
-    ...{ kind: 'observe', name: 'siem', target_url: 'https://siem.invalid/v1/http/path' },
-    token: 'a token of a receiver',
-  });
-  const at = { id: String(made.body['destination_id']) };
-  await step('PATCH', '/siem-destinations/:id', { revision: 1, filter: 'severity:high' }, at);
-  await step('POST', '/siem-destinations/:id/test', {}, at);
-  await step('POST', '/siem-destinations/:id/pause', {}, at);
-  await step('POST', '/siem-destinations/:id/resume', {}, at);
-  await step('DELETE', '/siem-destinations/:id', undefined, at);
 }
 
 describe('whatever changes something', () => {
