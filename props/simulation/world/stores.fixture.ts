@@ -39,7 +39,8 @@ export type BareConsole = ReturnType<typeof consoleOn>;
 function consoleOn(stores: SimulatedStores, life: Life, world: World) {
   const clock = createHostClock(world.scheduler);
   const relational = stores.relationalFor(life, clock);
-  return { life, ...relational, ...stores.analyticsFor(life, clock), relational };
+  // Both have a port named `health`; that of the relational stores is meant.
+  return { life, ...stores.analyticsFor(life, clock), ...relational, relational };
 }
 
 /** What has become of a promise by now, and when. */
