@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-describe('attack 42: every answer', () => {
+describe('attack 36: every answer', () => {
   it('should name its type and charset, whoever asks', async () => {
     const callers: readonly Readonly<Record<string, string>>[] = [
       {},
