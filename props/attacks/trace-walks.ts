@@ -1,4 +1,7 @@
 // Ways through routes for `traces.test.ts` that need nothing but the steps they are given, and what no trail may hold.
+import { testAlertOf } from '../../machines/console/delivery/test-alert.rules.ts';
+import { findingOf } from '../../machines/console/detection/finding.ts';
+import type { ConsoleUnderTest } from './console.fixture.ts';
 import type { Answer } from './peer.ts';
 import type { createBrowser } from './person.ts';
 import { createSoftKey } from './soft-key.ts';
@@ -10,6 +13,10 @@ type Step = (
   body?: unknown,
   more?: { id?: string; item?: string; by?: Person },
 ) => Promise<Answer>;
+
+/** What destinations are given to show elsewhere. */
+export const GIVEN_SECRETS = ['a token of a receiver', 'the secret of a bucket'] as const;
+const [SIEM_TOKEN, BUCKET_SECRET] = GIVEN_SECRETS;
 
 const SECRET_FIELDS = /^(secret|token|recovery_codes|otpauth_uri)$/;
 
@@ -36,7 +43,7 @@ export async function walkSecurityKeys(step: Step, by: Person) {
 export async function walkSiem(step: Step) {
   const made = await step('POST', '/siem-destinations', {
     ...{ kind: 'observe', name: 'siem', target_url: 'https://siem.invalid/v1/http/path' },
-    token: 'a token of a receiver',
+    token: SIEM_TOKEN,
   });
   const at = { id: String(made.body['destination_id']) };
   await step('PATCH', '/siem-destinations/:id', { revision: 1, filter: 'severity:high' }, at);
@@ -44,4 +51,41 @@ export async function walkSiem(step: Step) {
   await step('POST', '/siem-destinations/:id/pause', {}, at);
   await step('POST', '/siem-destinations/:id/resume', {}, at);
   await step('DELETE', '/siem-destinations/:id', undefined, at);
+}
+
+/** A rule comes, changes and goes. */
+export async function walkRules(step: Step) {
+  const spec = {
+    ...{ rule_name: 'root opens a shell', severity: 'high' },
+    detect: { kind: 'match', condition: 'uid:0' },
+  };
+  const id = 'root-shell';
+  await step('POST', '/alert-rules', { rule_id: id, spec });
+  const next = { ...spec, severity: 'low' };
+  await step('PUT', '/alert-rules/:id', { version: 1, spec: next }, { id });
+  await step('DELETE', '/alert-rules/:id', undefined, { id });
+}
+
+/** Two alerts: one from its begin to its end and on, one among many. */
+export async function walkAlerts(step: Step, console: ConsoleUnderTest) {
+  const [nowMs, id, other] = [console.time.now(), crypto.randomUUID(), crypto.randomUUID()];
+  const findings = [id, other].map((one) => findingOf(testAlertOf(one, nowMs), one));
+  await console.stores.relational.alerts.raise({ nowMs, findings });
+  await step('POST', '/alerts/:id/acknowledge', undefined, { id });
+  await step('POST', '/alerts/:id/assign', { assignee: 'new@example.test' }, { id });
+  await step('POST', '/alerts/:id/comments', { text: 'a drill' }, { id });
+  await step('POST', '/alerts/:id/resolve', { resolution: 'expected' }, { id });
+  await step('POST', '/alerts/:id/reopen', undefined, { id });
+  await step('POST', '/alerts/bulk', { alert_ids: [other], act: 'acknowledge' });
+}
+
+/** Days go to a bucket, which is tried, and one of them goes again. */
+export async function walkExports(step: Step) {
+  const s3 = {
+    ...{ endpoint: 'https://s3.invalid', region: 'eu-central-1', bucket: 'events' },
+    ...{ access_key_id: 'AKIDEXAMPLE', secret_access_key: BUCKET_SECRET },
+  };
+  await step('PUT', '/exports/target', { revision: 0, kind: 's3', s3 });
+  await step('POST', '/exports/target/test');
+  await step('POST', '/exports/:id/run', undefined, { id: 'runtime_events.2020-01-31' });
 }

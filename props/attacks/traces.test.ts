@@ -14,7 +14,15 @@ import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp } from './person-with-app.ts';
-import { secretsIn, walkSecurityKeys, walkSiem } from './trace-walks.ts';
+import {
+  GIVEN_SECRETS,
+  secretsIn,
+  walkAlerts,
+  walkExports,
+  walkRules,
+  walkSecurityKeys,
+  walkSiem,
+} from './trace-walks.ts';
 
 const ADDRESS = '127.0.0.1';
 const NEXT_PASSWORD = 'quite another long secret';
@@ -25,7 +33,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ANYBODY = '00000000-0000-4000-8000-000000000000';
 /** Asked by POST since what is asked about is long; nothing changes here. */
 const CHANGES_NOTHING = [
-  ...['/sso-providers/:id/test', '/packs/check', '/policies/verify'],
+  ...['/sso-providers/:id/test', '/packs/check', '/policies/verify', '/alert-rules/backtest'],
   // Questions to a key, forgotten in minutes.
   ...['/auth/mfa/keys/begin', '/auth/mfa/keys/ask'],
 ].map((path) => `POST /api/v2${path}`);
@@ -100,15 +108,21 @@ spec:
   kprobes: [{call: sys_openat, syscall: true, args: [{index: 1, type: string}]}]
 `;
   const policies = [{ name: 'one', yaml }];
-  const terms = { mode: 'monitor', modes_allowed: ['monitor'], namespace_scope: null } as const;
+  const terms = {
+    mode: 'monitor',
+    modes_allowed: ['monitor', 'enforce'],
+    namespace_scope: null,
+  } as const;
   const draft = { ...terms, rollback_to: [], policies };
   const pack = await step('POST', '/packs', { name: 'night watch', draft });
   const id = String(pack.body['pack_id']);
   await step('PUT', '/packs/:id/draft', { revision: 1, draft }, { id });
   await step('POST', '/packs/:id/publish', {}, { id });
   const assigned = { target: { kind: 'sensor', id: sensorId }, pack_id: id, version: 1 };
-  await step('POST', '/assignments', { ...assigned, mode: 'monitor' });
+  const held = await step('POST', '/assignments', { ...assigned, mode: 'monitor' });
   const own = { id: sensorId };
+  const rehearsed = { assignment_id: held.body['assignment_id'] };
+  await step('POST', '/assignments/:kind/:target/enforce', rehearsed, own);
   await step('PUT', '/sensors/:id/policy/custom', { policies }, own);
   await step('PUT', '/sensors/:id/policy/enforcement', { mode: 'monitor' }, own);
   await step('DELETE', '/assignments/:kind/:target', undefined, own);
@@ -156,7 +170,7 @@ async function walkHunting(step: ReturnType<typeof createWalk>['step'], sensorId
   });
   const item = { ...under, item: held?.id ?? '' };
   await step('DELETE', '/investigations/:id/items/:item_id', undefined, item);
-  const to = 'new@example.test';
+  const { email: to } = await addPerson(console, 'analyst');
   await step('POST', '/investigations/:id/hand-over', { to }, under);
   await step('POST', '/investigations/:id/close', { outcome: 'benign' }, under);
   await step('POST', '/investigations/:id/reopen', {}, under);
@@ -300,6 +314,9 @@ describe('whatever changes something', () => {
     await walkPolicies(step, sensor.sensorId);
     await walkWebhooks(step);
     await walkSiem(step);
+    await walkExports(step);
+    await walkRules(step);
+    await walkAlerts(step, console);
     await walkHunting(step, sensor.sensorId);
     const both = { sensor_ids: [sensor.sensorId] };
     await step('POST', '/sensors/bulk-change', { ...both, add_tags: ['edge'] });
@@ -313,7 +330,14 @@ describe('whatever changes something', () => {
     expect(walk.wrong).toEqual([]);
     expect(unsafe.filter((route) => !walk.walked.includes(route))).toEqual([]);
     const trail = JSON.stringify(await console.audited());
-    const hidden = [PASSWORD, NEXT_PASSWORD, LAST_PASSWORD, CLIENT_SECRET, ...walk.told];
+    const hidden = [
+      PASSWORD,
+      NEXT_PASSWORD,
+      LAST_PASSWORD,
+      CLIENT_SECRET,
+      ...GIVEN_SECRETS,
+      ...walk.told,
+    ];
     expect(hidden.length).toBeGreaterThan(25);
     expect(hidden.filter((one) => trail.includes(one))).toEqual([]);
     const cookie = String(admin.browser.cookie());
