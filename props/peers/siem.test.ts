@@ -1,5 +1,6 @@
 // A Console forwards stored events to receivers of the tests, which read each kind as its maker documents it: every event that
 // the filter wants, in the order of receipt, whatever the receiver says in between. decision: D152, D153, D154; invariant: I11
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SiemKindName } from '../../machines/console/siem/kinds/kinds.ts';
 import { SIEM_DESTINATIONS_MAX } from '../../machines/limits.ts';
@@ -24,6 +25,7 @@ let syslog: Awaited<ReturnType<typeof openSyslogReceiver>>;
 let console: ConsoleUnderTest;
 let admin = '';
 let sequence = 0;
+let lastReceivedAtMs = 0;
 
 beforeAll(async () => {
   receiver = await openWebhookReceiver();
@@ -70,7 +72,7 @@ async function add(kind: SiemKindName, more: Record<string, unknown> = {}) {
   return String(made.body['destination_id']);
 }
 
-/** Events as hostile as they may be, stored now. */
+/** Events as hostile as they may be, stored now; in a later millisecond than the last ones, so that receipt orders them. */
 async function store(count: number, more: object = {}): Promise<readonly string[]> {
   sequence += 1;
   const events = Array.from({ length: count }, () =>
@@ -87,7 +89,9 @@ async function store(count: number, more: object = {}): Promise<readonly string[
       ...more,
     }),
   );
+  while (console.time.now() <= lastReceivedAtMs) await setTimeout(1);
   const receivedAtMs = console.time.now();
+  lastReceivedAtMs = receivedAtMs;
   await console.stores.events.sink.append(batch({ sequence, receivedAtMs, events }));
   return events.map(({ event_id: id }) => id);
 }

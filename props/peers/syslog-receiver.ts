@@ -1,7 +1,7 @@
-// A syslog receiver of the tests: TLS on 127.0.0.1, every connection kept as the bytes that came. It can hang up in the middle
-// and it can say nothing at the end, as receivers do that died.
+// A syslog receiver of the tests: TLS on 127.0.0.1, every connection kept as the bytes that came. It can reset a connection
+// in the middle, as the system of a receiver does that died before it had read everything.
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
@@ -16,27 +16,36 @@ export async function openSyslogReceiver() {
   const whole: Buffer[] = [];
   const waiting: (() => void)[] = [];
   const open = new Set<TLSSocket>();
+  const below = new Map<number | undefined, Socket>();
   let mode: 'take' | 'reset' = 'take';
   let resets = 0;
   const server = createServer({ key: tls.keyPem, cert: tls.pem }, (socket) => {
     open.add(socket);
     const chunks: Buffer[] = [];
+    let isReset = false;
     socket.on('error', () => socket.destroy());
     socket.on('close', () => open.delete(socket));
     socket.on('data', (chunk: Buffer) => {
       if (mode === 'reset') {
         resets += 1;
-        socket.destroy();
+        isReset = true;
+        // TLS cannot reset, and the end of a receiver that had read everything is what taking it looks like.
+        below.get(socket.remotePort)?.resetAndDestroy();
         for (const tell of waiting.splice(0)) tell();
         return;
       }
       chunks.push(chunk);
     });
     socket.on('end', () => {
-      if (mode === 'reset') return;
+      if (isReset) return;
       whole.push(Buffer.concat(chunks));
       for (const tell of waiting.splice(0)) tell();
     });
+  });
+  server.on('connection', (socket: Socket) => {
+    const { remotePort } = socket;
+    below.set(remotePort, socket);
+    socket.on('close', () => below.delete(remotePort));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
