@@ -95,7 +95,10 @@ export async function createFixture(
     expiresAtMs: number | null = null,
     userId: string | null = null,
   ): string {
-    const secret = formatSecret('apiKey', Buffer.alloc(32, state.keys.size + 1));
+    // The number whole: by its last byte alone the 257th key would take the place of the first.
+    const random = Buffer.alloc(32);
+    random.writeUInt32BE(state.keys.size + 1);
+    const secret = formatSecret('apiKey', random);
     const hash = createHash('sha256').update(secret).digest('hex');
     const keyId = `key-${state.keys.size + 1}`;
     state.keys.set(hash, {
