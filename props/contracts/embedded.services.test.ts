@@ -12,23 +12,12 @@ import type {
   RunningStore,
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations, readMigrations } from '../../storage/migrate.ts';
-import { apiKeysContract } from './api-keys.contract.ts';
-import { auditChainContract } from './audit-chain.contract.ts';
-import { auditLogContract } from './audit-log.contract.ts';
 import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
-import { containmentOrdersContract } from './containment-orders.contract.ts';
-import { deliveriesContract } from './deliveries.contract.ts';
 import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
-import { factWriterContract } from './fact-writer.contract.ts';
-import { inventoryStoreContract } from './inventory-store.contract.ts';
-import { licenseStoreContract } from './license-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
-import { ownershipContract } from './ownership.contract.ts';
-import { peopleContract } from './people.contract.ts';
-import { policyStoreContract } from './policy-store.contract.ts';
 import {
   silentLogger as logger,
   openFactWriter,
@@ -36,14 +25,11 @@ import {
   openRealRelational,
   openRealSink,
 } from './real-stores.ts';
+import { relationalContracts } from './relational.contract.ts';
 import { batch, enrollment, event, hex, NOW_MS, TOLD } from './samples.ts';
-import { sensorRegistryContract } from './sensor-registry.contract.ts';
-import { settingsStoreContract } from './settings-store.contract.ts';
 import { ssoPortsOn } from './sso-ports.ts';
 import { ssoStoreContract } from './sso-store.contract.ts';
-import { teamsContract } from './teams.contract.ts';
 import { telemetryStoreContract } from './telemetry-store.contract.ts';
-import { userKeysContract } from './user-keys.contract.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;
@@ -93,24 +79,10 @@ async function rowsOf(query: string): Promise<string> {
 
 describe('relational ports on PostgreSQL', () => {
   const setAway = (away: boolean) => control.setAway(away);
-  sensorRegistryContract({ port: () => control.relational.sensors, setAway });
-  factWriterContract({ port: () => control.relational, setAway });
-  apiKeysContract({ port: () => control.relational.apiKeys, setAway });
-  inventoryStoreContract({ port: () => control.relational.inventory, setAway });
-  auditLogContract({ port: () => control.relational, setAway });
-  auditChainContract({ port: () => control.relational, setAway });
-  auditTamperingContract(() => control.relational);
+  relationalContracts({ port: () => control.relational, setAway });
   designationContract({ port: () => control.relational, setAway });
-  licenseStoreContract({ port: () => control.relational, setAway });
-  peopleContract({ port: () => control.relational, setAway });
+  auditTamperingContract(() => control.relational);
   ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
-  settingsStoreContract({ port: () => control.relational, setAway });
-  containmentOrdersContract({ port: () => control.relational, setAway });
-  deliveriesContract({ port: () => control.relational, setAway });
-  policyStoreContract({ port: () => control.relational, setAway });
-  teamsContract({ port: () => control.relational, setAway });
-  ownershipContract({ port: () => control.relational, setAway });
-  userKeysContract({ port: () => control.relational });
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

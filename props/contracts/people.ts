@@ -1,8 +1,8 @@
 // Made-up people and sessions for the contracts; every call gives new identities.
 import { randomUUID } from 'node:crypto';
+import type { PeopleStores } from '../../storage/ports/access/stores.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
-import type { PeopleStores } from '../../storage/ports/stores.ts';
 import { hashOf, hex, NOW_MS } from './samples.ts';
 
 export type PeoplePorts = PeopleStores & { readonly audit: AuditLog };

@@ -6,20 +6,12 @@ import { pumpTime } from '../simulation/world/pump.ts';
 import { createSimulatedStores } from '../simulation/world/stores.ts';
 import { EVERYBODY, type WayFaults } from '../simulation/world/stores-faults.ts';
 import { createWorld } from '../simulation/world/world.ts';
-import { apiKeysContract } from './api-keys.contract.ts';
-import { auditChainContract } from './audit-chain.contract.ts';
-import { auditLogContract } from './audit-log.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
-import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
-import { factWriterContract } from './fact-writer.contract.ts';
-import { inventoryStoreContract } from './inventory-store.contract.ts';
-import { peopleContract } from './people.contract.ts';
+import { relationalContracts } from './relational.contract.ts';
 import type { RelayFault } from './relay.ts';
-import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { telemetryStoreContract } from './telemetry-store.contract.ts';
-import { userKeysContract } from './user-keys.contract.ts';
 
 const LATENCY = { least: 1, most: 4 } as const;
 
@@ -46,15 +38,7 @@ function switchOf(faults: WayFaults): (away: boolean) => void {
 describe('relational ports of the simulated database', () => {
   const ports = stores.relationalFor(life, clock);
   const setAway = switchOf(stores.relational.faults);
-  sensorRegistryContract({ port: () => ports.sensors, setAway });
-  factWriterContract({ port: () => ports, setAway });
-  containmentOrdersContract({ port: () => ports, setAway });
-  apiKeysContract({ port: () => ports.apiKeys, setAway });
-  inventoryStoreContract({ port: () => ports.inventory, setAway });
-  auditLogContract({ port: () => ports, setAway });
-  auditChainContract({ port: () => ports, setAway });
-  peopleContract({ port: () => ports, setAway });
-  userKeysContract({ port: () => ports });
+  relationalContracts({ port: () => ports, setAway });
 });
 
 describe('simulated event store', () => {

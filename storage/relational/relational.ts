@@ -1,39 +1,25 @@
-// Everything that lives in PostgreSQL, on one pool. Built by the composition root; nothing connects before first use.
+// Everything that lives in PostgreSQL, on one pool: one line for each capability that owns stores. Built by the
+// composition root; nothing connects before first use.
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { DATABASE_TIMEOUT_MS, type Intervals } from '../../machines/limits.ts';
-import type { Timers } from '../ports/plumbing/clock.ts';
-import type { Logger } from '../ports/plumbing/logger.ts';
+import { DATABASE_TIMEOUT_MS } from '../../machines/limits.ts';
 import type { RelationalHealth } from '../ports/plumbing/store-unavailable.ts';
 import type { RelationalStores } from '../ports/stores.ts';
-import { createApiKeys } from './access/api-keys.ts';
-import { createLoginFailures } from './access/login-failures.ts';
-import { createPasswordLinks } from './access/password-links.ts';
-import { createRecoveryCodes, createSecondFactors } from './access/second-factors.ts';
-import { createSecurityKeys } from './access/security-keys.ts';
-import { createSessions } from './access/sessions.ts';
-import { createSsoStore } from './access/sso-store.ts';
-import { createUserPasswords } from './access/user-passwords.ts';
-import { createUsers } from './access/users.ts';
-import { createAuditChain } from './audit/audit-chain.ts';
-import { createAuditLog } from './audit/audit-log.ts';
-import { createContainmentOrders } from './containment/containment-orders.ts';
-import { createDeliveryStore } from './delivery/delivery-store.ts';
-import { createWebhookStore } from './delivery/webhook-store.ts';
-import { writeFactRows } from './fleet/fact-rows.ts';
-import { createFactWriter } from './fleet/fact-writer.ts';
-import { createTeams } from './fleet/ownership.ts';
-import { createSensorRegistry } from './fleet/sensor-registry.ts';
-import { createLicenseStore } from './license/license-store.ts';
+import { openAccessStores } from './access/stores.ts';
+import { openAuditStores } from './audit/stores.ts';
+import { openContainmentStores } from './containment/stores.ts';
+import { openDeliveryStores } from './delivery/stores.ts';
+import { openFleetStores } from './fleet/stores.ts';
+import { openLicenseStores } from './license/stores.ts';
+import type { RelationalOptions } from './plumbing/context.ts';
 import { createDatabase, createPool } from './plumbing/pool.ts';
 import { createSockets, type Sockets } from './plumbing/sockets.ts';
 import type { Database } from './plumbing/tables.ts';
-import { createPolicyStore } from './policy/policy-store.ts';
-import { createRolloutStore } from './policy/rollout-store.ts';
-import { createDesignation } from './runtime/designation.ts';
-import { createSettingsStore } from './settings/settings-store.ts';
-import { createInventoryStore } from './telemetry/inventory-store.ts';
+import { openPolicyStores } from './policy/stores.ts';
+import { openRuntimeStores } from './runtime/stores.ts';
+import { openSettingsStores } from './settings/stores.ts';
+import { openInventoryStores } from './telemetry/stores.ts';
 
 export type Relational = RelationalStores & {
   readonly pool: pg.Pool;
@@ -42,64 +28,42 @@ export type Relational = RelationalStores & {
   close(): Promise<void>;
 };
 
-export type RelationalOptions = {
-  readonly url: string;
-  readonly timers: Timers;
-  readonly logger: Logger;
-  readonly intervals: Pick<Intervals, 'FACTS_COMMIT_INTERVAL_MS'>;
-};
-
 /** Makes every relational port on one pool. */
 export function createRelational(options: RelationalOptions): Relational {
-  const { url, timers, logger, intervals } = options;
   const sockets = createSockets();
-  const pool = createPool(url, logger, sockets);
+  const pool = createPool(options.url, options.logger, sockets);
   const db = createDatabase(pool);
-  const facts = createFactWriter({
-    write: (rows) => writeFactRows(db, rows),
-    timers,
-    logger,
-    intervals,
-  });
-  const designation = createDesignation({ db, url, timers });
+  const closes: (() => Promise<void>)[] = [];
+  const context = { ...options, db, onClose: (close: () => Promise<void>) => closes.push(close) };
   return {
     pool,
     db,
-    sensors: createSensorRegistry({ db, url, timers, logger }),
-    facts,
-    apiKeys: createApiKeys(db),
-    inventory: createInventoryStore(db),
-    audit: createAuditLog(db),
-    auditChain: createAuditChain(db),
-    license: createLicenseStore(db),
-    designation,
-    users: createUsers(db),
-    userPasswords: createUserPasswords(db),
-    passwordLinks: createPasswordLinks(db),
-    secondFactors: createSecondFactors(db),
-    recoveryCodes: createRecoveryCodes(db),
-    securityKeys: createSecurityKeys(db),
-    loginFailures: createLoginFailures(db),
-    sessions: createSessions(db),
-    teams: createTeams(db),
-    sso: createSsoStore(db),
-    settings: createSettingsStore(db),
-    containment: createContainmentOrders(db),
-    policies: createPolicyStore(db),
-    webhooks: createWebhookStore(db),
-    deliveries: createDeliveryStore(db),
-    rollouts: createRolloutStore(db),
+    ...openAccessStores(context),
+    ...openAuditStores(context),
+    ...openContainmentStores(context),
+    ...openDeliveryStores(context),
+    ...openFleetStores(context),
+    ...openInventoryStores(context),
+    ...openLicenseStores(context),
+    ...openPolicyStores(context),
+    ...openRuntimeStores(context),
+    ...openSettingsStores(context),
     health: createRelationalHealth(db),
-    close: () => closeWithin({ pool, facts, designation, sockets, timers }),
+    close: () => closeWithin({ ...options, pool, closes, sockets }),
   };
 }
 
 /** Writes what waits and closes in order; a server that says nothing any more is left after a while. */
-async function closeWithin(
-  parts: Pick<Relational, 'pool' | 'facts' | 'designation'> &
-    Pick<RelationalOptions, 'timers'> & { sockets: Sockets },
-): Promise<void> {
-  const { pool, facts, designation, sockets, timers } = parts;
+async function closeWithin({
+  pool,
+  closes,
+  sockets,
+  timers,
+}: Pick<RelationalOptions, 'timers'> & {
+  readonly pool: pg.Pool;
+  readonly closes: readonly (() => Promise<void>)[];
+  readonly sockets: Sockets;
+}): Promise<void> {
   let ended: Promise<void> | null = null;
   const end = (): Promise<void> => {
     ended ??= pool.end();
@@ -109,7 +73,7 @@ async function closeWithin(
     void end();
     sockets.destroyAll();
   }, DATABASE_TIMEOUT_MS);
-  await Promise.all([facts.close(), designation.close()]);
+  await Promise.all(closes.map((close) => close()));
   await end();
   timers.clearTimeout(deadline);
 }

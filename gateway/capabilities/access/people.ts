@@ -9,8 +9,8 @@ import type { SettingsService } from '../../../actors/settings/settings-service.
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { needOfLogin } from '../../../machines/console/access/second-factor.rules.ts';
 import type { ApiKeys } from '../../../storage/ports/access/api-keys.ts';
+import type { PeopleStores } from '../../../storage/ports/access/stores.ts';
 import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
-import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import { addressKey } from '../../access/rate-budget.ts';
 
 export type PeopleInput = {

@@ -11,10 +11,10 @@ import type { Logger } from '../../../actors/runtime/logger.ts';
 import type { SettingsService } from '../../../actors/settings/settings-service.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
 import { relyingPartyOf } from '../../../machines/console/access/security-key.rules.ts';
+import type { PeopleStores } from '../../../storage/ports/access/stores.ts';
 import type { AuditLog } from '../../../storage/ports/audit/audit-log.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
-import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import type { ConsoleConfig } from '../../config/config.ts';
 
 type Stores = Pick<

@@ -8,8 +8,8 @@ import {
   type DirectSinkOptions,
 } from '../../../storage/analytics/direct-sink.ts';
 import type { EventInserter, InsertOutcome } from '../../../storage/analytics/event-inserter.ts';
-import { portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
-import { baselineCalls } from '../../../storage/memory/telemetry/baseline-rows.ts';
+import { memoryAnalytics, type PlainAnalytics } from '../../../storage/memory/memory-analytics.ts';
+import { portOf, portsOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import { createEventRows, type EventRows } from '../../../storage/memory/telemetry/event-rows.ts';
 import {
   createTelemetryRows,
@@ -17,20 +17,14 @@ import {
 } from '../../../storage/memory/telemetry/telemetry-rows.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
-import type {
-  BaselineStore,
-  StoredBaseline,
-} from '../../../storage/ports/telemetry/baseline-store.ts';
+import type { AnalyticsStores } from '../../../storage/ports/stores.ts';
+import type { StoredBaseline } from '../../../storage/ports/telemetry/baseline-store.ts';
 import {
   type EventBatch,
-  type EventSink,
   type EventStore,
   EventStoreUnavailable,
 } from '../../../storage/ports/telemetry/event-store.ts';
-import type {
-  SensorCoverage,
-  TelemetryStore,
-} from '../../../storage/ports/telemetry/telemetry-store.ts';
+import type { SensorCoverage } from '../../../storage/ports/telemetry/telemetry-store.ts';
 import type { Life } from './life.ts';
 import { type AnalyticsFaults, healWay, noWayFaults } from './stores-faults.ts';
 import { askOver, createFrozen, createWay, type Way } from './stores-way.ts';
@@ -43,11 +37,7 @@ const WHOLE = {
   ...{ limit: Number.MAX_SAFE_INTEGER, afterSensorId: null },
 };
 
-export type SimulatedAnalyticsPorts = {
-  readonly sink: EventSink;
-  readonly events: EventStore;
-  readonly telemetry: TelemetryStore;
-  readonly baselines: BaselineStore;
+export type SimulatedAnalyticsPorts = AnalyticsStores & {
   /** Commits what the sink holds, then refuses. */
   close(): Promise<void>;
 };
@@ -84,7 +74,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
   const faults: AnalyticsFaults = { ...noWayFaults(), refusesContent: null };
   const rows = createEventRows();
   const telemetryRows = createTelemetryRows();
-  const baselineRows = baselineCalls(rows);
+  const plain = memoryAnalytics({ events: rows, telemetry: telemetryRows });
   const tokens = new Set<string>();
   const frozen = createFrozen(world.scheduler, faults);
 
@@ -155,9 +145,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
       ping,
     };
     const tell = askOver(wayOf(life, SEARCH_TIMEOUT_MS, 'telemetry'));
-    const telemetry = portOf<TelemetryStore>('telemetry', telemetryRows.calls, tell);
-    const baselines = portOf<BaselineStore>('baselines', baselineRows, tell);
-    return { sink, events, telemetry, baselines, close: () => sink.close() };
+    return { sink, events, ...portsOf<PlainAnalytics>(plain, tell), close: () => sink.close() };
   }
 
   return {
@@ -171,7 +159,7 @@ export function createSimulatedAnalytics(options: AnalyticsStoreOptions): Simula
     flow: telemetryRows.flow,
     flows: telemetryRows.flows,
     baselines: (sensorId) =>
-      baselineRows.baselinesOf({ sensorId, limit: WHOLE.limit, afterBinary: null }),
+      plain.baselines.baselinesOf({ sensorId, limit: WHOLE.limit, afterBinary: null }),
     coverageOfFleet: () => telemetryRows.calls.coverageOfFleet(WHOLE),
     portsFor,
   };

@@ -1,23 +1,18 @@
 // People, their sessions and their keys with a word to the checkers at every commit that changed who is let in. What is
 // told is read from the state before and after, never from what the caller is answered: an answer can be lost.
-import { apiKeyCalls, endKeysOf } from '../../../storage/memory/access/api-keys.ts';
-import { type PeopleCalls, peopleCalls } from '../../../storage/memory/access/people.ts';
 import type { RecordEntry } from '../../../storage/memory/access/people-state.ts';
-import { ssoCalls } from '../../../storage/memory/access/sso-store.ts';
-import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
-import type { ApiKeyRow, ApiKeys } from '../../../storage/ports/access/api-keys.ts';
+import { accessMemory } from '../../../storage/memory/access/stores.ts';
+import type { StoreCalls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import type { SessionRow } from '../../../storage/ports/access/sessions.ts';
-import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
-import type { PeopleStores } from '../../../storage/ports/stores.ts';
 import type { Observation } from './observation.ts';
 
 const PEOPLE_MAX = 1_000;
 const BEFORE_TIME = Number.NEGATIVE_INFINITY;
 
-export type AccessCalls = Pick<PeopleCalls, keyof PeopleStores> & {
-  readonly apiKeys: Calls<ApiKeys>;
-  readonly sso: Calls<SsoStore>;
+export type ObservedAccess = {
+  readonly stores: StoreCalls<AccessStores>;
   has(userId: string): boolean;
   /** From now on a change of an account ends no session. */
   keepSessions(): void;
@@ -29,18 +24,10 @@ export type AccessCalls = Pick<PeopleCalls, keyof PeopleStores> & {
 export function observedAccess(
   record: RecordEntry,
   observe: (observation: Observation) => void,
-): AccessCalls {
-  const people = peopleCalls(record);
-  const rows = new Map<string, ApiKeyRow>();
-  const keys = apiKeyCalls(record, people.has, rows, people.isLive);
-  people.onRemoved((userId) => {
-    for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
-  });
-  people.onReset((userId, nowMs) => {
-    const ended = endKeysOf(rows, { userId, nowMs });
-    for (const key of ended) observe({ kind: 'key.ended', key });
-    return ended.length;
-  });
+): ObservedAccess {
+  const access = accessMemory(record, (key) => observe({ kind: 'key.ended', key }));
+  const { stores: people, has, state, keys: rows } = access;
+  const keys = people.apiKeys;
   const everybody = () => people.users.list({ limit: PEOPLE_MAX, after: null });
 
   function live(): ReadonlyMap<string, SessionRow> {
@@ -91,20 +78,14 @@ export function observedAccess(
 
   let isKeeping = false;
   const change: typeof people.users.change = (input) => {
-    const before = new Map(people.state.sessions);
+    const before = new Map(state.sessions);
     const answer = people.users.change(input);
-    if (isKeeping) for (const [hash, row] of before) people.state.sessions.set(hash, row);
+    if (isKeeping) for (const [hash, row] of before) state.sessions.set(hash, row);
     return answer;
   };
 
-  return {
+  const stores: StoreCalls<AccessStores> = {
     ...people,
-    people: everybody,
-    has: people.has,
-    sso: ssoCalls(record),
-    keepSessions: () => {
-      isKeeping = true;
-    },
     users: watched({ ...people.users, change }, ['create', 'change', 'remove']),
     userPasswords: watched(people.userPasswords, ['setPassword']),
     passwordLinks: watched(people.passwordLinks, ['useLink']),
@@ -128,6 +109,14 @@ export function observedAccess(
         if (isOpen && row !== null) observe({ kind: 'key.ended', key: input.keyId });
         return row;
       },
+    },
+  };
+  return {
+    stores,
+    people: everybody,
+    has,
+    keepSessions: () => {
+      isKeeping = true;
     },
   };
 }

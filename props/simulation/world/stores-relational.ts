@@ -7,36 +7,20 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import { peopleStores } from '../../../storage/memory/access/people.ts';
 import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
-import { containmentCalls } from '../../../storage/memory/containment/containment-orders.ts';
-import { memoryDeliveryCalls } from '../../../storage/memory/delivery/webhook-store.ts';
 import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
-import { teamsOver } from '../../../storage/memory/fleet/teams.ts';
-import { licenseCalls } from '../../../storage/memory/license/license-store.ts';
-import { type Calls, portOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
-import { policyCalls } from '../../../storage/memory/policy/policy-store.ts';
-import { type RolloutMoves, rolloutCalls } from '../../../storage/memory/policy/rollout-store.ts';
+import { memoryStores, type PlainStores } from '../../../storage/memory/memory-stores.ts';
+import { type Calls, portOf, portsOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
-import { settingsCalls } from '../../../storage/memory/settings/settings-store.ts';
-import { inventoryCalls } from '../../../storage/memory/telemetry/inventory-store.ts';
-import type { ApiKeys } from '../../../storage/ports/access/api-keys.ts';
-import type { SsoStore } from '../../../storage/ports/access/sso-store.ts';
+import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
-import type { ContainmentOrders } from '../../../storage/ports/containment/containment-orders.ts';
-import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
-import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
-import type { LicenseStore } from '../../../storage/ports/license/license-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
-import type { PolicyStore } from '../../../storage/ports/policy/policy-store.ts';
-import type { RolloutStore } from '../../../storage/ports/policy/rollout-store.ts';
-import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
 import {
@@ -115,15 +99,10 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     isLabelled(labels, id, filter),
   );
   const registry = observedRegistry(state, world.observe);
-  const [access, sections] = [observedAccess(record, world.observe), inventoryCalls()];
-  const [licenses, choices] = [licenseCalls({ record }), settingsCalls({ record })];
-  const orders = containmentCalls(state);
-  const hasSensor = (sensorId: string): boolean => state.sensors.has(sensorId);
-  const outgoing = memoryDeliveryCalls({ record, fence: fenceOf(tenures), hasSensor });
-  const moves: RolloutMoves = new Map();
-  const documents = policyCalls({ record, moves, fence: fenceOf(tenures) });
-  const rollouts = rolloutCalls(state.sensors, moves);
-  const labelled = { record, hasUser: access.has, sensors: state.sensors };
+  const access = observedAccess(record, world.observe);
+  const plain = memoryStores({
+    ...{ record, fence: fenceOf(tenures), registry: state, labels, hasUser: access.has },
+  });
   const frozen = createFrozen(world.scheduler, faults);
 
   const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);
@@ -164,20 +143,10 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
           }),
       },
       facts,
-      apiKeys: portOf<ApiKeys>('api_keys', access.apiKeys, ask),
-      ...peopleStores(access, ask),
-      sso: portOf<SsoStore>('sso', access.sso, ask),
-      inventory: portOf<InventoryStore>('inventory', sections, ask),
+      ...portsOf<AccessStores>(access.stores, ask),
+      ...portsOf<PlainStores>(plain, ask),
       audit: portOf<AuditLog>('audit', auditLog, ask),
       auditChain: chain.portFor(life, way),
-      license: portOf<LicenseStore>('license', licenses, ask),
-      settings: portOf<SettingsStore>('settings', choices, ask),
-      containment: portOf<ContainmentOrders>('containment', orders, ask),
-      policies: portOf<PolicyStore>('policies', documents, ask),
-      webhooks: portOf<WebhookStore>('webhooks', outgoing.webhooks, ask),
-      deliveries: portOf<DeliveryStore>('deliveries', outgoing.deliveries, ask),
-      rollouts: portOf<RolloutStore>('rollouts', rollouts, ask),
-      teams: teamsOver(labels, labelled, ask),
       designation: designation.portFor(life, way),
       health: {
         ping: () => way.ask('health.ping', () => true).catch(() => false),
@@ -198,7 +167,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     auditEntries: auditRows,
     auditRows,
     auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
-    section: sections.get,
+    section: plain.inventory.get,
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
     keepSessions: access.keepSessions,

@@ -4,40 +4,11 @@ import type { ApiKeyRow, ApiKeys } from '../../ports/access/api-keys.ts';
 import { auditOfKeyCreate, auditOfKeyRevoke } from '../../ports/audit/audit-entries.ts';
 import type { AuditEntry } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 type RecordEntry = (entry: AuditEntry) => void;
 type HasUser = (userId: string) => boolean;
 type IsLive = (of: { userId: string; hash: Buffer; nowMs: number }) => boolean;
-export type MemoryApiKeys = {
-  readonly apiKeys: ApiKeys;
-  /** Takes the keys of somebody who was removed away. */
-  dropUser(userId: string): void;
-  /** What it holds, by the hash of the secret. */
-  readonly rows: Map<string, ApiKeyRow>;
-  /** Ends the keys of somebody whose password was reset; how many. */
-  endOf(userId: string, nowMs: number): number;
-  setAway(away: boolean): void;
-};
-
-/** Makes an empty store on a switch. */
-export function createMemoryApiKeys(
-  record?: RecordEntry,
-  people: { readonly has?: HasUser; readonly isLive?: IsLive } = {},
-): MemoryApiKeys {
-  const { ask, setAway } = createAwaySwitch();
-  const rows = new Map<string, ApiKeyRow>();
-  return {
-    setAway,
-    rows,
-    apiKeys: portOf<ApiKeys>('api_keys', apiKeyCalls(record, people.has, rows, people.isLive), ask),
-    endOf: (userId, nowMs) => endKeysOf(rows, { userId, nowMs }).length,
-    dropUser(userId) {
-      for (const [hash, row] of rows) if (row.userId === userId) rows.delete(hash);
-    },
-  };
-}
 
 /** Ends the keys of a person that are not revoked yet; which. */
 export function endKeysOf(

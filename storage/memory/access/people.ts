@@ -1,14 +1,7 @@
 // The reference stores of people, on one state. invariant: I11, I18
-import type { LoginFailureStore } from '../../ports/access/login-failures.ts';
-import type { PasswordLinks } from '../../ports/access/password-links.ts';
-import type { RecoveryCodes, SecondFactorStore } from '../../ports/access/second-factors.ts';
-import type { SecurityKeyStore } from '../../ports/access/security-keys.ts';
-import type { SessionStore } from '../../ports/access/sessions.ts';
-import type { PasswordStore } from '../../ports/access/user-passwords.ts';
-import type { UserStore } from '../../ports/access/users.ts';
-import type { PeopleStores } from '../../ports/stores.ts';
+import type { PeopleStores } from '../../ports/access/stores.ts';
 import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Ask, type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import { portsOf, type StoreCalls } from '../plumbing/unsafe-port-of.ts';
 import { failureCalls } from './login-failures.ts';
 import { linkCalls } from './password-links.ts';
 import {
@@ -36,33 +29,14 @@ export type MemoryPeople = PeopleStores & {
   readonly state: PeopleState;
   setAway(away: boolean): void;
 };
-export type PeopleCalls = Pick<
-  MemoryPeople,
-  'has' | 'isLive' | 'onRemoved' | 'onReset' | 'state'
-> & {
-  readonly [Port in keyof PeopleStores]: Calls<PeopleStores[Port]>;
-};
+export type PeopleCalls = Pick<MemoryPeople, 'has' | 'isLive' | 'onRemoved' | 'onReset' | 'state'> &
+  StoreCalls<PeopleStores>;
 
 /** Makes every store, empty, on one switch. */
 export function createMemoryPeople(record?: RecordEntry): MemoryPeople {
   const { ask, setAway } = createAwaySwitch();
-  const calls = peopleCalls(record);
-  const { has, isLive, onRemoved, onReset, state } = calls;
-  return { ...peopleStores(calls, ask), has, isLive, onRemoved, onReset, state, setAway };
-}
-
-/** The ports over their calls. */
-export function peopleStores(calls: Pick<PeopleCalls, keyof PeopleStores>, ask: Ask): PeopleStores {
-  return {
-    users: portOf<UserStore>('users', calls.users, ask),
-    userPasswords: portOf<PasswordStore>('user_passwords', calls.userPasswords, ask),
-    passwordLinks: portOf<PasswordLinks>('password_links', calls.passwordLinks, ask),
-    secondFactors: portOf<SecondFactorStore>('second_factors', calls.secondFactors, ask),
-    recoveryCodes: portOf<RecoveryCodes>('recovery_codes', calls.recoveryCodes, ask),
-    securityKeys: portOf<SecurityKeyStore>('security_keys', calls.securityKeys, ask),
-    loginFailures: portOf<LoginFailureStore>('login_failures', calls.loginFailures, ask),
-    sessions: portOf<SessionStore>('sessions', calls.sessions, ask),
-  };
+  const { has, isLive, onRemoved, onReset, state, ...calls } = peopleCalls(record);
+  return { ...portsOf<PeopleStores>(calls, ask), has, isLive, onRemoved, onReset, state, setAway };
 }
 
 /** The calls of every store on nobody. */

@@ -8,8 +8,7 @@ import {
 } from '../../ports/containment/containment-orders.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { RegistryState } from '../fleet/registry-state.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 /** The calls on a state without orders. */
 export function containmentCalls(state: RegistryState): Calls<ContainmentOrders> {
@@ -52,16 +51,4 @@ export function containmentCalls(state: RegistryState): Calls<ContainmentOrders>
         .reverse()
         .slice(0, limit),
   };
-}
-
-export type MemoryContainment = {
-  readonly containment: ContainmentOrders;
-  setAway(away: boolean): void;
-};
-
-/** Makes an empty store on a switch, over the sensors of a registry. */
-export function createMemoryContainment(state: RegistryState): MemoryContainment {
-  const { ask, setAway } = createAwaySwitch();
-  const calls = containmentCalls(state);
-  return { setAway, containment: portOf<ContainmentOrders>('containment', calls, ask) };
 }

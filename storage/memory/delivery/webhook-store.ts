@@ -9,26 +9,9 @@ import {
 } from '../../ports/delivery/webhook-audit.ts';
 import type { WebhookRow, WebhookStore } from '../../ports/delivery/webhook-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import type { DeliveryDeps, DeliveryState } from './delivery-state.ts';
 import { deliveryCalls } from './delivery-store.ts';
-
-export type MemoryDelivery = {
-  readonly webhooks: WebhookStore;
-  readonly deliveries: DeliveryStore;
-  setAway(away: boolean): void;
-};
-/** Makes empty stores on a switch. */
-export function createMemoryDelivery(deps: DeliveryDeps): MemoryDelivery {
-  const { ask, setAway } = createAwaySwitch();
-  const calls = memoryDeliveryCalls(deps);
-  return {
-    setAway,
-    webhooks: portOf<WebhookStore>('webhooks', calls.webhooks, ask),
-    deliveries: portOf<DeliveryStore>('deliveries', calls.deliveries, ask),
-  };
-}
 
 /** The calls on empty stores. */
 export function memoryDeliveryCalls(deps: DeliveryDeps): {

@@ -7,16 +7,7 @@ import {
 } from '../../ports/license/license-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { MemoryAudit } from '../audit/audit-log.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
-
-export type MemoryLicense = { readonly license: LicenseStore; setAway(away: boolean): void };
-
-/** Makes an empty store on a switch; imports are written to the log. */
-export function createMemoryLicense(log: Pick<MemoryAudit, 'record'>): MemoryLicense {
-  const { ask, setAway } = createAwaySwitch();
-  return { setAway, license: portOf<LicenseStore>('license', licenseCalls(log), ask) };
-}
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 /** The calls on no license. */
 export function licenseCalls(log: Pick<MemoryAudit, 'record'>): Calls<LicenseStore> {

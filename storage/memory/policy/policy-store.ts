@@ -2,18 +2,9 @@
 import { type PolicyDocument, WRITTEN_ONCE } from '../../../machines/console/policy/book.rules.ts';
 import type { PolicyStore } from '../../ports/policy/policy-store.ts';
 import type { MemoryAudit } from '../audit/audit-log.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import type { Fence } from '../runtime/designation.ts';
 import type { RolloutMoves } from './rollout-store.ts';
-
-export type MemoryPolicies = { readonly policies: PolicyStore; setAway(away: boolean): void };
-
-/** Makes an empty store on a switch; changes are written to the log. */
-export function createMemoryPolicies(deps: PolicyCallsDeps): MemoryPolicies {
-  const { ask, setAway } = createAwaySwitch();
-  return { setAway, policies: portOf<PolicyStore>('policies', policyCalls(deps), ask) };
-}
 
 export type PolicyCallsDeps = Pick<MemoryAudit, 'record'> & {
   /** Where transitions of rollouts are written. */

@@ -3,8 +3,7 @@
 import { sightOf } from '../../../machines/console/policy/sensor-sight.rules.ts';
 import type { SensorRow } from '../../ports/fleet/sensor-registry.ts';
 import type { RolloutMove, RolloutStore } from '../../ports/policy/rollout-store.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 /** The transitions of each rollout, oldest first. */
 export type RolloutMoves = Map<string, RolloutMove[]>;
@@ -27,15 +26,4 @@ export function rolloutCalls(
         .reverse()
         .slice(0, limit),
   };
-}
-
-export type MemoryRollouts = { readonly rollouts: RolloutStore; setAway(away: boolean): void };
-
-/** Makes the store on a switch. */
-export function createMemoryRollouts(
-  sensors: ReadonlyMap<string, SensorRow>,
-  moves: RolloutMoves,
-): MemoryRollouts {
-  const { ask, setAway } = createAwaySwitch();
-  return { setAway, rollouts: portOf<RolloutStore>('rollouts', rolloutCalls(sensors, moves), ask) };
 }

@@ -7,16 +7,7 @@ import {
   type SettingsStore,
 } from '../../ports/settings/settings-store.ts';
 import type { MemoryAudit } from '../audit/audit-log.ts';
-import { createAwaySwitch } from '../plumbing/away-switch.ts';
-import { type Calls, portOf } from '../plumbing/unsafe-port-of.ts';
-
-export type MemorySettings = { readonly settings: SettingsStore; setAway(away: boolean): void };
-
-/** Makes an empty store on a switch; changes are written to the log. */
-export function createMemorySettings(log: Pick<MemoryAudit, 'record'>): MemorySettings {
-  const { ask, setAway } = createAwaySwitch();
-  return { setAway, settings: portOf<SettingsStore>('settings', settingsCalls(log), ask) };
-}
+import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 /** The calls on no setting. */
 export function settingsCalls(log: Pick<MemoryAudit, 'record'>): Calls<SettingsStore> {

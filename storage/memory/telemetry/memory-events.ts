@@ -2,16 +2,14 @@
 // before the write, fail after it, or stall. Used by tests only.
 import { SINK_QUEUE_ROWS_MAX } from '../../../machines/limits.ts';
 import type { AnalyticsStores } from '../../ports/stores.ts';
-import type { BaselineStore } from '../../ports/telemetry/baseline-store.ts';
 import {
   type EventSink,
   type EventStore,
   EventStoreUnavailable,
   type SinkOutcome,
 } from '../../ports/telemetry/event-store.ts';
-import type { TelemetryStore } from '../../ports/telemetry/telemetry-store.ts';
-import { type Ask, portOf } from '../plumbing/unsafe-port-of.ts';
-import { baselineCalls } from './baseline-rows.ts';
+import { memoryAnalytics, type PlainAnalytics } from '../memory-analytics.ts';
+import { type Ask, portOf, portsOf } from '../plumbing/unsafe-port-of.ts';
 import { createEventRows, type EventRows } from './event-rows.ts';
 import { createTelemetryRows } from './telemetry-rows.ts';
 
@@ -37,10 +35,10 @@ export function createMemoryEvents(
   queueRowsMax: number = SINK_QUEUE_ROWS_MAX,
 ): MemoryEvents {
   const memory: Memory = { rows: createEventRows(), mode: 'work', stalled: [] };
+  const plain = memoryAnalytics({ events: memory.rows, telemetry: createTelemetryRows() });
   return {
     events: createStore(memory),
-    telemetry: portOf<TelemetryStore>('telemetry', createTelemetryRows().calls, askOf(memory)),
-    baselines: portOf<BaselineStore>('baselines', baselineCalls(memory.rows), askOf(memory)),
+    ...portsOf<PlainAnalytics>(plain, askOf(memory)),
     sink: createSink(memory, { retryAfterMs, queueRowsMax }),
     setMode(next) {
       memory.mode = next;

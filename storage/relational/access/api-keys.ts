@@ -5,8 +5,9 @@ import type { ApiKeyRow, ApiKeys } from '../../ports/access/api-keys.ts';
 import { auditOfKeyCreate, auditOfKeyRevoke } from '../../ports/audit/audit-entries.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import type { ApiKeysTable, Database } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import type { ApiKeysTable } from './tables.ts';
 import { liveSession } from './user-rows.ts';
 
 /** Makes the key store. */

@@ -13,7 +13,7 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import type { AccessTables } from './access-tables.ts';
+import type { AccessTables } from './tables.ts';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 

@@ -8,7 +8,7 @@ import type { SessionRow, SessionTurn } from '../../ports/access/sessions.ts';
 import type { UserRow } from '../../ports/access/users.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Database } from '../plumbing/tables.ts';
-import type { UsersTable } from './access-tables.ts';
+import type { UsersTable } from './tables.ts';
 
 type On = Kysely<Database> | Transaction<Database>;
 

@@ -10,10 +10,11 @@ import type {
   HashOf,
   SealOutcome,
 } from '../../ports/audit/audit-chain.ts';
-import type { AuditCheckpointsTable, Database } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 import { holdFence } from '../runtime/fence.ts';
 import { auditRowOf } from './audit-log.ts';
+import type { AuditCheckpointsTable } from './tables.ts';
 
 const SEALER_LOCK = 7_210_154_832;
 

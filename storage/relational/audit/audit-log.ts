@@ -10,8 +10,9 @@ import {
 import { storedEntry } from '../../ports/audit/audit-entries.ts';
 import type { AuditEntry, AuditLog, AuditQuery, AuditRow } from '../../ports/audit/audit-log.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
-import type { AuditTable, Database } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import type { AuditTable } from './tables.ts';
 
 type Rows = SelectQueryBuilder<Database, 'audit_records', Selectable<AuditTable>>;
 

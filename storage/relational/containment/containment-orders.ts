@@ -9,9 +9,10 @@ import {
 } from '../../ports/containment/containment-orders.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import type { ContainmentOrdersTable, Database } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { notifyIdentities } from '../plumbing/transaction.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import type { ContainmentOrdersTable } from './tables.ts';
 
 /** Makes the store. */
 export function createContainmentOrders(db: Kysely<Database>): ContainmentOrders {

@@ -11,7 +11,7 @@ import type {
 import { takenOf } from '../../ports/delivery/fold.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { Database } from '../plumbing/tables.ts';
-import type { DeliveriesTable } from './delivery-tables.ts';
+import type { DeliveriesTable } from './tables.ts';
 
 /** Deliveries with their alerts. */
 export function deliveryRows(on: Kysely<Database> | Transaction<Database>) {

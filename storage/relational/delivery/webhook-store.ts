@@ -12,7 +12,7 @@ import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import type { WebhooksTable } from './delivery-tables.ts';
+import type { WebhooksTable } from './tables.ts';
 
 const CREATE_LOCK = 7_210_154_840;
 

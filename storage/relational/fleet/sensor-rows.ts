@@ -8,7 +8,8 @@ import type {
   SensorRow,
   TokenRow,
 } from '../../ports/fleet/sensor-registry.ts';
-import type { CertificatesTable, Database, SensorsTable, TokensTable } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
+import type { CertificatesTable, SensorsTable, TokensTable } from './tables.ts';
 
 /** Keeps the locks of keys apart from other advisory locks. */
 const KEY_LOCK_SEED = 7_210_154_832;

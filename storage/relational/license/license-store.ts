@@ -7,8 +7,9 @@ import {
 } from '../../ports/license/license-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import type { Database, LicenseStateTable } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import type { LicenseStateTable } from './tables.ts';
 
 /** Makes the store. */
 export function createLicenseStore(db: Kysely<Database>): LicenseStore {

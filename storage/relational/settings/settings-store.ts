@@ -8,8 +8,9 @@ import {
   type SettingsStore,
 } from '../../ports/settings/settings-store.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import type { Database, SettingsTable } from '../plumbing/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
+import type { SettingsTable } from './tables.ts';
 
 type PutInput = Parameters<SettingsStore['put']>[0];
 type PutResult = Awaited<ReturnType<SettingsStore['put']>>;

@@ -12,7 +12,8 @@ import {
   isKeyOfAnother,
   readIdentities,
 } from '../fleet/sensor-rows.ts';
-import type { Database, TokensTable } from '../plumbing/tables.ts';
+import type { TokensTable } from '../fleet/tables.ts';
+import type { Database } from '../plumbing/tables.ts';
 import { notifyIdentities, transact } from '../plumbing/transaction.ts';
 
 /** Serializes the count of nodes against the license; only taken when there is a limit. */

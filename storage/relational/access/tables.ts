@@ -26,6 +26,18 @@ export type UsersTable = {
   revision: number;
 };
 
+export type ApiKeysTable = {
+  key_id: string;
+  hash: Buffer;
+  name: string;
+  scopes: Json<readonly string[]>;
+  created_at_ms: number;
+  expires_at_ms: number | null;
+  revoked_at_ms: number | null;
+  user_id: string | null;
+  last_used_at_ms: number | null;
+};
+
 export type AccessTables = {
   users: UsersTable;
   user_recovery_codes: { user_id: string; hash: Buffer; used_at_ms: number | null };
@@ -91,23 +103,5 @@ export type AccessTables = {
     return_to: string;
     expires_at_ms: number;
   };
-  teams: {
-    team_id: string;
-    name: string;
-    name_key: string;
-    description: string;
-    created_at_ms: number;
-  };
-  team_members: { team_id: string; user_id: string };
-  team_sensors: { team_id: string; sensor_id: string };
-  user_sensors: { user_id: string; sensor_id: string };
-  sensor_groups: {
-    group_id: string;
-    name: string;
-    name_key: string;
-    description: string;
-    created_at_ms: number;
-  };
-  sensor_group_members: { group_id: string; sensor_id: string };
-  sensor_tags: { sensor_id: string; tag: string };
+  api_keys: ApiKeysTable;
 };
