@@ -34,6 +34,7 @@ export const TARGET_NAMES = [
   'docker-images',
   'containerd-images',
   'pods',
+  'pod-changes',
 ] as const;
 
 /** Loads a target; rejects when there is none of this name. */

@@ -39,6 +39,16 @@ export function openOwnerLists(pods: readonly unknown[]): readonly string[] {
   return [...paths].slice(0, KUBERNETES_OWNER_LISTS_MAX);
 }
 
+/** The owner of a pod whose own owner neither its name nor a list tells; null when it is known. */
+export function openOwnerOf(pod: JsonObject, above: ReadonlyMap<string, Owner>): string | null {
+  const metadata = objectAt(pod, 'metadata');
+  const namespace = nameAt(metadata, 'namespace');
+  const owner = workloadOf(metadata, namespace, above);
+  return owner?.kind === 'ReplicaSet' || owner?.kind === 'Job'
+    ? `${namespace}/${owner.kind}/${owner.name}`
+    : null;
+}
+
 /** Every container of these pods, by the beginning of its id; at most WORKLOADS_MAX of them. */
 export function indexPods(pods: readonly unknown[], above: ReadonlyMap<string, Owner>): PodIndex {
   const index = new Map<string, Workload>();

@@ -2,20 +2,12 @@
 // their name does not tell the lists of their namespaces as bare metadata. Each answer is bounded in bytes and in time.
 import { readFile } from 'node:fs/promises';
 import { KUBERNETES_PAGE_ITEMS, KUBERNETES_PAGES_MAX } from '../../machines/pipeline-limits.ts';
-import type { InventoryItem } from '../../machines/wire/inventory.ts';
 import { parseJson } from '../../machines/wire/parse.ts';
 import { isObject, listAt, objectAt, textAt } from '../pipeline/json-value.ts';
-import {
-  indexPods,
-  type Owner,
-  openOwnerLists,
-  ownersOf,
-  type PodIndex,
-} from '../pipeline/pod-index.ts';
-import { podItems } from '../pipeline/pod-items.ts';
+import { createPodBook, type ListedPods, versionOf, type Workloads } from '../pipeline/pod-book.ts';
+import { type Owner, openOwnerLists, ownersOf } from '../pipeline/pod-index.ts';
 import { errorCode } from '../state-directory/file-port.ts';
 import { getText, type KubernetesPeer } from './kubernetes-get.ts';
-import type { Listed } from './shortened.ts';
 
 export type KubernetesAccess = {
   readonly apiUrl: URL;
@@ -28,32 +20,51 @@ export type KubernetesAccess = {
   readonly kubeletCaFile: string;
   readonly nodeName: string;
 };
-/** What the cluster says of this node, of one moment. */
-export type Workloads = {
-  readonly containers: PodIndex;
-  readonly pods: Listed<InventoryItem>;
-};
 type Anchor = { readonly ca: string; readonly caFile: string };
+type List = { readonly items: readonly unknown[]; readonly version: string };
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Reads the workloads of this node. Rejects when nobody tells the pods; owners that may not be listed are left out. */
+/** The workloads of this node, of this moment. Rejects when nobody tells the pods. */
 export async function readWorkloads(access: KubernetesAccess): Promise<Workloads> {
+  return createPodBook(await readPods(access)).workloads();
+}
+
+/** Lists the pods of this node. Rejects when nobody tells them; owners that may not be listed are left out. */
+export async function readPods(access: KubernetesAccess): Promise<ListedPods> {
+  const peer = await apiPeer(access);
+  const listApi = (path: string, accept: string): Promise<List> =>
+    list({ ...peer, url: new URL(path, access.apiUrl) }, accept);
+  const { items, version } = await listApi(podsPath(access), 'application/json').catch(
+    (error: unknown) => podsOfKubelet(access, peer.token, error),
+  );
+  const owners = await Promise.all(
+    openOwnerLists(items).map((path) =>
+      listApi(path, METADATA_ONLY).then(
+        (one) => one.items,
+        () => [],
+      ),
+    ),
+  );
+  return {
+    pods: items,
+    above: new Map<string, Owner>(owners.flatMap((one) => [...ownersOf(one)])),
+    version,
+  };
+}
+
+/** The API server, with token and authority as they are now. */
+export async function apiPeer(access: KubernetesAccess): Promise<KubernetesPeer> {
   const [token, anchor] = await Promise.all([
     readFile(access.tokenFile, 'utf8').then((text) => text.trim()),
     anchorOf(access.caFile),
   ]);
-  const node = encodeURIComponent(`spec.nodeName=${access.nodeName}`);
-  const listApi = (path: string, accept: string): Promise<unknown[]> =>
-    list({ ...anchor, token, url: new URL(path, access.apiUrl) }, accept);
-  const pods = await listApi(`/api/v1/pods?fieldSelector=${node}`, 'application/json').catch(
-    (error: unknown) => podsOfKubelet(access, token, error),
-  );
-  const owners = await Promise.all(
-    openOwnerLists(pods).map((path) => listApi(path, METADATA_ONLY).catch((): unknown[] => [])),
-  );
-  const above = new Map<string, Owner>(owners.flatMap((items) => [...ownersOf(items)]));
-  return { containers: indexPods(pods, above), pods: podItems(pods, above) };
+  return { ...anchor, token, url: access.apiUrl };
+}
+
+/** Where the API server tells the pods of this node. */
+export function podsPath({ nodeName }: KubernetesAccess): string {
+  return `/api/v1/pods?fieldSelector=${encodeURIComponent(`spec.nodeName=${nodeName}`)}`;
 }
 
 /** When both are silent, both are told of. */
@@ -61,13 +72,15 @@ async function podsOfKubelet(
   { kubeletUrl, kubeletCaFile }: KubernetesAccess,
   token: string,
   apiError: unknown,
-): Promise<unknown[]> {
+): Promise<List> {
   if (kubeletUrl === null) throw apiError;
   const anchor = await anchorOf(kubeletCaFile);
   const peer = { ...anchor, token, url: new URL('/pods', kubeletUrl) };
-  return await list(peer, 'application/json').catch((error: unknown) => {
+  const { items } = await list(peer, 'application/json').catch((error: unknown) => {
     throw new Error([apiError, error].map(sentenceOf).join('; '));
   });
+  // A kubelet tells no changes.
+  return { items, version: '' };
 }
 
 const sentenceOf = (error: unknown): string =>
@@ -82,19 +95,21 @@ async function anchorOf(caFile: string): Promise<Anchor> {
   return { ca, caFile };
 }
 
-/** All pages of one list, as far as there may be pages. */
-async function list(peer: KubernetesPeer, accept: string): Promise<unknown[]> {
+/** All pages of one list, as far as there may be pages; all are of the version of the first. */
+async function list(peer: KubernetesPeer, accept: string): Promise<List> {
   const { url } = peer;
   const items: unknown[] = [];
+  let version: string | null = null;
   for (let page = 0; page < KUBERNETES_PAGES_MAX; page += 1) {
     url.searchParams.set('limit', String(KUBERNETES_PAGE_ITEMS));
     const parsed = parseJson(await getText(peer, accept));
     const answer: unknown = parsed.ok ? parsed.value : null;
     if (!isObject(answer)) throw new Error(`${url.host}: the answer is no list`);
     items.push(...listAt(answer, 'items'));
+    version ??= versionOf(answer);
     const next = textAt(objectAt(answer, 'metadata'), 'continue', 4_096);
     if (next === '') break;
     url.searchParams.set('continue', next);
   }
-  return items;
+  return { items, version: version ?? '' };
 }

@@ -1,22 +1,19 @@
 // The workloads over TLS, as a cluster has it: an API server and a kubelet with authorities of their own on loopback, and
 // the files of a service account that somebody else rotates.
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import forge from 'node-forge';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KUBERNETES_REFRESH_MIN_MS } from '../../machines/pipeline-limits.ts';
+import { type Authority, certify, LOOPBACK, type Pair } from './certify.fixture.ts';
 import { type KubernetesAccess, readWorkloads } from './kubernetes-lists.ts';
 import { createNodeContext } from './workloads.ts';
 
 const WAIT = { timeout: 60_000 };
 
-type Pair = { readonly keyPem: string; readonly certPem: string };
-type Authority = Pair & { readonly name: string };
 type Peer = { readonly server: Server; readonly url: URL; readonly tokens: string[] };
 
 let apiAuthority: Authority;
@@ -28,26 +25,6 @@ let access: KubernetesAccess;
 /** The token that the API server and the kubelet accept. */
 let accepted = '';
 
-/** A certificate over a key of its own; signed by itself without an authority. */
-function certify(name: string, by: Authority | null, altNames: readonly object[] = []): Pair {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-  const keyPem = privateKey.export({ format: 'pem', type: 'pkcs1' }).toString();
-  const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.publicKeyFromPem(pem);
-  certificate.serialNumber = `01${Buffer.from(name).toString('hex')}`;
-  certificate.validity.notBefore = new Date(Date.now() - 60_000);
-  certificate.validity.notAfter = new Date(Date.now() + 3_600_000);
-  certificate.setSubject([{ name: 'commonName', value: name }]);
-  certificate.setIssuer([{ name: 'commonName', value: by?.name ?? name }]);
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: by === null, critical: true },
-    ...(altNames.length === 0 ? [] : [{ name: 'subjectAltName', altNames }]),
-  ]);
-  certificate.sign(forge.pki.privateKeyFromPem(by?.keyPem ?? keyPem), forge.md.sha256.create());
-  return { keyPem, certPem: forge.pki.certificateToPem(certificate) };
-}
-const LOOPBACK = [{ type: 7, ip: '127.0.0.1' }];
 const pod = (name: string, digit: string) => ({
   metadata: { namespace: 'shop', name },
   status: { containerStatuses: [{ containerID: `containerd://${digit.repeat(64)}` }] },

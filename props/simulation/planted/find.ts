@@ -1,5 +1,5 @@
 // How soon chance finds a planted bug: runs seed after seed with it and without anything else changed.
-import type { Options } from '../options.ts';
+import { drawOptions, type Options } from '../options.ts';
 import { type RunResult, runSimulation } from '../run.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
@@ -11,9 +11,13 @@ export type Found = {
   readonly others: Readonly<Record<string, number>>;
 };
 
+/** Under the options that a bug was given so that it shows soon, or as any seed is drawn, by turns short and long. */
+export type Drawn = 'tuned' | 'untuned';
+
 /** The options of a seed under which the bug can show. */
-export function optionsFor(bug: PlantedBug, seed: string): Options {
-  return { ...bug.options, seed, profile: 'smoke' };
+export function optionsFor(bug: PlantedBug, seed: string, drawn: Drawn = 'tuned'): Options {
+  if (drawn === 'tuned') return { ...bug.options, seed, profile: 'smoke' };
+  return drawOptions(seed, Number(seed) % 2 === 1 ? 'smoke' : 'nightly');
 }
 
 /** Whether the run was ended by the checker that must notice, and by no other. */
@@ -23,14 +27,18 @@ export function isFound(bug: PlantedBug, { outcome, violations }: RunResult): bo
 }
 
 /** Runs seeds from the number 1 on until one finds the bug, at most `triesMax`. */
-export async function findFirst(bug: PlantedBug, triesMax: number): Promise<Found> {
+export async function findFirst(
+  bug: PlantedBug,
+  triesMax: number,
+  drawn: Drawn = 'tuned',
+): Promise<Found> {
   const others: Record<string, number> = {};
   let tried = 0;
   let first: string | null = null;
   for (let at = 1; at <= triesMax && first === null; at += 1) {
     tried = at;
     const seed = String(at);
-    const result = await runSimulation(optionsFor(bug, seed), { bug });
+    const result = await runSimulation(optionsFor(bug, seed, drawn), { bug });
     if (isFound(bug, result)) {
       first = seed;
       continue;
