@@ -70,14 +70,11 @@ export function createPodBook({ pods, above, version: listedAt }: ListedPods): P
   function put(pod: JsonObject): void {
     const key = keyOf(pod);
     if (key === null) return;
-    const isNew = !held.has(key);
-    if (isNew && held.size >= WORKLOADS_MAX) {
+    if (!held.has(key) && held.size >= WORKLOADS_MAX) {
       beyond += 1;
       return;
     }
-    const { items } = podItems([pod], above);
-    const openOwner = openOwnerOf(pod, above);
-    held.set(key, { uid: uidOf(pod), items, containers: indexPods([pod], above), openOwner });
+    held.set(key, heldOf(pod, above));
   }
 
   function remove(pod: JsonObject): void {
@@ -121,6 +118,12 @@ export function createPodBook({ pods, above, version: listedAt }: ListedPods): P
       return view;
     },
   };
+}
+
+function heldOf(pod: JsonObject, above: ReadonlyMap<string, Owner>): Held {
+  const { items } = podItems([pod], above);
+  const openOwner = openOwnerOf(pod, above);
+  return { uid: uidOf(pod), items, containers: indexPods([pod], above), openOwner };
 }
 
 function viewOf(
