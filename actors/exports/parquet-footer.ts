@@ -61,10 +61,16 @@ function skip(reader: Reader, type: number, depth: number): void {
   if (type === 3) reader.at += 1;
   else if (type >= 4 && type <= 6) varint(reader);
   else if (type === 7) reader.at += 8;
-  else if (type === 8) reader.at += varint(reader);
+  else if (type === 8) skipBytes(reader);
   else if (type === 9 || type === 10) skipList(reader, depth);
   else if (type === 12) skipStruct(reader, depth);
   else if (type !== 1 && type !== 2) throw new RangeError('a type is unknown');
+}
+
+function skipBytes(reader: Reader): void {
+  // Read first: `at` of before would be taken otherwise.
+  const length = varint(reader);
+  reader.at += length;
 }
 
 function skipList(reader: Reader, depth: number): void {
