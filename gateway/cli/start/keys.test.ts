@@ -25,9 +25,7 @@ function run(...args: readonly string[]): Promise<{ code: number | null; said: s
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, said })));
 }
 
-it('should list, change and retire the keys of a directory that no Console runs on', {
-  timeout: 120_000,
-}, async () => {
+it('should list, change and retire the keys of a directory that no Console runs on', async () => {
   // As a Console of before left it: a key without a name, and no journal.
   mkdirSync(folder, { mode: 0o700 });
   writeFileSync(join(folder, 'operator-secrets.key'), 'ab'.repeat(32), { mode: 0o600 });

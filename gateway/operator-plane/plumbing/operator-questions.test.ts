@@ -90,7 +90,7 @@ describe('the system', () => {
     expect(next.next_cursor).toBeNull();
     expect(body.counts).toMatchObject({ sensor: 3, license: 1, designation: 1 });
     expect(all.items.map((one: { kind: string }) => one.kind)).toEqual([
-      ...['designation', 'license', 'loop', 'loop'],
+      ...['analytics-health', 'designation', 'license', 'loop'],
     ]);
     const sensor = machines.items.find(({ id }: { id: string }) => id === 'sensor');
     expect(sensor.states.map((one: { key: string }) => one.key)).toContain('trust');
