@@ -12,7 +12,6 @@ export type ArchiveContent = {
   readonly atMs: number;
 };
 
-
 /** How to verify it without the Console. */
 export function archiveReadme(id: string): string {
   return `An investigation, exported with everything that was collected in it.
