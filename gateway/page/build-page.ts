@@ -41,7 +41,10 @@ async function buildPage(target: string): Promise<void> {
 }
 
 async function runVite(outDir: string): Promise<void> {
+  // Vite goes by it before its own mode: whoever builds from a test would get React's development build, with paths in it.
+  process.env['NODE_ENV'] = 'production';
   await build({
+    mode: 'production',
     root: WEB,
     configFile: false,
     logLevel: 'error',
