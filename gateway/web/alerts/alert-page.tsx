@@ -15,6 +15,8 @@ import { STATE_TONES } from './alerts-page.tsx';
 import { ALERT_TEXTS as TEXTS } from './texts.ts';
 
 const EVENTS_SHOWN = 50;
+/** Stands for the sensor of what is of no single one. */
+const FLEET = 'fleet';
 const route = getRouteApi('/shell/alerts/$alertId');
 
 export function AlertPage() {
@@ -33,7 +35,7 @@ export function AlertPage() {
           </Panel>
           <RelatedEvents alert={alert} />
           <History notes={notes} />
-          {mayWrite && <Comment alertId={alert.alert_id} onChange={refresh} />}
+          {mayWrite && <Comment key={notes.length} alertId={alert.alert_id} onChange={refresh} />}
         </PageFrame>
       )}
     </Answered>
@@ -64,7 +66,16 @@ function factsOf(alert: Alert): readonly Fact[] {
     [TEXTS.count, alert.match_count],
     [TEXTS.first, <At key="first" at={alert.first_matched_at} />],
     [TEXTS.last, <Ago key="last" at={alert.last_matched_at} />],
-    [TEXTS.sensor, alert.node_name],
+    [
+      TEXTS.sensor,
+      alert.sensor_id === FLEET ? (
+        alert.node_name
+      ) : (
+        <Link key="sensor" to="/sensors/$id/overview" params={{ id: alert.sensor_id }}>
+          <bdi>{alert.node_name}</bdi>
+        </Link>
+      ),
+    ],
     [TEXTS.kind, alert.alert_kind],
     ...optional.filter(([, value]) => value !== null),
     ...Object.entries(alert.group).map(([name, value]): Fact => [name, value]),
@@ -98,7 +109,7 @@ function Acts({ alert, onChange }: { readonly alert: Alert; readonly onChange: (
   return (
     <>
       <Failure text={form.failure} />
-      <div className="fs-toolbar">
+      <div className="fs-form-foot">
         {alert.state === 'open' && button('acknowledge', TEXTS.acknowledge)}
         {isLive && button('mine', TEXTS.mine)}
         {isLive && alert.assignee !== null && button('nobody', TEXTS.nobody)}
@@ -159,7 +170,10 @@ function History({ notes }: Pick<AlertWithNotes, 'notes'>) {
       <ol className="fs-lines">
         {notes.map((note) => (
           <li key={note.sequence}>
-            <At at={note.at} /> <strong>{note.actor}</strong> {note.what} {note.text}
+            <At at={note.at} />
+            <span className="fs-break">
+              <strong>{note.actor}</strong> {note.what} <bdi>{note.text}</bdi>
+            </span>
           </li>
         ))}
       </ol>

@@ -64,7 +64,7 @@ export function AlertsPage() {
               ) : (
                 <Nothing title={TEXTS.none}>{TEXTS.hint}</Nothing>
               ))}
-            <p className="fs-quiet">{TEXTS.keys}</p>
+            {items.length > 0 && <p className="fs-meta fs-wide-only">{TEXTS.keys}</p>}
           </>
         )}
       </Answered>
@@ -74,14 +74,17 @@ export function AlertsPage() {
 
 function AlertLine({ alert }: { readonly alert: Alert }) {
   return (
-    <>
-      <SeverityMark severity={alert.severity} /> <strong>{alert.headline}</strong>{' '}
+    <span className="fs-inbox-line">
+      <SeverityMark severity={alert.severity} />
+      <strong className="fs-break">
+        <bdi>{alert.headline}</bdi>
+      </strong>
       <span className="fs-meta">
-        <Mark tone={STATE_TONES[alert.state]}>{alert.state}</Mark> {TEXTS.count} {alert.match_count}{' '}
-        · <Ago at={alert.last_matched_at} />
+        <Mark tone={STATE_TONES[alert.state]}>{alert.state}</Mark> · {TEXTS.count}{' '}
+        {alert.match_count} · <Ago at={alert.last_matched_at} />
         {alert.assignee === null ? '' : ` · ${alert.assignee}`}
       </span>
-    </>
+    </span>
   );
 }
 

@@ -66,7 +66,8 @@ function Editor({ known }: { readonly known: AlertRuleWithVersions | null }) {
         {rule?.pause !== null && rule?.pause !== undefined && <p>{rule.pause.detail}</p>}
         <Textarea
           label={TEXTS.spec}
-          className="fs-mono"
+          classNames={{ input: 'fs-mono' }}
+          spellCheck={false}
           autosize
           minRows={10}
           maxRows={30}
@@ -75,7 +76,7 @@ function Editor({ known }: { readonly known: AlertRuleWithVersions | null }) {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
         <Failure text={form.failure ?? remove.failure} />
-        <div className="fs-toolbar">
+        <div className="fs-form-foot">
           <Button variant="default" loading={form.isBusy} onClick={() => form.run({ act: 'try' })}>
             {TEXTS.tryIt}
           </Button>
@@ -134,8 +135,9 @@ function Tried({ result }: { readonly result: Backtest }) {
       <ul className="fs-lines">
         {result.samples.map(({ event }) => (
           <li key={event.event_id}>
-            <At at={event.observed_at} /> <span className="fs-meta">{event.node_name}</span>{' '}
-            {event.message}
+            <At at={event.observed_at} />
+            <bdi className="fs-break">{event.message}</bdi>
+            <bdi className="fs-meta">{event.node_name}</bdi>
           </li>
         ))}
       </ul>

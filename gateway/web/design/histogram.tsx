@@ -111,15 +111,6 @@ function Marks({ bars, brush }: { readonly bars: readonly Bar[]; readonly brush:
   const most = Math.max(1, ...bars.map(({ total }) => total));
   return (
     <>
-      {brush !== null && (
-        <rect
-          className="fs-brush"
-          x={Math.min(brush.from, brush.to) * BAR}
-          y={0}
-          width={(Math.abs(brush.to - brush.from) + 1) * BAR}
-          height={HEIGHT}
-        />
-      )}
       {bars.map(({ at, parts }, step) => {
         let foot = HEIGHT;
         return parts.map(({ severity, events }) => {
@@ -137,6 +128,15 @@ function Marks({ bars, brush }: { readonly bars: readonly Bar[]; readonly brush:
           );
         });
       })}
+      {brush !== null && (
+        <rect
+          className="fs-brush"
+          x={Math.min(brush.from, brush.to) * BAR}
+          y={0}
+          width={(Math.abs(brush.to - brush.from) + 1) * BAR}
+          height={HEIGHT}
+        />
+      )}
     </>
   );
 }

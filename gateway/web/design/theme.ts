@@ -1,5 +1,8 @@
 // Mantine's theme: system fonts, two weights, a 4 px radius, one accent. What the colours mean is in design.css.
 import { createTheme } from '@mantine/core';
+import { DESIGN_TEXTS as TEXTS } from './texts.ts';
+
+const closeButtonProps = { 'aria-label': TEXTS.close };
 
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -25,7 +28,7 @@ export const theme = createTheme({
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Drawer: { defaultProps: { position: 'right', transitionProps: { duration: 100 } } },
-    Modal: { defaultProps: { transitionProps: { duration: 100 } } },
+    Modal: { defaultProps: { transitionProps: { duration: 100 }, closeButtonProps } },
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 0 } } },
     Popover: { defaultProps: { transitionProps: { duration: 0 }, shadow: 'md' } },
     Menu: { defaultProps: { transitionProps: { duration: 0 }, shadow: 'md' } },

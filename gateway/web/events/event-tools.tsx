@@ -42,7 +42,6 @@ export function TailButtons({
       )}
       {tail.is === 'paused' && (
         <Button
-          variant="light"
           leftSection={<Icon name="play" size={14} />}
           onClick={() => onMove({ type: 'resumed' })}
         >

@@ -62,7 +62,7 @@ function Node({
   return (
     <li style={{ paddingLeft: (node.depth - top) * 12 }} aria-current={isMeant}>
       {isMeant ? <strong>{words}</strong> : words}{' '}
-      <span className="fs-meta">{`pid ${node.pid} · ${exact(node.events)}`}</span>
+      <span className="fs-meta">{`pid ${node.pid} · ${TEXTS.eventsOf(exact(node.events))}`}</span>
     </li>
   );
 }

@@ -42,22 +42,25 @@ export function InvestigationActs({ investigation, onDone }: Acting) {
 
 function Collect({ investigation, onDone }: Acting) {
   const params = { id: investigation.investigation_id };
+  // What was added is in the timeline; the form is empty again.
+  const [added, setAdded] = useState(0);
   const { isBusy, failure, submit } = useForm(async ({ note = '', alert = '', sensor = '' }) => {
     const add = (body: Parameters<typeof call<'POST /investigations/:id/items'>>[1]['body']) =>
       call('POST /investigations/:id/items', { params, body });
     if (alert !== '') await add({ what: 'alert', alert_id: alert, note });
     if (sensor !== '') await add({ what: 'sensor', sensor_id: sensor, note });
     if (alert === '' && sensor === '') await add({ what: 'note', note });
+    setAdded((count) => count + 1);
     onDone();
   });
   return (
-    <form onSubmit={submit} className="fs-form" aria-label={TEXTS.addNote}>
+    <form key={added} onSubmit={submit} className="fs-form" aria-label={TEXTS.collect}>
       <Textarea name="note" label={TEXTS.note} autosize minRows={2} maxRows={8} />
       <TextInput name="alert" label={TEXTS.alertId} />
       <TextInput name="sensor" label={TEXTS.sensorId} />
       <Failure text={failure} />
       <Button type="submit" variant="default" loading={isBusy}>
-        {TEXTS.addNote}
+        {TEXTS.add}
       </Button>
     </form>
   );

@@ -72,8 +72,20 @@ function SaveSearch({ onDone }: { readonly onDone: () => void }) {
   return (
     <form onSubmit={submit} className="fs-form">
       <TextInput name="name" label={TEXTS.name} required maxLength={128} />
-      <TextInput name="q" label={TEXTS.condition} maxLength={2_048} />
-      <TextInput name="threshold" label={TEXTS.threshold} inputMode="numeric" pattern="\d*" />
+      <TextInput
+        name="q"
+        label={TEXTS.condition}
+        placeholder={TEXTS.conditionHint}
+        maxLength={2_048}
+        spellCheck={false}
+      />
+      <TextInput
+        name="threshold"
+        label={TEXTS.threshold}
+        description={TEXTS.thresholdHint}
+        inputMode="numeric"
+        pattern="\d*"
+      />
       <TextInput
         name="window_secs"
         label={TEXTS.window}
