@@ -155,7 +155,7 @@ function Publish({ pack }: { readonly pack: PackWithVersions }) {
   });
   return (
     <div className="fs-form">
-      <Alert color="blue" variant="light">
+      <Alert color="blue" variant="light" role="note">
         {TEXTS.publishHint((pack.latest_version ?? 0) + 1)}
       </Alert>
       <Failure text={failure} />

@@ -35,6 +35,7 @@ function Shown({ of }: { readonly of: SigningKeys }) {
       <Alert
         color={own === null ? 'green' : 'blue'}
         variant="light"
+        role="note"
         title={own === null ? TEXTS.offlineSigning : TEXTS.online}
       >
         {own === null ? TEXTS.offlineMeans : TEXTS.onlineMeans}
