@@ -1,6 +1,6 @@
 // Rules that are counted over the fleet: the designated Console reads what arrived anywhere, a little behind, so that what
 // was received before is stored by then. decision: D60, D131
-import { FLEET_RULES_LAG_MS } from '../../machines/limits.ts';
+import { FLEET_RULES_LAG_MS, RULE_CURSOR_LAG_MS } from '../../machines/limits.ts';
 import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
 import { findingsOf, joined, type RuleDeps } from './rule-findings.ts';
 import { arrivalsFor, countedOf, replayFromMs } from './rule-replay.ts';
@@ -41,7 +41,9 @@ export function createFleetRules(deps: RuleDeps): FleetRules {
   function begun(row: RuleRow, fromMs: number): FleetRule | null {
     const running = createRunningRule(row, deps, row.activeSinceMs < fromMs);
     if (running === null) return null;
-    const readToMs = replayFromMs(running.rule, row.activeSinceMs, fromMs);
+    // The cursor may have moved on while this Console did not know of the rule yet.
+    const knownMs = fromMs - RULE_CURSOR_LAG_MS;
+    const readToMs = replayFromMs(running.rule, row.activeSinceMs, knownMs);
     const own = { running, readToMs };
     held.set(row.ruleId, own);
     return own;

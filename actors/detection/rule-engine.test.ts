@@ -45,30 +45,33 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
   for (const [ruleId, spec] of Object.entries(specs)) {
     await alertRules.put({ actor: 'a', from: '', nowMs, ruleId, version: null, spec });
   }
-  const engine = createRuleEngine(
-    {
-      ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
-      alerts: createAlerts({ store: alerts, now: () => nowMs }),
-      ...{ labelsOf: () => LABELS, now: () => nowMs },
-      monotonicNow() {
-        monotonicMs += 1;
-        return monotonicMs;
+  const start = () =>
+    createRuleEngine(
+      {
+        ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
+        alerts: createAlerts({ store: alerts, now: () => nowMs }),
+        ...{ labelsOf: () => LABELS, now: () => nowMs },
+        monotonicNow() {
+          monotonicMs += 1;
+          return monotonicMs;
+        },
+        async pause(row, why) {
+          paused.push([row.ruleId, why.reason]);
+          const { ruleId, version } = row;
+          await alertRules.pause({ ruleId, version, pause: { ...why, atMs: nowMs } });
+        },
       },
-      async pause(row, why) {
-        paused.push([row.ruleId, why.reason]);
-        const { ruleId, version } = row;
-        await alertRules.pause({ ruleId, version, pause: { ...why, atMs: nowMs } });
-      },
-    },
-    () => undefined,
-  );
+      () => undefined,
+    );
+  const engine = start();
   await engine.look();
   return {
+    start,
     ...{ alerts, alertRules, designation, engine, paused, newId },
     pass(ms: number) {
       nowMs += ms;
     },
-    async take(count: number, sensorId = 'sensor') {
+    async take(count: number, sensorId = 'sensor', taker = engine) {
       nowMs += 1;
       sequence += 1;
       const batch = {
@@ -77,13 +80,13 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
         events: Array.from({ length: count }, nextEvent),
       };
       await events.sink.append(batch);
-      engine.take(batch);
+      taker.take(batch);
     },
     async settle() {
       while (await engine.work());
     },
     total: async () =>
-      (await alerts.list({ limit: 100, before: null })).reduce((sum, one) => sum + one.count, 0),
+      (await alerts.list({ limit: 1_000, before: null })).reduce((sum, one) => sum + one.count, 0),
   };
 }
 
@@ -110,6 +113,37 @@ describe('rule engine', () => {
     expect(world.paused).toEqual([['never', 'too_costly']]);
     expect(await world.total()).toBe(400);
     expect(world.engine.queued()).toBe(0);
+  });
+
+  it('should judge what a Console stored that died, once', async () => {
+    const world = await createWorld({ all: MATCH });
+    await world.engine.save();
+    const other = world.start();
+    await other.look();
+    await world.take(7, 'sensor', other);
+    await other.save();
+    // It dies before it judged them; the one that lives goes on.
+    for (let minute = 0; minute < 6; minute += 1) {
+      world.pass(60_000);
+      await world.take(1);
+      await world.settle();
+      await world.engine.look();
+      await world.engine.save();
+    }
+    expect(await world.total()).toBe(13);
+    expect([...(await world.alertRules.cursors()).keys()]).toHaveLength(1);
+    await world.start().look();
+    expect(await world.total()).toBe(13);
+  });
+
+  it('should give the gateway its turn, however many rules there are', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => [`rule-${at}`, MATCH] as const);
+    const world = await createWorld(Object.fromEntries(many));
+    await world.take(1);
+    // The clock of this world moves a millisecond whenever it is read: a moment is no time for a hundred rules.
+    expect(await world.engine.work()).toBe(true);
+    await world.settle();
+    expect(await world.total()).toBe(100);
   });
 
   it('should count over the fleet what no sensor alone has enough of', async () => {

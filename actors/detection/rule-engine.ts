@@ -6,24 +6,25 @@ import type { Finding } from '../../machines/console/detection/finding.ts';
 import {
   ALERT_FINDINGS_MAX,
   RULE_CURSOR_LAG_MS,
+  RULES_MOMENT_MS,
   RULES_QUEUE_EVENTS_MAX,
 } from '../../machines/limits.ts';
+import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
 import { arrivalOrder } from './arrival-order.ts';
 import { createFleetRules, type FleetRules } from './fleet-rules.ts';
+import { createRuleCursors, type RuleCursors } from './rule-cursors.ts';
 import { findingsOf, joined, type RuleDeps } from './rule-findings.ts';
 import { arrivalsFor, countedOf, replayFromMs } from './rule-replay.ts';
 import { createRunningRule, type RuleCost, type RunningRule } from './running-rule.ts';
-
-const SENSOR_RULES_CURSOR = 'sensor-rules';
 
 export type RuleEngine = {
   /** A batch is durable. Waits for nothing, never throws. */
   take(batch: EventBatch): void;
   /** Reads the rules again, and brings those that changed up to date. */
   look(): Promise<void>;
-  /** Judges the batch that waits longest, and hands over what was found; whether more waits. */
+  /** Judges what waits longest, for a moment, and hands over what was found; whether more waits. */
   work(): Promise<boolean>;
   /** Judges rules over the fleet, up to what has settled. */
   workFleet(epoch: number): Promise<void>;
@@ -34,11 +35,18 @@ export type RuleEngine = {
   queued(): number;
 };
 
+type Current = {
+  readonly receivedAtMs: number;
+  readonly events: readonly StoredEvent[];
+  readonly rules: Iterator<RunningRule>;
+};
 type Engine = {
   readonly deps: RuleDeps;
   readonly running: Map<string, RunningRule>;
   readonly fleet: FleetRules;
   batches: EventBatch[];
+  /** The batch that is judged now, and the rules that have yet to. */
+  current: Current | null;
   events: number;
   /** Batches did not fit: they are read from the store. */
   isLost: boolean;
@@ -47,6 +55,7 @@ type Engine = {
   /** The inbox did not take what was found last. */
   isAway: boolean;
   isStarted: boolean;
+  readonly cursors: RuleCursors;
   /** What was received up to here is judged, and what was found in it is in the inbox. */
   judgedMs: number;
 };
@@ -55,19 +64,30 @@ type Engine = {
 export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
   const engine: Engine = {
     ...{ deps, running: new Map(), fleet: createFleetRules(deps) },
-    ...{ batches: [], events: 0, isLost: false, waiting: [], isAway: false, isStarted: false },
+    ...{
+      batches: [],
+      current: null,
+      events: 0,
+      isLost: false,
+      waiting: [],
+      isAway: false,
+      isStarted: false,
+    },
+    cursors: createRuleCursors(deps),
     judgedMs: deps.now(),
   };
   const inTurn = createTurns();
   return {
     take(batch) {
       if (batch.events.length === 0 || engine.isLost) return;
+      // Who is at work already comes to it at its own pace: ingest goes first.
+      const isIdle = !isWaiting(engine);
       if (engine.events + batch.events.length > RULES_QUEUE_EVENTS_MAX) engine.isLost = true;
       else {
         engine.batches.push(batch);
         engine.events += batch.events.length;
       }
-      wake();
+      if (isIdle) wake();
     },
     // A rule that begins reads what is stored; nothing is judged meanwhile, so it misses nothing between the two.
     look: () => inTurn(() => look(engine)),
@@ -94,13 +114,14 @@ async function look(engine: Engine): Promise<void> {
   for (const [ruleId, { row }] of running) {
     if (versions.get(ruleId) !== row.version) running.delete(ruleId);
   }
-  if (!engine.isStarted) engine.judgedMs = await startMs(deps);
+  if (!engine.isStarted) engine.judgedMs = (await engine.cursors.start()) ?? deps.now();
   for (const row of own) {
     if (!running.has(row.ruleId)) {
       await begin(engine, row, engine.isStarted ? row.activeSinceMs : engine.judgedMs);
     }
   }
   engine.isStarted = true;
+  await takeOver(engine);
   const live = running.size === 0 ? new Map<string, number>() : await deps.inbox.liveByRule();
   for (const one of running.values()) {
     const why = one.excess(deps.now(), live.get(one.row.ruleId) ?? 0);
@@ -110,8 +131,20 @@ async function look(engine: Engine): Promise<void> {
   }
 }
 
-async function startMs({ rules, now }: RuleDeps): Promise<number> {
-  return (await rules.cursor(SENSOR_RULES_CURSOR)) ?? now();
+/** What a Console stored before it died and did not judge is judged here. */
+async function takeOver(engine: Engine): Promise<void> {
+  for (const dead of await engine.cursors.dead()) {
+    await beginAnew(engine, dead.receivedMs);
+    await engine.deps.rules.dropCursor(dead);
+  }
+}
+
+async function beginAnew(engine: Engine, fromMs: number): Promise<void> {
+  const { running } = engine;
+  for (const { row } of [...running.values()]) {
+    running.delete(row.ruleId);
+    await begin(engine, row, fromMs);
+  }
 }
 
 /** Brings a rule up to date: its windows from before, and all that was not judged for certain. */
@@ -130,33 +163,50 @@ async function begin({ deps, running }: Engine, row: RuleRow, fromMs: number): P
   running.set(row.ruleId, own);
 }
 
+// Between two moments the gateway takes in what comes: however many rules there are, nothing waits for all of them.
 async function work(engine: Engine): Promise<boolean> {
   if (!engine.isStarted) return false;
   if (engine.isLost) await recover(engine);
-  const isFull = engine.waiting.length >= ALERT_FINDINGS_MAX;
-  const batch = isFull ? undefined : engine.batches.shift();
-  if (batch !== undefined) {
-    engine.events -= batch.events.length;
-    await judge(engine, batch);
-  }
-  if (engine.batches.length === 0 || engine.waiting.length >= ALERT_FINDINGS_MAX) {
-    await flush(engine);
-  }
-  return engine.batches.length > 0;
+  const { monotonicNow } = engine.deps;
+  const endMs = monotonicNow() + RULES_MOMENT_MS;
+  const isFull = (): boolean => engine.waiting.length >= ALERT_FINDINGS_MAX;
+  while (!isFull() && (await judgeNext(engine)) && monotonicNow() < endMs);
+  if (!isWaiting(engine) || isFull()) await flush(engine);
+  return isWaiting(engine);
 }
 
-async function judge({ deps, running, waiting }: Engine, batch: EventBatch): Promise<void> {
-  const events = arrivalOrder(batch);
-  for (const own of [...running.values()]) {
-    try {
-      const found = own.judge(events, deps.labelsOf);
-      if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
-    } catch (error) {
-      // A rule that fails stops alone.
-      running.delete(own.row.ruleId);
-      await deps.pause(own.row, { reason: 'failed', detail: String(error).slice(0, 500) });
-    }
+function isWaiting({ batches, current }: Engine): boolean {
+  return current !== null || batches.length > 0;
+}
+
+/** One rule judges one batch; whether more waits. */
+async function judgeNext(engine: Engine): Promise<boolean> {
+  const { deps, running, waiting } = engine;
+  engine.current ??= currentOf(engine);
+  if (engine.current === null) return false;
+  const { events, rules } = engine.current;
+  const { value: own, done } = rules.next();
+  if (done === true) {
+    engine.current = null;
+    return engine.batches.length > 0;
   }
+  try {
+    const found = own.judge(events, deps.labelsOf);
+    if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
+  } catch (error) {
+    // A rule that fails stops alone.
+    running.delete(own.row.ruleId);
+    await deps.pause(own.row, { reason: 'failed', detail: String(error).slice(0, 500) });
+  }
+  return true;
+}
+
+function currentOf(engine: Engine): Current | null {
+  const batch = engine.batches.shift();
+  if (batch === undefined) return null;
+  engine.events -= batch.events.length;
+  const rules = [...engine.running.values()][Symbol.iterator]();
+  return { receivedAtMs: batch.receivedAtMs, events: arrivalOrder(batch), rules };
 }
 
 /** Hands over what was found; what is not taken is tried again with what comes next. */
@@ -174,26 +224,22 @@ async function flush(engine: Engine): Promise<void> {
 async function recover(engine: Engine): Promise<void> {
   const { deps, running } = engine;
   const [costliest] = [...running.values()].sort((a, b) => b.cost().costMs - a.cost().costMs);
-  Object.assign(engine, { batches: [], events: 0, isLost: false });
+  Object.assign(engine, { batches: [], current: null, events: 0, isLost: false });
   if (costliest !== undefined && !engine.isAway) {
     const detail = 'all rules were slower than events came, and this one took most of the time';
     running.delete(costliest.row.ruleId);
     await deps.pause(costliest.row, { reason: 'too_costly', detail });
   }
-  const rows = [...running.values()].map(({ row }) => row);
-  for (const row of rows) {
-    running.delete(row.ruleId);
-    await begin(engine, row, engine.judgedMs);
-  }
+  await beginAnew(engine, engine.judgedMs);
 }
 
 async function save(engine: Engine): Promise<void> {
-  const { deps, running, batches, waiting, isStarted, isLost } = engine;
+  const { deps, running, batches, current, waiting, isStarted, isLost, cursors } = engine;
   if (!isStarted || isLost || waiting.length > 0 || running.size === 0) return;
-  const oldestMs = batches[0]?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
+  const oldestMs = (current ?? batches[0])?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
   const receivedMs = Math.min(deps.now() - RULE_CURSOR_LAG_MS, oldestMs - 1);
   engine.judgedMs = Math.max(engine.judgedMs, receivedMs);
-  await deps.rules.advance({ name: SENSOR_RULES_CURSOR, receivedMs });
+  await cursors.advance(receivedMs);
 }
 
 function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {

@@ -11,7 +11,7 @@ import type { Arrivals } from './rule-replay.ts';
 import type { LabelsOf } from './running-rule.ts';
 
 export type RuleDeps = {
-  readonly rules: Pick<RuleStore, 'list' | 'cursor' | 'advance'>;
+  readonly rules: Pick<RuleStore, 'list' | 'cursor' | 'advance' | 'cursors' | 'dropCursor'>;
   readonly events: Arrivals;
   readonly alerts: Pick<Alerts, 'raise'>;
   readonly inbox: Pick<AlertStore, 'counted' | 'liveByRule'>;

@@ -41,6 +41,11 @@ export type Ingest = {
   onReceived(listener: BatchListener): () => void;
   /** Batches that are durable; repeats are not told again. Listeners may not throw. */
   onStored(listener: BatchListener): () => void;
+  /**
+   * Batches that are durable already: this Console may never have heard that it stored them, or another one did and died.
+   * Listeners may not throw.
+   */
+  onRepeated(listener: BatchListener): () => void;
   readonly ledgers: Pick<SequenceLedgers, 'highest' | 'gapsOf'>;
 };
 
@@ -57,6 +62,7 @@ export function createIngest(deps: {
   const received = createReceipts();
   const arrived = new Set<BatchListener>();
   const stored = new Set<BatchListener>();
+  const repeated = new Set<BatchListener>();
   const busy: IngestOutcome = { ok: false, busy: true, retryAfterMs };
 
   // The ordinary batch is judged without waiting, and its events are not held while they are written.
@@ -79,7 +85,10 @@ export function createIngest(deps: {
 
   function settle(batch: EventBatch, standing: BatchStanding): Promise<IngestOutcome> {
     if (standing === 'conflict') return Promise.resolve(conflictOf(batch));
-    if (standing === 'repeat') return Promise.resolve(acknowledge(batch.sequence, true));
+    if (standing === 'repeat') {
+      for (const listener of repeated) listener(batch);
+      return Promise.resolve(acknowledge(batch.sequence, true));
+    }
     for (const listener of arrived) listener(batch);
     return finish(nameOf(batch), stored.size > 0 ? batch : null, sink.append(batch));
   }
@@ -104,6 +113,7 @@ export function createIngest(deps: {
     },
     onReceived: (listener) => add(arrived, listener),
     onStored: (listener) => add(stored, listener),
+    onRepeated: (listener) => add(repeated, listener),
     ledgers,
   };
 }

@@ -41,9 +41,12 @@ export function createRuleRun(
   { isResumed = false }: { readonly isResumed?: boolean } = {},
 ): RuleRun {
   const judge = judgeOf(rule, isResumed);
+  const isOfAll = rule.spec.detect.kind === 'absence';
   return {
     take(event, labels, isCounted = false) {
       if (rule.kinds !== null && !rule.kinds.has(event.event_kind)) return null;
+      // Most events are none of the rule's: times are read of the others alone.
+      if (!isOfAll && !rule.tests.some((test) => test(event))) return null;
       if (!rule.isMeant(labels)) return null;
       const atMs = Date.parse(event.observed_at);
       if (Date.parse(event.received_at) >= rule.expiresAtMs) return null;
@@ -58,7 +61,6 @@ function judgeOf(rule: CompiledRule, isResumed: boolean): Judge {
   switch (detect.kind) {
     case 'match':
       return (event, atMs) => {
-        if (rule.tests[0]?.(event) !== true) return null;
         return foundOf(event, groupOf(rule, event), [{ id: event.event_id, atMs }]);
       };
     case 'count': {
@@ -66,7 +68,6 @@ function judgeOf(rule: CompiledRule, isResumed: boolean): Judge {
         createCountGroup(detect.threshold, rule.windowMs),
       );
       return (event, atMs, isCounted) => {
-        if (rule.tests[0]?.(event) !== true) return null;
         const grouped = groupOf(rule, event);
         const found = groups
           .of(stateKey(rule, event, grouped))

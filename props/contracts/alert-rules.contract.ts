@@ -77,12 +77,23 @@ export function alertRulesContract(
       expect(await alertRules.cursor(name)).toBe(NOW_MS);
     });
 
+    it('should forget a cursor that did not move, and no other', async () => {
+      const { alertRules } = port();
+      const [still, moved] = [randomUUID(), randomUUID()];
+      for (const name of [still, moved]) await alertRules.advance({ name, receivedMs: NOW_MS });
+      await alertRules.advance({ name: moved, receivedMs: NOW_MS + 1 });
+      for (const name of [still, moved]) await alertRules.dropCursor({ name, receivedMs: NOW_MS });
+      const left = await alertRules.cursors();
+      expect([left.get(still), left.get(moved)]).toEqual([undefined, NOW_MS + 1]);
+    });
+
     it('should reject while the store is away and work afterwards', async () => {
       const ruleId = randomUUID();
       await expectAwayAndBack(harness, [
         () => port().alertRules.list(),
         () => port().alertRules.get(ruleId),
         () => port().alertRules.cursor('none'),
+        () => port().alertRules.cursors(),
       ]);
     });
   });

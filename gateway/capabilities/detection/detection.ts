@@ -37,7 +37,11 @@ export const detection: Capability<Detection> = {
       () => void context.loops.runNow(RULES_LOOP),
     );
     const coverage = createCoverageWatch({ alerts, chance, labelsOf: labels.of });
-    const stopFollowing = ingest.onStored((batch) => engine.take(batch));
+    // Matches have names, so that a batch that was judged before changes nothing.
+    const following = [
+      ingest.onStored((batch) => engine.take(batch)),
+      ingest.onRepeated((batch) => engine.take(batch)),
+    ];
     const searches = createSearchTurns();
     const routes = { store, rules, events, engine, chance, cursors, searches, now: time.now };
     return {
@@ -57,7 +61,9 @@ export const detection: Capability<Detection> = {
         ...loopsOf(engine),
         alertSweepLoop({ store, now: time.now }),
       ],
-      close: () => void stopFollowing(),
+      close() {
+        for (const stop of following) stop();
+      },
     };
   },
 };

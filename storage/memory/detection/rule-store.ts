@@ -60,5 +60,9 @@ export function memoryRuleCalls(record: Note): Calls<RuleStore> {
     advance({ name, receivedMs }) {
       cursors.set(name, Math.max(cursors.get(name) ?? Number.NEGATIVE_INFINITY, receivedMs));
     },
+    cursors: () => new Map(cursors),
+    dropCursor({ name, receivedMs }) {
+      if (cursors.get(name) === receivedMs) cursors.delete(name);
+    },
   };
 }

@@ -58,4 +58,8 @@ export type RuleStore = {
   cursor(name: string): Promise<number | null>;
   /** Moves a cursor on; never back. */
   advance(input: { readonly name: string; readonly receivedMs: number }): Promise<void>;
+  /** Every cursor, by name. */
+  cursors(): Promise<ReadonlyMap<string, number>>;
+  /** Forgets a cursor that did not move since it was read. */
+  dropCursor(input: { readonly name: string; readonly receivedMs: number }): Promise<void>;
 };

@@ -54,6 +54,19 @@ export function createRuleStore(db: Kysely<Database>): RuleStore {
         `.execute(db),
       );
     },
+    async cursors() {
+      const rows = await orUnavailable(() => db.selectFrom('rule_cursors').selectAll().execute());
+      return new Map(rows.map((row) => [row.name, row.received_ms]));
+    },
+    async dropCursor({ name, receivedMs }) {
+      await orUnavailable(() =>
+        db
+          .deleteFrom('rule_cursors')
+          .where('name', '=', name)
+          .where('received_ms', '=', receivedMs)
+          .execute(),
+      );
+    },
   };
 }
 
