@@ -16,6 +16,8 @@ export type Options = {
   readonly consoles: number;
   /** Who operate: they log in, work, and are changed by each other. */
   readonly people: number;
+  /** Whether somebody keeps alert rules and saved searches, and works on the alerts. */
+  readonly keepers: number;
   /** Simulated time with faults; healing comes after it. */
   readonly hours: number;
   /** Accidents an hour, over the whole fleet. */
@@ -80,6 +82,8 @@ export function drawOptions(
     sensors: random.between(...ranges.sensors),
     consoles: random.chance(0.3) ? 2 : 1,
     people: random.fork('people').pick([0, 1, 2, 3]),
+    // Short runs are many, and a keeper costs a third more: it has pinned runs of its own.
+    keepers: profile === 'smoke' ? 0 : random.fork('keepers').pick([0, 1]),
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
     kinds: drawKinds(random.fork('kinds')),

@@ -16,6 +16,7 @@ import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
 import { createIdentityProvider } from './world/identity-provider.ts';
+import { createKeeper } from './world/keeper.ts';
 import { createNetwork } from './world/network.ts';
 import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
@@ -81,6 +82,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     intervals: options.intervals,
     spoolEventsMax: options.spoolEventsMax,
     binariesMax: options.binariesMax,
+    keepers: options.keepers,
     isDisturbed: () => ongoing.size > 0,
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
@@ -98,6 +100,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
   world.scheduler.after(PROBE_MS, probe);
   for (const console of fleet.consoles) console.start();
   fleet.people.begin();
+  fleet.keeper.begin();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
     world.scheduler.after(start.next() * START_SPREAD_MS, () => fleet.operators.enrol(node));
@@ -182,7 +185,8 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
     ...{ world, consoles, listeners, stores, provider },
     count: options.people,
   });
-  return { world, network, stores, consoles, nodes, operators, people };
+  const keeper = createKeeper({ world, consoles, listeners, count: options.keepers });
+  return { world, network, stores, consoles, nodes, operators, people, keeper };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -209,6 +213,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
     node.start();
   }
   fleet.people.heal();
+  fleet.keeper.heal();
 }
 
 /**

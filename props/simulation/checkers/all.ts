@@ -1,6 +1,8 @@
 // Every checker of the simulated fleet, one file a property.
 import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
+import { alertCounts } from './alert-counts.ts';
+import { alertStates } from './alert-states.ts';
 import { auditChain } from './audit-chain.ts';
 import { auditedActs } from './audited-acts.ts';
 import { bounds } from './bounds.ts';
@@ -26,6 +28,9 @@ import { nodeSockets } from './node-sockets.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
+import { ruleBacktest } from './rule-backtest.ts';
+import { ruleWindows } from './rule-windows.ts';
+import { searchEdges } from './search-edges.ts';
 import { secondFactor } from './second-factor.ts';
 import { spoolBound } from './spool-bound.ts';
 import { staleness } from './staleness.ts';
@@ -68,4 +73,9 @@ export const CHECKERS: readonly CheckerKind[] = [
   countedLicense,
   auditedActs,
   engineWatch,
+  alertCounts,
+  ruleWindows,
+  alertStates,
+  searchEdges,
+  ruleBacktest,
 ];

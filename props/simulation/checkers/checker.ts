@@ -15,6 +15,8 @@ export type FleetView = {
   readonly nodes: readonly NodeHost[];
   readonly stores: SimulatedStores;
   readonly people: People;
+  /** Who keep alert rules and saved searches. */
+  readonly keepers: number;
   readonly intervals: Intervals;
   readonly spoolEventsMax: number;
   readonly binariesMax: number;

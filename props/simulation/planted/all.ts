@@ -3,6 +3,7 @@ import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { DESIGNATION_BUGS } from './designation-bugs.ts';
+import { DETECTION_BUGS } from './detection-bugs.ts';
 import { ENGINE_BUGS } from './engine-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
@@ -28,4 +29,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...LEDGER_BUGS,
   ...TELLING_BUGS,
   ...ENGINE_BUGS,
+  ...DETECTION_BUGS,
 ];

@@ -44,6 +44,7 @@ export const CALM: PlantedBug['options'] = {
   sensors: 1,
   consoles: 1,
   people: 0,
+  keepers: 0,
   hours: 0.1,
   kinds: [],
   faultsPerHour: 120,

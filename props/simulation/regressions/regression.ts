@@ -50,7 +50,9 @@ export function regressionOf(
 }
 
 /** What cases have that were kept before there was a choice. */
-const OF_EARLIER_CASES = { people: 0, programs: 0, binariesMax: BASELINE_BINARIES_MAX };
+const OF_EARLIER_CASES = {
+  ...{ people: 0, keepers: 0, programs: 0, binariesMax: BASELINE_BINARIES_MAX },
+};
 
 /** The run a kept case stands for. */
 export function caseOf({ seed, profile, options, intervals, plan }: Regression): Failing {

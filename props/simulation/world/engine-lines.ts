@@ -4,6 +4,8 @@ import type { Random } from './random.ts';
 
 type Line = Record<string, unknown>;
 export type EngineLine = { readonly key: string; readonly text: string };
+/** What a program did, as its node knows it. */
+export type Deed = { readonly binary: string; readonly isStart: boolean; readonly atMs: number };
 
 const BINARIES = ['/usr/bin/bash', '/usr/bin/curl', '/usr/sbin/sshd', '/usr/bin/python3'];
 const SOCKET_HOOKS = ['tcp_connect', 'inet_csk_accept', 'inet_csk_listen_start', 'udp_sendmsg'];
@@ -25,6 +27,7 @@ const DNS_PORT = 53;
  */
 export function createEngineLines(node: string, random: Random, programs = 0) {
   let count = 0;
+  const deeds = new Map<string, Deed>();
   // Of its own, so that lines without such programs are drawn as they always were.
   const habits = random.fork('programs');
   const connections = new Map<string, number>();
@@ -110,8 +113,11 @@ export function createEngineLines(node: string, random: Random, programs = 0) {
       if (!firstMs.has(binary)) firstMs.set(binary, wallMs);
       latestMs = Math.max(latestMs, wallMs);
       const [kind, body] = bodyOf(process, program);
+      deeds.set(key, { binary, isStart: kind === 'process_exec', atMs: Math.floor(wallMs) });
       return lineOf(key, kind, body, time);
     },
+    /** What was done in the line of a key; of a line that is no event of a program nothing. */
+    deedOf: (key: string): Deed | undefined => deeds.get(key),
     /** Connections in the lines so far, by direction and program. */
     connections: (): ReadonlyMap<string, number> => connections,
     /** For how long a program is known at most, by the times in the lines. */

@@ -11,7 +11,7 @@ import type { SimulatedDisk } from './disk.ts';
 import { type BuildKind, createBuilds, type SimulatedBuild } from './engine-builds.ts';
 import { createEngineExport } from './engine-export.ts';
 import { createEngineFiles } from './engine-files.ts';
-import { createEngineLines, type EngineLine } from './engine-lines.ts';
+import { createEngineLines, type Deed, type EngineLine } from './engine-lines.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { beginLife, type Life } from './life.ts';
 import type { EngineStep } from './observation.ts';
@@ -48,6 +48,8 @@ export type SimulatedEngine = {
   running(): number;
   /** Connections in the lines that were made, by direction and program; not all of them need have been written. */
   connections(): ReadonlyMap<string, number>;
+  /** What was done in the line of a key. */
+  deedOf(key: string): Deed | undefined;
   /** For how long a program is known at most, by the times in the lines. */
   knownForMs(binary: string): number;
 };
@@ -392,9 +394,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       builds.heal();
       setUnkillable(false);
     },
-    settle: written.settle,
-    running: () => processes.size,
-    connections: lines.connections,
-    knownForMs: lines.knownForMs,
+    ...{ settle: written.settle, running: () => processes.size },
+    ...{ connections: lines.connections, deedOf: lines.deedOf, knownForMs: lines.knownForMs },
   };
 }

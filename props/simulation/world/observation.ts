@@ -13,6 +13,23 @@ export type BatchSeen = {
   readonly events: readonly string[];
 };
 
+/** A rule as its keeper means it: programs that are started, in order where there are several. */
+export type KeptRule = {
+  readonly id: string;
+  readonly detects: 'match' | 'fleet_match' | 'count' | 'sequence' | 'absence';
+  readonly binaries: readonly string[];
+  readonly threshold: number;
+  readonly windowMs: number;
+};
+/** A search as its keeper means it: starts of one program. */
+export type KeptSearch = {
+  readonly name: string;
+  readonly binary: string;
+  readonly threshold: number;
+  readonly windowMs: number;
+};
+export type AlertDeed = 'acknowledge' | 'resolve' | 'reopen';
+
 /** What a process of an engine did, or what was done to it. */
 export type EngineStep =
   /** Alone, or beside one that runs. */
@@ -204,6 +221,35 @@ export type Observation =
       readonly target: string | null;
     }
   | { readonly kind: 'act.done'; readonly act: number }
+  /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */
+  | {
+      readonly kind: 'rule.asked';
+      readonly rule: KeptRule;
+      /** The sensor that is muted from then on; null: none is. */
+      readonly muted: string | null;
+    }
+  | {
+      readonly kind: 'rule.told';
+      readonly rule: string;
+      readonly muted: string | null;
+      readonly activeMs: number;
+    }
+  /** What a keeper did to an alert: asked, and done, refused or never answered. */
+  | {
+      readonly kind: 'alert.asked';
+      readonly alert: string;
+      readonly act: AlertDeed;
+      readonly actor: string;
+    }
+  | { readonly kind: 'alert.told'; readonly alert: string; readonly act: AlertDeed }
+  /** A saved search as its keeper asked for it, and heard that it stands. */
+  | { readonly kind: 'search.asked'; readonly search: KeptSearch }
+  | {
+      readonly kind: 'search.told';
+      readonly name: string;
+      readonly search: string;
+      readonly createdMs: number;
+    }
   /** Settings as people see and change them; values as JSON. */
   | {
       readonly kind: 'settings.shown';

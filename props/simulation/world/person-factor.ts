@@ -17,7 +17,7 @@ import {
   tellClosed,
 } from './person.ts';
 import { heardAct } from './person-acts.ts';
-import { askPlane, type Heard, type PlaneAnswer } from './plane-client.ts';
+import { askPlane, type Heard, type PlaneAnswer, type PlaneRequest } from './plane-client.ts';
 
 /** Shares of codes that are wrong, were used before, or are one of those on paper. */
 const WRONG = 0.08;
@@ -209,7 +209,7 @@ export function ask(
   person: Person,
   { secret }: Pick<Held, 'secret'>,
   request: {
-    readonly method?: 'get' | 'post' | 'patch' | 'delete';
+    readonly method?: PlaneRequest['method'];
     readonly path: string;
     readonly body?: unknown;
   },

@@ -3,6 +3,7 @@
 // told when a Console cannot answer, and goes on from there. How it logs in stands in `person-login.ts`.
 import type { Operator } from '../../../gateway/access/operator.ts';
 import { SCOPES } from '../../../machines/trust/roles.rules.ts';
+import type { Role } from '../../../machines/trust/scope.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { ConsoleHost, RunningConsole } from './console-host.ts';
 import type { Listeners } from './dial.ts';
@@ -15,6 +16,8 @@ export type Person = {
   readonly name: string;
   readonly email: string;
   readonly isOfProvider: boolean;
+  /** The role it is given first; absent: the first is an admin, of others it is drawn. */
+  readonly role?: Role;
   /** What it believes its password to be, likeliest first: a change whose answer was lost leaves two. */
   passwords: readonly string[];
   /** A link to set a password that an admin gave it. */
@@ -140,7 +143,8 @@ export function getLink(parts: PersonParts, person: Person): Promise<unknown> {
   const { email, name } = person;
   return askConsole(parts, async ({ accounts, users }) => {
     const asking = { role: 'admin', scopes: SCOPES, actor: 'api-key:start', from: '' } as const;
-    const role = name === 'person-1' ? 'admin' : parts.random.pick(FIRST_ROLES);
+    const drawn = name === 'person-1' ? 'admin' : parts.random.pick(FIRST_ROLES);
+    const { role = drawn } = person;
     if ((await accounts.findByEmail(email)) === null) {
       await users.create(asking, { email, displayName: name, role });
     }

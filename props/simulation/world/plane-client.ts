@@ -13,7 +13,7 @@ export type Heard<T> =
   | { readonly isSilent: true };
 
 export type PlaneRequest = {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Below the API's prefix. */
   readonly path: string;
   readonly body?: unknown;

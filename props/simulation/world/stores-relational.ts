@@ -18,6 +18,8 @@ import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
+import type { AlertStore } from '../../../storage/ports/detection/alert-store.ts';
+import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
@@ -56,6 +58,9 @@ export type SimulatedRelational = {
   auditCheckpoints(): readonly AuditCheckpoint[];
   /** What is stored of a section of a node's inventory; null when it never was. */
   readonly section: Calls<InventoryStore>['get'];
+  /** Alerts and alert rules as they are stored. */
+  readonly inbox: Calls<Pick<AlertStore, 'list' | 'get' | 'events' | 'counted'>>;
+  readonly rules: Calls<Pick<RuleStore, 'list'>>;
   /** Rows that are not sealed yet. */
   auditTail(): number;
   breakSealerLock(): void;
@@ -170,6 +175,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     auditRows,
     auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
     section: plain.inventory.get,
+    ...{ inbox: plain.alerts, rules: plain.alertRules },
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
     keepSessions: access.keepSessions,

@@ -1,0 +1,85 @@
+// What became durable, as the programs of the simulated nodes know it: which program was started, when, and when it was
+// stored. Only the name of an event is the product's; what it stands for is asked from the node. decision: D165
+import { WORLD_BEGINS_MS } from '../world/clocks.ts';
+import { keyOfEvent } from '../world/engine.ts';
+import type { FleetView } from './checker.ts';
+
+export type DurableEvent = {
+  readonly id: string;
+  readonly sensor: string;
+  /** Empty: no start of a program. */
+  readonly started: string;
+  readonly observedMs: number;
+  /** By the Console's clock. */
+  readonly receivedMs: number;
+  /** True time. */
+  readonly storedMs: number;
+  /** In which order it was stored. */
+  readonly place: number;
+};
+export type DurableEvents = {
+  /** By id, each as it was stored first; what the store forgot later is among them. */
+  readonly all: ReadonlyMap<string, DurableEvent>;
+  /** In the order of arrival. */
+  arrived(): readonly DurableEvent[];
+  /** Whether the store confirmed something and forgot it. */
+  hasForgotten(): boolean;
+  /** Whether a Console's clock was set: its times say nothing about order. */
+  hasJumped(): boolean;
+};
+
+const known = new WeakMap<FleetView, DurableEvents>();
+
+/** Follows a fleet; the same for all checkers of it. */
+export function durableEventsOf(fleet: FleetView): DurableEvents {
+  const before = known.get(fleet);
+  if (before !== undefined) return before;
+  const { world, nodes, stores } = fleet;
+  const all = new Map<string, DurableEvent>();
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const state = { hasForgotten: false, hasJumped: false };
+
+  function note(batches: number): void {
+    const storedMs = world.scheduler.now();
+    for (const batch of stores.analytics.rows.batches().slice(-batches)) {
+      for (const event of batch.events) {
+        const key = keyOfEvent(event);
+        if (all.has(event.event_id)) continue;
+        const node = byName.get(key.slice(0, key.lastIndexOf(':')));
+        // What no program did, such as the word that events were lost, has its own time.
+        const own = { binary: '', isStart: false, atMs: Date.parse(event.observed_at) };
+        const deed = node?.engine.deedOf(key) ?? own;
+        all.set(event.event_id, {
+          ...{ id: event.event_id, sensor: batch.sensorId, observedMs: deed.atMs },
+          started: deed.isStart ? deed.binary : '',
+          ...{ receivedMs: batch.receivedAtMs, storedMs, place: all.size },
+        });
+      }
+    }
+  }
+
+  if (fleet.keepers > 0) {
+    world.subscribe((seen) => {
+      if (seen.kind === 'events.stored') note(seen.batches.length);
+      if (seen.kind === 'events.forgotten') state.hasForgotten = true;
+      if (seen.kind === 'fault' && seen.fault.startsWith('console.clock')) state.hasJumped = true;
+    });
+  }
+  const made: DurableEvents = {
+    all,
+    arrived: () => [...all.values()].sort(byArrival),
+    hasForgotten: () => state.hasForgotten,
+    hasJumped: () => state.hasJumped,
+  };
+  known.set(fleet, made);
+  return made;
+}
+
+function byArrival(a: DurableEvent, b: DurableEvent): number {
+  return a.receivedMs - b.receivedMs || a.observedMs - b.observedMs || a.place - b.place;
+}
+
+/** How long after its receipt an event was stored; the clocks of the Consoles were right. */
+export function storingMs({ storedMs, receivedMs }: DurableEvent): number {
+  return storedMs + WORLD_BEGINS_MS - receivedMs;
+}
