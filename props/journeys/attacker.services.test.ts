@@ -1,15 +1,10 @@
 // A scripted intruder in a hand-made container: what it does is told by the eBPF engine, as a multiset by kind, binary and
 // parent, with the container and the ancestry, and has reached the Console within a second. decision: D44
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { mkdirSync, readFileSync, realpathSync, rmdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { realpathSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { items } from './api.ts';
+import { type AttackerStage, openAttackerStage, SHELL } from './attacker-stage.ts';
 import { missingForEbpf } from './ebpf.ts';
 import {
   createToken,
@@ -20,15 +15,13 @@ import {
   startSensor,
   stop,
 } from './fleet.ts';
-import { eventually, type Home, makeHome, ROOT, removeHome } from './programs.ts';
+import { eventually, type Home, makeHome, removeHome } from './programs.ts';
 
 const TIMEOUT_MS = 900_000;
 const SEEN_WITHIN_MS = 1_000;
 const ROUNDS = 3;
 // So many times as many that want to run as can.
 const CROWD = 2;
-const RESOLVER = '127.9.9.9';
-const SHELL = '/bin/sh';
 const NODE = realpathSync(process.execPath);
 const PERL = '/usr/bin/perl';
 const EXPECTED: Readonly<Record<string, number>> = {
@@ -68,10 +61,10 @@ function lived(binary: string, parent: string, times = 1): Record<string, number
 }
 
 let home: Home | null = null;
-const cleanUps: (() => void)[] = [];
+let stage: AttackerStage | null = null;
 afterEach(async () => {
   if (home !== null) await removeHome(home);
-  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+  stage?.close();
 });
 
 it.skipIf(isSkipped('attacker', missingForEbpf()))(
@@ -83,10 +76,10 @@ it.skipIf(isSkipped('attacker', missingForEbpf()))(
     const running = await startConsole(at);
     const sensor = startSensor(at, { token: await createToken(at) });
     await onlySensor(at, isHealthy);
-    const port = await startServer();
-    await startResolver();
+    stage = await openAttackerStage();
+    const set = stage;
     const late: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) late.push(await attack(at, port));
+    for (let round = 0; round < ROUNDS; round += 1) late.push(await attack(at, set));
     process.stderr.write(`attacker: the slowest event was listed after ${late.join(', ')} ms\n`);
     const isCrowded = (loadavg()[0] ?? 0) > CROWD * cpus().length;
     if (isCrowded) process.stderr.write('attacker: too much else runs here to judge the time\n');
@@ -98,16 +91,9 @@ it.skipIf(isSkipped('attacker', missingForEbpf()))(
 );
 
 /** One attack; answers how long after its end the whole of it was listed. */
-async function attack(at: Home, port: number): Promise<number> {
-  const id = randomBytes(32).toString('hex');
-  const script = path.join(ROOT, 'props', 'journeys', 'attacker.sh');
-  const attacker = spawn(SHELL, [script, makeCgroup(id), String(port), RESOLVER], {
-    env: { PATH: '/usr/bin:/bin' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [code] = await once(attacker, 'exit');
-  const endedAt = Date.now();
-  expect(code).toBe(9);
+async function attack(at: Home, set: AttackerStage): Promise<number> {
+  const { id, endedAt } = await set.attack();
+  const { port } = set;
   const own = async () =>
     (await items<Told>(at, '/api/v2/events?from=now-2m&limit=500')).filter(
       ({ workload }) => workload?.container_id?.startsWith(id.slice(0, 31)) === true,
@@ -148,38 +134,4 @@ function multisetOf(told: readonly Told[]): Map<string, number> {
     counts.set(key, (counts.get(key) ?? 0) + (one.occurrences ?? 1));
   }
   return counts;
-}
-
-/** A cgroup of the unified hierarchy, named as a container runtime names a container's. */
-function makeCgroup(id: string): string {
-  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
-  const root = mounts.find((line) => line.split(' ')[2] === 'cgroup2')?.split(' ')[1] ?? '';
-  const made = path.join(root, `docker-${id}.scope`);
-  mkdirSync(made, { recursive: true });
-  cleanUps.push(() => rmdirSync(made));
-  return made;
-}
-
-async function startServer(): Promise<number> {
-  const server = createServer((_, response) => response.end('hello'));
-  cleanUps.push(() => server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** Answers every question with 127.0.0.7. */
-async function startResolver(): Promise<Socket> {
-  const socket = createSocket('udp4');
-  cleanUps.push(() => socket.close());
-  socket.on('message', (question, from) => {
-    const answer = Buffer.from('c00c000100010000003c00047f000007', 'hex');
-    const whole = Buffer.concat([question, answer]);
-    whole.writeUInt16BE(0x8180, 2);
-    whole.writeUInt16BE(1, 6);
-    socket.send(whole, from.port, from.address);
-  });
-  socket.bind(53, RESOLVER);
-  await once(socket, 'listening');
-  return socket;
 }
