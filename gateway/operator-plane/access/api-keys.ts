@@ -63,9 +63,9 @@ type Deps = {
 export function apiKeyRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const keys = keysOf(deps);
   return async (app) => {
-    await app.register(makingRoutes(keys));
-    await app.register(ownRoutes(keys));
-    await app.register(allRoutes(keys));
+    await makingRoutes(keys)(app, {});
+    await ownRoutes(keys)(app, {});
+    await allRoutes(keys)(app, {});
   };
 }
 

@@ -65,8 +65,8 @@ export function securityKeyRoutes(deps: {
   readonly access: Pick<AccessDeps, 'securityKeys'>;
 }): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(keepingRoutes(deps.access));
-    await app.register(askingRoutes(deps.access));
+    await keepingRoutes(deps.access)(app, {});
+    await askingRoutes(deps.access)(app, {});
   };
 }
 

@@ -54,8 +54,8 @@ export function authSsoRoutes({
 }): FastifyPluginAsyncTypebox {
   const { service } = access.sso;
   return async (app) => {
-    await app.register(offeringRoute(service));
-    await app.register(flowRoutes(service));
+    await offeringRoute(service)(app, {});
+    await flowRoutes(service)(app, {});
   };
 }
 

@@ -51,9 +51,9 @@ const Ended = Type.Object({ ended: Type.Integer({ description: 'how many session
 
 export function authRoutes(deps: AuthDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(loginRoutes(deps));
-    await app.register(ownSessionRoutes(deps));
-    await app.register(passwordRoutes(deps));
+    await loginRoutes(deps)(app, {});
+    await ownSessionRoutes(deps)(app, {});
+    await passwordRoutes(deps)(app, {});
   };
 }
 

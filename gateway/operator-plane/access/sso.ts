@@ -105,9 +105,9 @@ type Deps = {
 export function ssoRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const shared = sharedOf(deps);
   return async (app) => {
-    await app.register(readingRoutes(shared));
-    await app.register(changingRoutes(shared));
-    await app.register(removalRoute(shared));
+    await readingRoutes(shared)(app, {});
+    await changingRoutes(shared)(app, {});
+    await removalRoute(shared)(app, {});
   };
 }
 

@@ -53,9 +53,9 @@ const NO_USER = refuse('not_found', 'There is no such account.');
 
 export function userRoutes(deps: UserDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readingRoutes(deps));
-    await app.register(changingRoutes(deps));
-    await app.register(accessRoutes(deps));
+    await readingRoutes(deps)(app, {});
+    await changingRoutes(deps)(app, {});
+    await accessRoutes(deps)(app, {});
   };
 }
 

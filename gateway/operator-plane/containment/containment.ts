@@ -81,8 +81,8 @@ export type ContainmentRouteDeps = {
 
 export function containmentRoutes(deps: ContainmentRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(orderRoutes(deps));
-    await app.register(readingRoutes(deps));
+    await orderRoutes(deps)(app, {});
+    await readingRoutes(deps)(app, {});
   };
 }
 

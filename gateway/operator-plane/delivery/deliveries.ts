@@ -31,8 +31,8 @@ export type DeliveryRouteDeps = {
 /** The routes. */
 export function deliveryRoutes(deps: DeliveryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(replayRoutes(deps));
+    await readRoutes(deps)(app, {});
+    await replayRoutes(deps)(app, {});
   };
 }
 

@@ -72,10 +72,10 @@ export type WebhookRouteDeps = {
 /** The routes; `webhooks:read` sees, `webhooks:write` changes. */
 export function webhookRoutes(deps: WebhookRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(changeRoutes(deps));
-    await app.register(secretRoutes(deps));
-    await app.register(actRoutes(deps));
+    await readRoutes(deps)(app, {});
+    await changeRoutes(deps)(app, {});
+    await secretRoutes(deps)(app, {});
+    await actRoutes(deps)(app, {});
   };
 }
 

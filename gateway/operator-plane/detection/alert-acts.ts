@@ -35,9 +35,9 @@ const schemaOf = (operationId: string, summary: string) => ({
 /** The routes that change. */
 export function alertActRoutes(deps: AlertActDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(moveRoutes(deps));
-    await app.register(wordRoutes(deps));
-    await app.register(bulkRoute(deps));
+    await moveRoutes(deps)(app, {});
+    await wordRoutes(deps)(app, {});
+    await bulkRoute(deps)(app, {});
   };
 }
 

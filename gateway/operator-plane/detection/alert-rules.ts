@@ -62,10 +62,10 @@ export type RuleRouteDeps = {
 /** The routes. */
 export function ruleRoutes(deps: RuleRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(writeRoutes(deps));
-    await app.register(removeRoute(deps));
-    await app.register(backtestRoute(deps));
+    await readRoutes(deps)(app, {});
+    await writeRoutes(deps)(app, {});
+    await removeRoute(deps)(app, {});
+    await backtestRoute(deps)(app, {});
   };
 }
 

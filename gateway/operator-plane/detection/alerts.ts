@@ -57,8 +57,8 @@ export type AlertRouteDeps = {
 /** The routes that read. */
 export function alertRoutes(deps: AlertRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(listRoutes(deps));
-    await app.register(oneRoutes(deps));
+    await listRoutes(deps)(app, {});
+    await oneRoutes(deps)(app, {});
   };
 }
 

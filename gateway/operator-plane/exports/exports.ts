@@ -53,9 +53,9 @@ export type ExportRouteDeps = {
 /** The routes; `exports:read` sees, `exports:write` changes. */
 export function exportRoutes(deps: ExportRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(targetRoutes(deps));
-    await app.register(runRoutes(deps));
-    await app.register(orderRoute(deps));
+    await targetRoutes(deps)(app, {});
+    await runRoutes(deps)(app, {});
+    await orderRoute(deps)(app, {});
   };
 }
 

@@ -81,10 +81,10 @@ function labelRoutes(
 ): FastifyPluginAsyncTypebox {
   const resource = resourceOf(deps, kind, store);
   return async (app) => {
-    await app.register(listingRoutes(resource));
-    await app.register(namingRoutes(resource));
-    await app.register(removalRoute(resource));
-    await app.register(memberRoute(resource));
+    await listingRoutes(resource)(app, {});
+    await namingRoutes(resource)(app, {});
+    await removalRoute(resource)(app, {});
+    await memberRoute(resource)(app, {});
   };
 }
 

@@ -56,8 +56,8 @@ type Change = Type.Static<typeof SensorChange>;
 
 export function sensorChangeRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(changeRoutes(deps));
-    await app.register(ownListRoutes(deps));
+    await changeRoutes(deps)(app, {});
+    await ownListRoutes(deps)(app, {});
   };
 }
 

@@ -114,8 +114,8 @@ const FIRST_MS = 0;
 
 export function sensorHistoryRoutes(deps: FleetRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(actorRoutes(deps));
-    await app.register(movesRoute(deps));
+    await actorRoutes(deps)(app, {});
+    await movesRoute(deps)(app, {});
   };
 }
 

@@ -32,8 +32,8 @@ export type ExerciseRouteDeps = {
 /** The routes; `exercises:read` sees, `exercises:write` changes. */
 export function exerciseRoutes(deps: ExerciseRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(changeRoutes(deps));
+    await readRoutes(deps)(app, {});
+    await changeRoutes(deps)(app, {});
   };
 }
 

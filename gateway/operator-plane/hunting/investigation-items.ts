@@ -41,9 +41,9 @@ export type InvestigationItemDeps = InvestigationRouteDeps &
 /** The routes. */
 export function investigationItemRoutes(deps: InvestigationItemDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(timelineRoute(deps));
-    await app.register(itemRoutes(deps));
-    await app.register(archiveRoute(deps));
+    await timelineRoute(deps)(app, {});
+    await itemRoutes(deps)(app, {});
+    await archiveRoute(deps)(app, {});
   };
 }
 

@@ -37,10 +37,10 @@ export type InvestigationRouteDeps = {
 /** The routes; `investigations:read` sees, `investigations:write` changes. */
 export function investigationRoutes(deps: InvestigationRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(changeRoutes(deps));
-    await app.register(moveRoutes(deps));
-    await app.register(handOverRoute(deps));
+    await readRoutes(deps)(app, {});
+    await changeRoutes(deps)(app, {});
+    await moveRoutes(deps)(app, {});
+    await handOverRoute(deps)(app, {});
   };
 }
 

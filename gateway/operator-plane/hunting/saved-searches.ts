@@ -35,9 +35,9 @@ export type SavedSearchRouteDeps = {
 /** The routes; `searches:read` sees and runs, `searches:write` changes. */
 export function savedSearchRoutes(deps: SavedSearchRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(changeRoutes(deps));
-    await app.register(pauseRoutes(deps));
+    await readRoutes(deps)(app, {});
+    await changeRoutes(deps)(app, {});
+    await pauseRoutes(deps)(app, {});
   };
 }
 

@@ -62,8 +62,8 @@ export type UsualRouteDeps = Pick<TelemetryRouteDeps, 'events' | 'searches' | 'n
 /** The routes. */
 export function usualRoutes(deps: UsualRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(explanationRoute(deps));
-    await app.register(markRoutes(deps));
+    await explanationRoute(deps)(app, {});
+    await markRoutes(deps)(app, {});
   };
 }
 

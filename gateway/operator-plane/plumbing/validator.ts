@@ -7,18 +7,31 @@ import type { TSchema } from 'typebox';
 const NUMBER = /^-?\d{1,20}(\.\d{1,20})?$/;
 const NUMERIC_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number']);
 
-/** By schema and part; a second application of this process takes what was compiled for the first. */
-const compiled = new WeakMap<TSchema, Map<string, ReturnType<typeof compile>>>();
+/**
+ * By part and text of the schema: lists share one, and a second application of this process takes what was compiled for
+ * the first. As many as the routes have schemas. invariant: I10
+ */
+const compiled = new Map<string, ReturnType<typeof compile>>();
 
 /** Compiles the schema of one part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = (route) => {
-  const known = compiled.get(route.schema) ?? new Map<string, ReturnType<typeof compile>>();
-  compiled.set(route.schema, known);
-  const part = route.httpPart ?? '';
-  const validate = known.get(part) ?? compile(route);
-  known.set(part, validate);
+  const text = textOf(route.schema);
+  if (text === null) return compile(route);
+  const key = `${route.httpPart ?? ''} ${text}`;
+  const validate = compiled.get(key) ?? compile(route);
+  compiled.set(key, validate);
   return validate;
 };
+
+/** All that a schema says; null when it has a function, which no text holds. */
+function textOf(schema: TSchema): string | null {
+  let isWhole = true;
+  const text = JSON.stringify(schema, (_key, value: unknown) => {
+    if (typeof value === 'function') isWhole = false;
+    return value;
+  });
+  return isWhole ? text : null;
+}
 
 const compile: FastifySchemaCompiler<TSchema> = (route) => {
   const validate = TypeBoxValidatorCompiler(route);

@@ -92,8 +92,8 @@ const reading = { config: { guard: { scope: 'policies:read' as const } } };
 
 export function assignmentRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(targetRoutes(deps));
-    await app.register(sensorPolicyRoutes(deps));
+    await targetRoutes(deps)(app, {});
+    await sensorPolicyRoutes(deps)(app, {});
   };
 }
 
@@ -118,8 +118,8 @@ export function viewOf(
 
 function targetRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(assignmentListRoute(deps));
-    await app.register(assigningRoutes(deps));
+    await assignmentListRoute(deps)(app, {});
+    await assigningRoutes(deps)(app, {});
   };
 }
 
@@ -215,8 +215,8 @@ function assigningRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
 
 function sensorPolicyRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(sensorPolicyRoute(deps));
-    await app.register(ownPolicyRoutes(deps));
+    await sensorPolicyRoute(deps)(app, {});
+    await ownPolicyRoutes(deps)(app, {});
   };
 }
 

@@ -32,9 +32,9 @@ const changed = refusals(401, 403, 404, 409, 413, 422, 429, 503);
 
 export function packRoutes(deps: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readingRoutes(deps));
-    await app.register(changingRoutes(deps));
-    await app.register(versionRoutes(deps));
+    await readingRoutes(deps)(app, {});
+    await changingRoutes(deps)(app, {});
+    await versionRoutes(deps)(app, {});
   };
 }
 

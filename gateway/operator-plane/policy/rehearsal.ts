@@ -57,8 +57,8 @@ const NOTHING = refuse('not_found', 'Nothing is assigned to it.');
 
 export function rehearsalRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readingRoute(deps));
-    await app.register(enforcingRoute(deps));
+    await readingRoute(deps)(app, {});
+    await enforcingRoute(deps)(app, {});
   };
 }
 

@@ -58,10 +58,10 @@ export type RolloutSensorView = Type.Static<typeof RolloutSensor>;
 
 export function rolloutRoutes(deps: RolloutRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readingRoutes(deps));
-    await app.register(detailRoutes(deps));
-    await app.register(startRoute(deps));
-    await app.register(wordRoutes(deps));
+    await readingRoutes(deps)(app, {});
+    await detailRoutes(deps)(app, {});
+    await startRoute(deps)(app, {});
+    await wordRoutes(deps)(app, {});
   };
 }
 

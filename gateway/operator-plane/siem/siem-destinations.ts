@@ -36,9 +36,9 @@ export type SiemRouteDeps = {
 /** The routes; `siem:read` sees, `siem:write` changes. */
 export function siemRoutes(deps: SiemRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(changeRoutes(deps));
-    await app.register(actRoutes(deps));
+    await readRoutes(deps)(app, {});
+    await changeRoutes(deps)(app, {});
+    await actRoutes(deps)(app, {});
   };
 }
 

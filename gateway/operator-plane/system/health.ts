@@ -30,8 +30,8 @@ const Readiness = Type.Object({
 
 export function healthRoutes(deps: SystemRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(probeRoutes(deps));
-    await app.register(factRoutes(deps));
+    await probeRoutes(deps)(app, {});
+    await factRoutes(deps)(app, {});
   };
 }
 

@@ -60,8 +60,8 @@ const NOTHING: SettledCounts = {
 
 export function coverageRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(sensorCoverageRoute(deps));
-    await app.register(fleetCoverageRoute(deps));
+    await sensorCoverageRoute(deps)(app, {});
+    await fleetCoverageRoute(deps)(app, {});
   };
 }
 

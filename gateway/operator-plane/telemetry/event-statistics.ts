@@ -72,9 +72,9 @@ type Deps = Pick<TelemetryRouteDeps, 'events' | 'cursors' | 'now' | 'searches'>;
 /** All of them. */
 export function eventStatisticsRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(histogramRoute(deps));
-    await app.register(topRoute(deps));
-    await app.register(fieldsRoute());
+    await histogramRoute(deps)(app, {});
+    await topRoute(deps)(app, {});
+    await fieldsRoute()(app, {});
   };
 }
 

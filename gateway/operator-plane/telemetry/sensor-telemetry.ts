@@ -98,10 +98,10 @@ const NO_SENSOR = refuse('not_found', 'There is no such sensor.');
 
 export function sensorTelemetryRoutes(deps: TelemetryRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(seriesRoutes(deps));
-    await app.register(scoreRoute(deps));
-    await app.register(baselineRoute(deps));
-    await app.register(inventoryRoute(deps));
+    await seriesRoutes(deps)(app, {});
+    await scoreRoute(deps)(app, {});
+    await baselineRoute(deps)(app, {});
+    await inventoryRoute(deps)(app, {});
   };
 }
 

@@ -61,8 +61,8 @@ export function issuedView(
 
 export function enrollmentTokenRoutes(deps: TrustRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(issuingRoutes(deps));
-    await app.register(listingRoute(deps));
+    await issuingRoutes(deps)(app, {});
+    await listingRoute(deps)(app, {});
   };
 }
 
