@@ -44,6 +44,8 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
   installGuard(app, deps.guard);
   auditRefusals(app, deps);
   answerHeaders(app, deps);
+  // Megabytes that stay as they are once every route is known; writing them anew would hold everybody up.
+  let description: string | null = null;
   await app.register(
     async (api) => {
       // Called, not registered: no group needs a context of its own, and making hundreds is half of a start.
@@ -51,7 +53,10 @@ export async function createOperatorPlane(deps: OperatorPlaneDeps): Promise<Fast
       api.get('/openapi.json', {
         config: { guard: { self: true, keys: true, local: true } },
         schema: { hide: true },
-        handler: async () => app.swagger(),
+        handler: async (_request, reply) => {
+          description ??= JSON.stringify(app.swagger());
+          return reply.type('application/json; charset=utf-8').send(description);
+        },
       });
     },
     { prefix: API_PREFIX },
