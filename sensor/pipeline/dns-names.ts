@@ -16,7 +16,7 @@ export type DnsNames = {
 
 /** Makes an empty memory of answers. */
 export function createDnsNames(max: number = DNS_NAMES_MAX): DnsNames {
-  const names = new LRUCache<string, Named>({ max });
+  const names = new LRUCache<string, Named>({ maxSize: max, sizeCalculation: () => 1 });
   const keyOf = (event: RuntimeEvent, ip: string): string =>
     `${event.network_namespace ?? ''} ${plainAddress(ip)}`;
 

@@ -29,7 +29,7 @@ export function createPlaces(
   cache: ProcessCache,
   max: number = PROCESS_CACHE_MAX,
 ): Places {
-  const places = new LRUCache<string, Place>({ max });
+  const places = new LRUCache<string, Place>({ maxSize: max, sizeCalculation: () => 1 });
 
   async function look(execId: string, looks: Looks): Promise<SeenProcess | null> {
     const named = namedBy(execId);

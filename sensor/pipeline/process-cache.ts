@@ -18,7 +18,7 @@ export type ProcessCache = {
 };
 
 export function createProcessCache(max: number = PROCESS_CACHE_MAX): ProcessCache {
-  const known = new LRUCache<string, Known>({ max });
+  const known = new LRUCache<string, Known>({ maxSize: max, sizeCalculation: () => 1 });
 
   function remember(process: EventProcess, parentExecId: string): void {
     if (process.exec_id === '') return;
