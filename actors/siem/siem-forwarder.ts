@@ -78,7 +78,7 @@ export function createSiemForwarder(deps: SiemForwarderDeps): SiemForwarder {
     if (ready.length === 0) return { hasMore: own.done.length > 0 };
     const horizonMs = await deps.floors.horizon({ epoch, nowMs });
     for (const row of ready) {
-      if (row.standing.cursor.receivedAtMs < horizonMs) begin(own, row, horizonMs);
+      if (!isDone(row.standing.cursor, horizonMs)) begin(own, row, horizonMs);
     }
     return { hasMore: own.done.length > 0 };
   }
@@ -89,7 +89,6 @@ export function createSiemForwarder(deps: SiemForwarderDeps): SiemForwarder {
     void forward(deps, row, horizonMs, own.abort.signal)
       .catch((error: unknown) => failedOf(deps, error))
       .then((event) => {
-        own.underWay.delete(destinationId);
         // Told to end: whoever comes next sends it again.
         if (own.abort.signal.aborted) return;
         own.done.push({ destinationId, event });
@@ -135,6 +134,11 @@ async function forward(
 
 /** Above every id: the millisecond is done with. */
 const LAST_ID = 'g';
+
+/** Nothing is left before the horizon: asking again would only wake the next run, which would ask again. */
+function isDone({ receivedAtMs, eventId }: SiemCursor, horizonMs: number): boolean {
+  return receivedAtMs >= horizonMs || (receivedAtMs === horizonMs - 1 && eventId === LAST_ID);
+}
 
 function eventOf(
   deps: SiemForwarderDeps,
@@ -206,6 +210,8 @@ async function settle(deps: SiemForwarderDeps, own: Tenure): Promise<void> {
   const moves: readonly SiemMove[] = done;
   await deps.siem.move({ epoch: own.epoch, moves });
   own.done = own.done.filter((one) => !done.includes(one));
+  // Not before: a row that was read meanwhile still stands where the batch began.
+  for (const { destinationId } of done) own.underWay.delete(destinationId);
 }
 
 function tellLog(logger: Logger, { destinationId, standing }: SiemRow, after: SiemStanding): void {
