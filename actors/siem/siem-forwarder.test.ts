@@ -9,10 +9,11 @@ import { createSiemForwarder } from './siem-forwarder.ts';
 it('should ask for events once for each horizon, and then rest', async () => {
   const { siem, designation } = createMemoryRelational();
   const destination = {
-    ...{ destinationId: 's', kind: 'observe', name: 's', targetUrl: 'https://s.example' },
+    ...{ destinationId: 's', name: 's', targetUrl: 'https://s.example' },
+    kind: 'observe' as const,
     ...{ secretSealed: null, hasToken: false, filter: '', standing: newSiemStanding(1_000) },
     options: { caPem: null, proxyUrl: null, category: null, sourceName: null },
-  } as const;
+  };
   await siem.create({ actor: 'test', nowMs: 0, destination });
   const stood = await designation.stand({ holder: 'x', nowMs: 0, onLost: () => undefined });
   let [horizonMs, asked, woken] = [5_000, 0, 0];
