@@ -26,7 +26,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = (route) => {
 /** All that a schema says; null when it has a function, which no text holds. */
 function textOf(schema: TSchema): string | null {
   let isWhole = true;
-  const text = JSON.stringify(schema, (_key, value: unknown) => {
+  const text = JSON.stringify(schema, (...[, value]: readonly unknown[]) => {
     if (typeof value === 'function') isWhole = false;
     return value;
   });
