@@ -145,7 +145,8 @@ describe('the pods of this node', () => {
       await isWatched();
       expect(namesOf(context)).toEqual(['till Running']);
       expect([countOf('list'), countOf('watch')]).toEqual([3, 3]);
-      expect(reasons.at(-1)).toBe(null);
+      // The peer knows of the watch before the Sensor has its answer.
+      await vi.waitFor(() => expect(reasons.at(-1)).toBe(null), WAIT);
     },
   );
 
