@@ -111,6 +111,17 @@ describe('a heartbeat', () => {
     expect(row?.bootId).toBe('boot');
   });
 
+  it('tells of a flavor and a role that the node was given since it enrolled', async () => {
+    const now = () => console.stores.relational.sensors.getSensor(identity.sensorId);
+    const sensor = { version: '0.1.0', flavor: 'telecom', declared_role: 'amf', capabilities: [] };
+    await heartbeat({ ...heartbeatBody(0, []), sensor });
+    const changed = { flavor: 'telecom', flavorMismatch: true, declaredRole: 'amf' };
+    expect(await now()).toMatchObject(changed);
+    await heartbeat(heartbeatBody(0, []));
+    const before = { flavor: 'standard', flavorMismatch: false, declaredRole: null };
+    expect(await now()).toMatchObject(before);
+  });
+
   it('writes connections only when they changed', async () => {
     const one = { protocol: 'tcp', local_ip: '::1', local_port: 1, remote_ip: '::1' };
     const two = { ...one, remote_port: 2, state: 'open' };

@@ -155,6 +155,7 @@ function AddPolicy({
   );
 }
 
+/** What every engine of this product honours, to begin with. */
 function newPolicy(name: string): string {
   return `apiVersion: cilium.io/v1alpha1
 kind: TracingPolicy
@@ -162,12 +163,12 @@ metadata:
   name: ${name}
 spec:
   kprobes:
-    - call: security_file_open
-      syscall: false
+    - call: sys_openat
+      syscall: true
       args:
-        - { index: 0, type: file }
+        - { index: 1, type: string }
       selectors:
         - matchArgs:
-            - { index: 0, operator: Prefix, values: [/etc/shadow] }
+            - { index: 1, operator: Equal, values: [/etc/shadow] }
 `;
 }
