@@ -42,6 +42,7 @@ async function start(): Promise<Running> {
 }
 
 const HANDOVERS = 8;
+const KILLS = 3;
 const FILES = 1000;
 const WAIT = { timeout: 60_000, interval: 5 };
 const BUSY = /busy-\d+[ab]/;
@@ -111,6 +112,38 @@ describe.skipIf(refused !== undefined)('ebpf engine, from one to the next', () =
     expect(second.words[0]).toMatchObject({ gap_ms: 0 });
     expect(second.words.at(-1)).toMatchObject({ lost: 0 });
   });
+
+  it.each([
+    ['a few programs', 10],
+    ['more than the list of what was told last', 500],
+  ])(
+    'should leave nothing out and tell nothing twice when the one before is killed after %s',
+    async (_name, both) => {
+      let running = await start();
+      const load = startLoad('killed');
+      const execs = (all: Told[]) => numbersOf(all, 'killed', 'process_exec').length;
+      const more = (count: number) => {
+        const before = execs(linesOf(running.file));
+        return until(running.file, (all) => execs(all) > before + count);
+      };
+      for (let round = 0; round < KILLS; round += 1) {
+        await more(20);
+        const next = await launchEngine(directory, '--beside').hello;
+        engines.push(next);
+        await more(both);
+        await stopEngine(running, 'SIGKILL');
+        await vi.waitFor(() => expect(next.words.at(-1)).toHaveProperty('engine'), WAIT);
+        running = next;
+      }
+      await more(20);
+      load.kill();
+      await stopEngine(running);
+      for (const kind of ['process_exec', 'process_exit']) {
+        const told = numbersOf(linesOf(running.file), 'killed', kind);
+        expect(told).toEqual(range(told[0] ?? -1, told.at(-1) ?? -1));
+      }
+    },
+  );
 
   it('should tell once what happens around the moment of a handover, however close the events follow', async () => {
     const watched = path.join(directory, 'busy');

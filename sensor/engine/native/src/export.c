@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "export-head.h"
+#include "handover-events.h"
 
 #define LINE_MAX_BYTES (384 << 10)
 #define BUFFER_BYTES (768 << 10)
@@ -243,15 +244,21 @@ void export_flush(void)
 	size_t len = line_start - buffer;
 	int failed;
 
-	if (len == 0)
+	if (len == 0) {
+		/* What was told by the one before has no line here. */
+		told_writing(file_bytes);
+		told_written();
 		return;
+	}
 	if (file_bytes > 0 && file_bytes + len > max_bytes)
 		rotate();
 	failed = file_bytes == 0 ? write_head() : 0;
 	if (!failed && torn)
 		failed = write_all("\n", 1);
-	if (!failed)
+	if (!failed) {
+		told_writing(file_bytes + len);
 		failed = write_all(buffer, len);
+	}
 	if (failed) {
 		/* A full disk loses lines, not the engine; the first of a row is told. */
 		export_totals.lost += lines_waiting;
@@ -260,6 +267,7 @@ void export_flush(void)
 	} else {
 		export_totals.written += lines_waiting;
 	}
+	told_written();
 	torn = failed != 0;
 	lines_waiting = 0;
 	line_start = buffer;

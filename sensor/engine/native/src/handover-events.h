@@ -19,18 +19,39 @@ struct told {
 	u32 pad;
 	struct told_event {
 		u32 identity;
-		u32 ahead_ns; /* of `until` */
+		union {
+			u32 ahead_ns; /* of `until`, once it has ended */
+			u32 steps; /* the stamp, in steps of LIVE_STEP_NS, while it runs */
+		};
 	} events[TOLD_MAX];
+};
+#define LIVE_STEP_NS 100000ull
+
+/* How far the list of an engine that runs is: a ring, in which number n has place n modulo its length. One that is killed
+ * leaves it as it stands, and the length of the export says whether its last lines were written. */
+struct told_live {
+	u64 written; /* events that are told: `until` and `since` of the list speak of them */
+	u64 noted; /* those, and what is being written; the next three speak of both */
+	u64 size; /* of the export when that is written */
+	u64 until;
+	u64 since;
 };
 
 /* From now on the events stamped shortly before are listed. */
 void told_list_until(u64 time);
-/* Lists an event that is told. Costs a look while nothing is to be listed. */
+/* Lists an event, once its line is put. */
 void told_note(const struct event_head *event);
 /* Leaves the list to the next one. */
 void told_give(struct told *to);
 /* Takes over from one that told until then, with its list when there is one that fits. */
 void told_take(u64 until, const struct told *list);
+/* Takes over from one that was killed, whose export is so long now. */
+void told_take_live(const struct told *list, const struct told_live *live, u64 size);
+/* From now on what is told is listed there as well, for whoever comes after a kill. */
+void told_keep(struct told *list, struct told_live *live);
+/* Before all that was told is written to an export that is so long then, and once it is written or counted as lost. */
+void told_writing(u64 size);
+void told_written(void);
 /* Whether the one before has told this. Asked once for each event: two that are alike are two. */
 bool told_before(const struct event_head *event);
 

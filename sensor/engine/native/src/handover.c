@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "handover-events.h"
@@ -28,6 +29,7 @@ struct page {
 	u64 last_pid; /* as in the sign, for older builds */
 	struct told told;
 	struct watch_sign sign;
+	struct told_live live; /* absent where an older build left the page */
 };
 
 /* An older build that starts beside this one cuts the file to its own, shorter page. Within one page of memory that takes
@@ -36,6 +38,7 @@ _Static_assert(sizeof(struct page) <= 4096, "the shared page is longer than one 
 
 static struct page *page;
 static int lock = -1;
+static char export_path[PATH_MAX];
 
 static ssize_t read_file(const char *file, char *to, size_t size)
 {
@@ -142,6 +145,13 @@ static int wait_for_lock(bool is_awaited)
 	return -EBUSY;
 }
 
+static u64 export_size(void)
+{
+	struct stat facts;
+
+	return stat(export_path, &facts) ? 0 : facts.st_size;
+}
+
 /* What the one before left, however it ended. */
 static void read_legacy(const char *boot_id)
 {
@@ -156,6 +166,7 @@ static void read_legacy(const char *boot_id)
 		told_take(page->told_until, &page->told);
 		unwatched_count(&sign, WATCH_STOPPED, page->told_until);
 	} else if (page->sign_time) {
+		told_take_live(&page->told, &page->live, export_size());
 		unwatched_count(&sign, WATCH_KILLED, page->sign_time);
 	}
 }
@@ -166,6 +177,7 @@ int handover_open(const char *export_file)
 
 	if (snprintf(file, sizeof(file), "%s.lock", export_file) >= (int)sizeof(file))
 		return -ENAMETOOLONG;
+	snprintf(export_path, sizeof(export_path), "%s", export_file);
 	lock = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock < 0 || ftruncate(lock, sizeof(*page)))
 		return -errno;
@@ -185,6 +197,7 @@ int handover_take(bool is_awaited)
 	memset(page, 0, sizeof(*page));
 	memcpy(page->boot_id, boot_id, BOOT_ID_CHARS);
 	handover_sign();
+	told_keep(&page->told, &page->live);
 	page->magic = MAGIC;
 	return 0;
 }

@@ -377,7 +377,6 @@ void tell_event(const void *record, size_t size)
 		malformed += 1;
 		return;
 	}
-	told_note(head);
 	export_mute(told_before(head));
 	switch (head->kind) {
 	case EVENT_EXEC: handle_exec(record); break;
@@ -393,4 +392,5 @@ void tell_event(const void *record, size_t size)
 	case EVENT_POLICY: malformed += !tell_policy(record, size); break;
 	}
 	export_mute(0);
+	told_note(head);
 }
