@@ -79,8 +79,9 @@ export async function runEnroll(
     );
     const outcome = await within(Number(timeoutSeconds), enrolling);
     if (outcome === null) {
-      const why = told.lastReason();
-      return say(EXIT.timedOut, `not enrolled within ${timeoutSeconds} s${why && `: ${why}`}`);
+      const silent = `${consoleUrl.host} has not answered: check the address in --url, and the firewall between`;
+      const why = told.lastReason() || silent;
+      return say(EXIT.timedOut, `not enrolled within ${timeoutSeconds} s: ${why}`);
     }
     if (outcome.kind === 'enrolled') {
       process.stdout.write(`${outcome.sensorId}\n`);
