@@ -12,6 +12,7 @@ const PATIENCE_MS = 600_000;
 export const SLOW: ReadonlySet<string> = new Set([
   'acts-audited-twice',
   'acts-unaudited',
+  'crossing-is-forgotten',
   'expired-certificate-serves',
   'flow-counts-again',
   'gap-counts-for-nothing',
