@@ -60,6 +60,15 @@ export async function openWebhookReceiver() {
       while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
       return received;
     },
+    /** Nobody listens at its port any more, and nobody is listened to. */
+    async leave(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    /** It listens again where it did. */
+    async comeBack(): Promise<void> {
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    },
     async close(): Promise<void> {
       for (const response of open) response.destroy();
       server.closeAllConnections();
