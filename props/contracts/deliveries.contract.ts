@@ -91,6 +91,7 @@ export function deliveriesContract(harness: Harness<Ports>): void {
     port().deliveries.claim({
       ...{ epoch: as, nowMs, leaseUntilMs: nowMs + LEASE_MS },
       quotas: new Map([[webhookId, quota]]),
+      limit: 100,
     });
 
   const ended = (one: ClaimedDelivery, status: number, atMs = NOW_MS + 10): SettledAttempt => {
@@ -158,6 +159,27 @@ export function deliveriesContract(harness: Harness<Ports>): void {
       }
       epoch = await stand();
       own = await webhook();
+    });
+
+    it('should take the first of each webhook before the second of any', async () => {
+      const other = await webhook();
+      const many = [alertOf(), alertOf(), alertOf()].map((one, at) => ({
+        ...one,
+        dedupKey: `key ${at}`,
+      }));
+      const [first, second] = await post(own.webhookId, many);
+      const [late] = await post(other.webhookId, [alertOf()], NOW_MS + 5);
+      const take = async (limit: number) => {
+        const claimed = await port().deliveries.claim({
+          ...{ epoch, nowMs: NOW_MS + 10, leaseUntilMs: NOW_MS + LEASE_MS, limit },
+          quotas: new Map([own, other].map(({ webhookId }) => [webhookId, 20])),
+        });
+        return claimed.map(({ deliveryId }) => deliveryId).sort();
+      };
+      expect(await take(0)).toEqual([]);
+      expect(await take(2)).toEqual([first, late].sort());
+      expect(await take(1)).toEqual([second]);
+      await port().webhooks.remove({ ...doing, webhookId: other.webhookId });
     });
 
     it('should keep alerts, deliveries and marks together, and leave out what is gone', async () => {

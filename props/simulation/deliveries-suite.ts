@@ -15,11 +15,11 @@ const ROUGH: Omit<Options, 'seed' | 'profile'> = {
 };
 
 /** Declares one test for each seed: it holds, and much was found and taken. */
-export function itDeliversOver(seeds: readonly string[]): void {
+export function itDeliversOver(seeds: readonly string[], receivers = ROUGH.receivers): void {
   it.each(seeds)(
     'always accounts for each alert at each receiver, over accidents: seed %s',
     async (seed) => {
-      const result = await runSimulation({ ...ROUGH, seed, profile: 'smoke' });
+      const result = await runSimulation({ ...ROUGH, receivers, seed, profile: 'smoke' });
       const { outcome, violations, crashes } = result;
       expect({ outcome, violations, crashes }).toEqual({
         ...{ outcome: 'held', violations: [], crashes: [] },

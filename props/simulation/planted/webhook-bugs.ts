@@ -117,6 +117,17 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     console: () => changeDeliveries(() => ({ reclaim: async () => 0 })),
   },
   {
+    name: 'last-webhook-waits',
+    mistake: 'Of all webhooks that could be sent to the last one is left out.',
+    foundBy: 'liveness',
+    options: RECEIVED,
+    pinnedSeed: '1',
+    console: () =>
+      changeDeliveries((own) => ({
+        claim: (input) => own.claim({ ...input, quotas: new Map([...input.quotas].slice(0, -1)) }),
+      })),
+  },
+  {
     name: 'judged-once',
     mistake: 'Where a name leads is judged at the first connection alone.',
     foundBy: 'outbound-guard',

@@ -114,20 +114,23 @@ export async function reclaim(
 
 export async function claim(
   trx: Transaction<Database>,
-  { epoch, nowMs, leaseUntilMs, quotas }: Parameters<DeliveryStore['claim']>[0],
+  { epoch, nowMs, leaseUntilMs, quotas, limit }: Parameters<DeliveryStore['claim']>[0],
 ): Promise<readonly ClaimedDelivery[]> {
   const wanted = [...quotas].filter(([, quota]) => quota > 0);
-  if (wanted.length === 0) return [];
+  if (wanted.length === 0 || limit <= 0) return [];
   const { rows: due } = await sql<{ webhook_id: string; dedup_key: string }>`
     SELECT d.webhook_id, d.dedup_key
     FROM unnest(
       ${wanted.map(([id]) => storableText(id))}::text[], ${wanted.map(([, quota]) => quota)}::int[]
     ) AS q (webhook_id, quota)
     CROSS JOIN LATERAL (
-      SELECT webhook_id, dedup_key FROM deliveries
+      SELECT webhook_id, dedup_key, due_at_ms,
+        row_number() OVER (ORDER BY due_at_ms, delivery_id) AS place
+      FROM deliveries
       WHERE webhook_id = q.webhook_id AND state = 'waiting' AND due_at_ms <= ${nowMs}
       ORDER BY due_at_ms, delivery_id LIMIT q.quota
     ) AS d
+    ORDER BY d.place, d.due_at_ms LIMIT ${limit}
   `.execute(trx);
   if (due.length === 0) return [];
   // Those that are due, and whatever else waits with their keys.
