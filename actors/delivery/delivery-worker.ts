@@ -151,7 +151,8 @@ async function settle(
   rows: readonly WebhookRow[],
 ): Promise<Map<string, WebhookRow>> {
   const webhooks = new Map(rows.map((row) => [row.webhookId, row]));
-  const done = own.done;
+  // More may come back while these are written.
+  const done = [...own.done];
   if (done.length === 0) return webhooks;
   const nowMs = deps.now();
   const moved = new Map<string, DestinationStanding>();

@@ -37,6 +37,7 @@ import { searchEdges } from './search-edges.ts';
 import { secondFactor } from './second-factor.ts';
 import { spoolBound } from './spool-bound.ts';
 import { staleness } from './staleness.ts';
+import { takenOnce } from './taken-once.ts';
 import { timeTravel } from './time-travel.ts';
 import { tokenOnce } from './token-once.ts';
 import { trustDomains } from './trust-domains.ts';
@@ -84,4 +85,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   alertsArrive,
   outboundGuard,
   ownSecret,
+  takenOnce,
 ];

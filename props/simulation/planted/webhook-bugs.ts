@@ -128,6 +128,17 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       })),
   },
   {
+    name: 'results-are-lost',
+    mistake: 'Of attempts that are written together the last is left out.',
+    foundBy: 'taken-once',
+    options: RECEIVED,
+    pinnedSeed: '1',
+    console: () =>
+      changeDeliveries((own) => ({
+        settle: (input) => own.settle({ ...input, attempts: input.attempts.slice(0, -1) }),
+      })),
+  },
+  {
     name: 'judged-once',
     mistake: 'Where a name leads is judged at the first connection alone.',
     foundBy: 'outbound-guard',
