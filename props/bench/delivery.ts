@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { build, type Histogram } from 'hdr-histogram-js';
+import { RULE_LIVE_ALERTS_MAX } from '../../machines/limits.ts';
 import { api, items } from '../journeys/api.ts';
 import { startConsole, stop } from '../journeys/fleet.ts';
 import { heartbeatBody, keepAliveAgent, type Pair, post } from '../journeys/peer.ts';
@@ -34,10 +35,12 @@ const TELL_MS = 100;
 const NOBODY_LISTENS = 9;
 const PROFILE_LINES = 25;
 const FAR = '2030-01-01T00:00:00.000Z';
-const RULE = {
-  ...{ rule_name: 'bench', severity: 'high', group_by: ['process.binary'] },
-  detect: { kind: 'match', condition: 'event_kind:process_exec and binary:/bench/*' },
-};
+/** A rule is paused that has so many live alerts; each of these gets fewer. */
+const RULES = Math.ceil(5_000 / RULE_LIVE_ALERTS_MAX);
+const ruleOf = (at: number) => ({
+  ...{ rule_name: `bench ${at}`, severity: 'high', group_by: ['process.binary'] },
+  detect: { kind: 'match', condition: `event_kind:process_exec and binary:/bench/${at}/*` },
+});
 
 type Opened = { readonly port: number; readonly caPem: string };
 /** Which program, and when. */
@@ -51,7 +54,7 @@ async function receive(): Promise<void> {
   const receiver = await openWebhookReceiver();
   let seen: [number, number][] = [];
   receiver.answerWith(({ body }) => {
-    const [, number = ''] = /\/bench\/(\d+)/.exec(body.toString()) ?? [];
+    const [, number = ''] = /\/bench\/\d+\/(\d+)/.exec(body.toString()) ?? [];
     seen.push([Number(number), Date.now()]);
     receiver.received.length = 0;
     return { status: 204 };
@@ -126,7 +129,9 @@ async function setUp(home: Home, { port, caPem }: Opened): Promise<void> {
       options: { alert_kinds: ['security_event'], ca_pem: caPem, rate_per_minute: 60_000 },
     });
   }
-  await ask('POST', '/alert-rules', { rule_id: 'bench', spec: RULE });
+  for (let at = 0; at < RULES; at += 1) {
+    await ask('POST', '/alert-rules', { rule_id: `bench-${at}`, spec: ruleOf(at) });
+  }
 }
 
 type Run = {
@@ -205,7 +210,12 @@ function nodesOf(home: Home, sensors: readonly Pair[]): (at: number) => Promise<
       const event = {
         ...{ event_id: at.toString(16).padStart(32, '0'), schema_version: 1, severity: 'info' },
         ...{ observed_at: new Date().toISOString(), event_kind: 'process_exec', message: 'bench' },
-        process: { exec_id: `bench-${at}`, pid: 1_000 + at, uid: 0, binary: `/bench/${at}` },
+        process: {
+          exec_id: `bench-${at}`,
+          pid: 1_000 + at,
+          uid: 0,
+          binary: `/bench/${at % RULES}/${at}`,
+        },
       };
       const body = heartbeatBody(node.streamId, node.sequence, [event], FAR);
       const { pair, agent } = node;
