@@ -202,12 +202,10 @@ export async function settle(
       .values(rows)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    await sql`
-      DELETE FROM delivery_attempts AS a
-      USING unnest(${rows.map((row) => row.delivery_id)}::text[],
-        ${rows.map((row) => row.number - DELIVERY_ATTEMPTS_KEPT_MAX)}::int[]) AS v (id, number)
-      WHERE a.delivery_id = v.id AND a.number <= v.number
-    `.execute(trx);
+    await forgetAttempts(
+      trx,
+      rows.filter(({ number }) => number > DELIVERY_ATTEMPTS_KEPT_MAX),
+    );
   }
   if (destinations.length > 0) {
     await sql`
@@ -225,6 +223,19 @@ export async function settle(
         AND due_at_ms > ${nowMs} AND attempts > 0
     `.execute(trx);
   }
+}
+
+async function forgetAttempts(
+  trx: Transaction<Database>,
+  rows: readonly { readonly delivery_id: string; readonly number: number }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    DELETE FROM delivery_attempts AS a
+    USING unnest(${rows.map((row) => row.delivery_id)}::text[],
+      ${rows.map((row) => row.number - DELIVERY_ATTEMPTS_KEPT_MAX)}::int[]) AS v (id, number)
+    WHERE a.delivery_id = v.id AND a.number <= v.number
+  `.execute(trx);
 }
 
 export async function sweep(
