@@ -20,6 +20,7 @@ import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webh
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { type Designation, Overtaken } from '../../storage/ports/runtime/designation.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
+import { alertOf, nextId } from './delivery-samples.ts';
 import { enrollment, HOSTILE, NOW_MS } from './samples.ts';
 
 type Ports = {
@@ -32,22 +33,6 @@ type Ports = {
 
 const doing = { actor: 'user:ada', from: '192.0.2.1', nowMs: NOW_MS };
 const LEASE_MS = 60_000;
-let ids = 0;
-/** Rises. */
-function nextId(): string {
-  ids += 1;
-  return `0199${ids.toString(16).padStart(4, '0')}-0000-7000-8000-${randomUUID().slice(24)}`;
-}
-
-function alertOf(more: Partial<Alert> = {}): Alert {
-  return {
-    ...{ alertId: nextId(), kind: 'sensor_stale', severity: 'high', ruleId: 'sensor_stale' },
-    ...{ sensorId: randomUUID(), nodeName: 'node-1', headline: HOSTILE, detail: HOSTILE },
-    ...{ occurredAtMs: NOW_MS, observedAtMs: null, source: 'coverage', dedupKey: randomUUID() },
-    ...{ texts: { message: HOSTILE }, tags: ['a'], groupIds: [], relatedEventCount: null },
-    ...{ search: null, ...more },
-  };
-}
 
 export function deliveriesContract(harness: Harness<Ports>): void {
   const { port } = harness;
