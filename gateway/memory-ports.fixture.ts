@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'no
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { LicenseAnchor } from '../actors/license/license-service.ts';
-import { outboundPost } from '../actors/outbound/outbound-post.ts';
+import { createOutboundPost } from '../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
@@ -107,7 +107,7 @@ export function memoryPorts(
     hasher: createCheapHasher(),
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
-    outboundPost,
+    outboundPost: createOutboundPost(),
     exporter: createMemoryExporter().exporter,
     outboundStream,
     openCounter: () => null,
