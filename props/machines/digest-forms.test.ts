@@ -180,9 +180,10 @@ describe('what a digest may be', () => {
     ...{ caPem: null, proxyUrl: null },
   };
   const way = {
-    ...{ kind: 'mail', host: 'mail.example', port: 465, security: 'tls', username: 'u' },
+    ...({ kind: 'mail', security: 'tls' } as const),
+    ...{ host: 'mail.example', port: 465, username: 'u' },
     ...{ sender: 'console@example.org', recipients: ['ada@example.org'] },
-  } as const;
+  };
 
   it.each([
     [{}, []],

@@ -23,7 +23,7 @@ const chance = fc.double({ min: 0, max: 1, noNaN: true });
 const reason = fc.constantFrom('away', 'refused');
 const event: fc.Arbitrary<DigestRunEvent> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('attempt.began' as const), atMs }) },
-  fc.record({ type: fc.constant('attempt.taken' as const), atMs }),
+  fc.record({ type: fc.constant('attempt.taken' as const), atMs, note: fc.option(reason) }),
   {
     weight: 4,
     arbitrary: fc.record({

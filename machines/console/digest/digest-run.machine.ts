@@ -21,12 +21,13 @@ export type DigestRunContext = {
   readonly giveUpAtMs: number;
   readonly attempts: number;
   readonly endedAtMs: number | null;
-  /** Why it waits or was not sent. */
+  /** Why it waits or was not sent, or who did not get it. */
   readonly reason: string | null;
 };
 export type DigestRunEvent =
   | { type: 'attempt.began'; atMs: number }
-  | { type: 'attempt.taken'; atMs: number }
+  /** `note`: what the other side left out of it. */
+  | { type: 'attempt.taken'; atMs: number; note: string | null }
   /** Nothing was taken. `isFinal`: trying again is of no use. */
   | { type: 'attempt.failed'; atMs: number; reason: string; isFinal: boolean; chance: number }
   /** All was handed over, and no answer came. */
@@ -86,7 +87,7 @@ export const digestRunMachine = setup({
           target: 'sent',
           actions: {
             type: 'noteEnd',
-            params: ({ event }) => ({ atMs: event.atMs, reason: null }),
+            params: ({ event }) => ({ atMs: event.atMs, reason: event.note }),
           },
         },
         'attempt.failed': [

@@ -92,6 +92,9 @@ export function consolePorts(of: {
     outboundPost: async () => {
       throw new DestinationUnreachable('nobody receives here', 'unreachable');
     },
+    outboundMail: async () => ({
+      ...{ kind: 'failed', isFinal: false, detail: 'nobody receives here' },
+    }),
     outboundStream: async () => {
       throw new DestinationUnreachable('nobody receives here', 'unreachable');
     },
