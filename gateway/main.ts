@@ -7,7 +7,7 @@ import { collectDefaultMetrics } from '@prometheus-io/client';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import { outboundMail } from '../actors/outbound/outbound-mail.ts';
-import { outboundPost } from '../actors/outbound/outbound-post.ts';
+import { createOutboundPost } from '../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
@@ -78,7 +78,7 @@ function portsOf({
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback }),
     outboundMail,
-    outboundPost,
+    outboundPost: createOutboundPost(),
     outboundStream,
     // Never a reason not to start: without an answer this Console counts by itself. decision: D41
     openCounter: () =>

@@ -4,7 +4,7 @@ import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { LicenseAnchor } from '../actors/license/license-service.ts';
 import { outboundMail } from '../actors/outbound/outbound-mail.ts';
-import { outboundPost } from '../actors/outbound/outbound-post.ts';
+import { createOutboundPost } from '../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../actors/runtime/wheel-clock.ts';
@@ -109,7 +109,7 @@ export function memoryPorts(
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
     outboundMail,
-    outboundPost,
+    outboundPost: createOutboundPost(),
     exporter: createMemoryExporter().exporter,
     outboundStream,
     openCounter: () => null,

@@ -102,9 +102,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       own.reclaimedAtMs = nowMs;
     }
     const quotas = quotasOf(own, webhooks, nowMs);
-    if (quotas.size > 0) {
+    const limit = Math.min(DELIVERIES_CLAIMED_MAX, DELIVERIES_RUNNING_MAX - own.running.size);
+    if (quotas.size > 0 && limit > 0) {
       const leaseUntilMs = nowMs + DELIVERY_LEASE_MS;
-      const claimed = await deps.deliveries.claim({ epoch, nowMs, leaseUntilMs, quotas });
+      const claimed = await deps.deliveries.claim({ epoch, nowMs, leaseUntilMs, quotas, limit });
       for (const delivery of claimed) begin(own, delivery, webhooks.get(delivery.webhookId));
     }
     return { hasMore: own.done.length > 0 };
@@ -150,7 +151,8 @@ async function settle(
   rows: readonly WebhookRow[],
 ): Promise<Map<string, WebhookRow>> {
   const webhooks = new Map(rows.map((row) => [row.webhookId, row]));
-  const done = own.done;
+  // More may come back while these are written.
+  const done = [...own.done];
   if (done.length === 0) return webhooks;
   const nowMs = deps.now();
   const moved = new Map<string, DestinationStanding>();
@@ -235,7 +237,6 @@ function quotasOf(
   const running = new Map<string, number>();
   for (const id of own.running.values()) running.set(id, (running.get(id) ?? 0) + 1);
   const quotas = new Map<string, number>();
-  let left = Math.min(DELIVERIES_CLAIMED_MAX, DELIVERIES_RUNNING_MAX - own.running.size);
   for (const { webhookId, pausedAtMs, destination, options } of webhooks.values()) {
     const { ratePerMinute } = options;
     const known = own.buckets.get(webhookId) ?? fullBucket(ratePerMinute, nowMs);
@@ -248,10 +249,7 @@ function quotasOf(
       running: running.get(webhookId) ?? 0,
       tokens: bucket.tokens,
     });
-    const share = Math.min(quota, left);
-    if (share <= 0) continue;
-    quotas.set(webhookId, share);
-    left -= share;
+    if (quota > 0) quotas.set(webhookId, quota);
   }
   return quotas;
 }

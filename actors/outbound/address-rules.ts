@@ -25,7 +25,9 @@ const NEVER = listOf([
   ['fe80::', 10],
   ['ff00::', 8],
   // Addresses that carry another one inside; what they would reach cannot be judged here.
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
   ['2001::', 32],
   ['2002::', 16],
 ]);
@@ -38,6 +40,9 @@ const PRIVATE = listOf([
   ['100.64.0.0', 10],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
+  // Where networks are measured, and what was private in IPv6 before.
+  ['198.18.0.0', 15],
+  ['fec0::', 10],
   ['fc00::', 7],
 ]);
 

@@ -85,7 +85,9 @@ function exchange(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => reject(unreachable(url.host, error));
+    let isAnswered = false;
     const outgoing = request(url, options, (incoming) => {
+      isAnswered = true;
       const chunks: Buffer[] = [];
       let bytes = 0;
       incoming.on('data', (chunk: Buffer) => {
@@ -102,9 +104,17 @@ function exchange(
         }
       });
     });
-    outgoing.on('error', fail);
+    outgoing.on('error', (error) => {
+      // A connection that was kept may be closed by the other side at any time: one of its own tells.
+      if (isAnswered || !outgoing.reusedSocket || !wasClosed(error)) fail(error);
+      else resolve(exchange(url, payload, answerMaxBytes, { ...options, agent: false }));
+    });
     outgoing.end(payload ?? undefined);
   });
+}
+
+function wasClosed(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
 function responseOf(incoming: IncomingMessage, body: Buffer): Response {

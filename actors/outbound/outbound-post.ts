@@ -1,5 +1,6 @@
 // One POST to a receiver of an operator's choice, through the guard: https alone, judged addresses, no redirect, bounded in
 // time and size. What is allowed beyond public addresses is the admins' list. decision: D40, D104
+import type { Agent } from 'node:https';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import {
@@ -10,6 +11,7 @@ import {
 import { policyOfList } from './address-rules.ts';
 import { hostOf, type OutboundProxy } from './guarded-connect.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
+import { createKeptConnections } from './kept-connections.ts';
 
 export type OutboundRequest = {
   readonly url: string;
@@ -38,15 +40,20 @@ const compress = promisify(gzip);
 /** Rejects with DestinationUnreachable. */
 export type OutboundPost = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
-/** The one that reaches the network. */
-export const outboundPost: OutboundPost = async (request) => {
+/** Makes the one that reaches the network; it keeps connections for a moment. */
+export function createOutboundPost(): OutboundPost {
+  const connections = createKeptConnections();
+  return (request) => post(request, connections(request.allowList));
+}
+
+async function post(request: OutboundRequest, agent: Agent): Promise<OutboundAnswer> {
   const { url, headers, body, caPem, allowList, proxyUrl, signal } = request;
   const { isCompressed = false, timeoutMs = WEBHOOK_TIMEOUT_MS } = request;
   const host = hostOf(new URL(url));
   const ask = createGuardedFetch({
     ...policyOfList(allowList, host),
     ...{ caPem, timeoutMs, answerMaxBytes: DELIVERY_ANSWER_MAX_BYTES },
-    takesFailures: true,
+    ...{ takesFailures: true, agent },
     proxy: proxyOf(proxyUrl, allowList),
   });
   const response = await ask(url, {
@@ -60,7 +67,7 @@ export const outboundPost: OutboundPost = async (request) => {
     retryAfter: response.headers.get('retry-after'),
     excerpt: text.slice(0, DELIVERY_EXCERPT_MAX_CHARS).toWellFormed(),
   };
-};
+}
 
 /** A proxy as the guard wants it: its address is judged by the same list. */
 export function proxyOf(url: string | null, allowList: readonly string[]): OutboundProxy | null {

@@ -193,7 +193,8 @@ function failedOf(deps: SiemForwarderDeps, error: unknown): SiemEvent {
 
 /** Writes what came of batches, and tells people of a destination that needs them; what fails is kept for the next run. */
 async function settle(deps: SiemForwarderDeps, own: Tenure): Promise<void> {
-  const done = own.done;
+  // More may come back while these are written.
+  const done = [...own.done];
   if (done.length === 0) return;
   const rows = new Map((await deps.siem.list()).map((row) => [row.destinationId, row]));
   const findings = done.flatMap(({ destinationId, event }) => {

@@ -5,7 +5,9 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type PageFiles, readPage } from './page-files.ts';
-import { DIST, hashOfSources } from './page-sources.ts';
+import { DIST, hashOfSources, WEB } from './page-sources.ts';
+
+const SOURCES_BEGIN = join(WEB, 'main.tsx');
 
 export type PageOptions = {
   /** Where to build when the checkout cannot be written. */
@@ -18,6 +20,8 @@ export type PageOptions = {
 
 /** The page, built first when need be; null when there is none to be had. */
 export async function findPage({ dataDir, tell, givenUp }: PageOptions): Promise<PageFiles | null> {
+  // A package holds the page that was built of its sources, and none of those.
+  if (!existsSync(SOURCES_BEGIN)) return readNewest([DIST]);
   const places = [DIST, join(dataDir, 'page')];
   const wanted = hashOfSources();
   const built = places.map((place) => join(place, wanted)).find((folder) => existsSync(folder));
@@ -30,8 +34,12 @@ export async function findPage({ dataDir, tell, givenUp }: PageOptions): Promise
     if (givenUp?.aborted === true) return null;
     tell(`The web page could not be built: ${failure ?? 'its sources changed meanwhile'}`);
   }
-  const older = places.flatMap(buildsIn)[0];
-  return older === undefined ? null : readPage(older);
+  return readNewest(places);
+}
+
+function readNewest(places: readonly string[]): PageFiles | null {
+  const found = places.flatMap(buildsIn)[0];
+  return found === undefined ? null : readPage(found);
 }
 
 function canBuild(): boolean {

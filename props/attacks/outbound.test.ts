@@ -3,7 +3,7 @@
 // followed, and an answer has an end. decision: D40, D150
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '../../actors/outbound/guarded-fetch.ts';
-import { outboundPost } from '../../actors/outbound/outbound-post.ts';
+import { createOutboundPost } from '../../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../../actors/outbound/outbound-stream.ts';
 import { openConnectProxy } from '../peers/connect-proxy.ts';
 import { openSyslogReceiver } from '../peers/syslog-receiver.ts';
@@ -48,6 +48,7 @@ afterEach(() => {
   receiver.received.length = 0;
 });
 
+const outboundPost = createOutboundPost();
 const { signal } = new AbortController();
 const post = (host: string, more: Partial<Parameters<typeof outboundPost>[0]> = {}) =>
   outboundPost({
@@ -121,6 +122,36 @@ describe('attack 29: the one way out', () => {
     await expect(post('127.0.0.1', { allowList, timeoutMs: 300 })).rejects.toMatchObject({
       reason: 'timed_out',
     });
+  });
+
+  it('should keep a connection for what was judged the same, and for nothing else', async () => {
+    const allowList = ['127.0.0.1'];
+    const fresh = createOutboundPost();
+    const send = (more: object) =>
+      fresh({
+        ...{ url: receiver.url(), headers: {}, body: Buffer.from('{}'), caPem: receiver.caPem },
+        ...{ proxyUrl: null, signal, allowList, ...more },
+      });
+    const before = receiver.connections();
+    for (let at = 0; at < 3; at += 1) expect(await send({})).toMatchObject({ status: 204 });
+    expect(receiver.connections() - before).toBe(1);
+    // Another CA, and no list that allows it: neither goes out on the connection that stands.
+    await expect(send({ caPem: syslog.caPem })).rejects.toMatchObject({ reason: 'unreachable' });
+    await expect(send({ allowList: [] })).rejects.toMatchObject(refused);
+    const name = { url: `https://localhost:${receiver.port}/hook`, allowList: ['localhost'] };
+    await expect(send(name)).rejects.toMatchObject(refused);
+    expect(await send({ allowList: ['127.0.0.0/8'] })).toMatchObject({ status: 204 });
+    expect(receiver.connections() - before).toBe(2);
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  it('should not fail for a connection that the other side has closed meanwhile', async () => {
+    const allowList = ['127.0.0.1'];
+    for (let at = 0; at < 5; at += 1) {
+      expect(await post('127.0.0.1', { allowList })).toMatchObject({ status: 204 });
+      await receiver.leave();
+      await receiver.comeBack();
+    }
   });
 
   it('should speak to nobody whose certificate its CA did not sign', async () => {

@@ -1,5 +1,5 @@
 // What the kernel counted for one process: its own CPU time and resident memory, threads included, children not.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second; fixed on Linux. */
 const TICKS_PER_SECOND = 100;
@@ -10,6 +10,22 @@ export function cpuSecondsOf(pid: number): number {
   // The name may hold blanks; the numbers come after its closing parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Processes that it started and that run now. */
+export function childrenOf(pid: number): readonly number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((one) => parentOf(one) === pid);
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return null;
+  }
 }
 
 /** Resident memory in KiB. */

@@ -20,6 +20,7 @@ import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webh
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
 import { type Designation, Overtaken } from '../../storage/ports/runtime/designation.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
+import { alertOf, nextId } from './delivery-samples.ts';
 import { enrollment, HOSTILE, NOW_MS } from './samples.ts';
 
 type Ports = {
@@ -32,22 +33,6 @@ type Ports = {
 
 const doing = { actor: 'user:ada', from: '192.0.2.1', nowMs: NOW_MS };
 const LEASE_MS = 60_000;
-let ids = 0;
-/** Rises. */
-function nextId(): string {
-  ids += 1;
-  return `0199${ids.toString(16).padStart(4, '0')}-0000-7000-8000-${randomUUID().slice(24)}`;
-}
-
-function alertOf(more: Partial<Alert> = {}): Alert {
-  return {
-    ...{ alertId: nextId(), kind: 'sensor_stale', severity: 'high', ruleId: 'sensor_stale' },
-    ...{ sensorId: randomUUID(), nodeName: 'node-1', headline: HOSTILE, detail: HOSTILE },
-    ...{ occurredAtMs: NOW_MS, observedAtMs: null, source: 'coverage', dedupKey: randomUUID() },
-    ...{ texts: { message: HOSTILE }, tags: ['a'], groupIds: [], relatedEventCount: null },
-    ...{ search: null, ...more },
-  };
-}
 
 export function deliveriesContract(harness: Harness<Ports>): void {
   const { port } = harness;
@@ -91,6 +76,7 @@ export function deliveriesContract(harness: Harness<Ports>): void {
     port().deliveries.claim({
       ...{ epoch: as, nowMs, leaseUntilMs: nowMs + LEASE_MS },
       quotas: new Map([[webhookId, quota]]),
+      limit: 100,
     });
 
   const ended = (one: ClaimedDelivery, status: number, atMs = NOW_MS + 10): SettledAttempt => {
@@ -158,6 +144,27 @@ export function deliveriesContract(harness: Harness<Ports>): void {
       }
       epoch = await stand();
       own = await webhook();
+    });
+
+    it('should take the first of each webhook before the second of any', async () => {
+      const other = await webhook();
+      const many = [alertOf(), alertOf(), alertOf()].map((one, at) => ({
+        ...one,
+        dedupKey: `key ${at}`,
+      }));
+      const [first, second] = await post(own.webhookId, many);
+      const [late] = await post(other.webhookId, [alertOf()], NOW_MS + 5);
+      const take = async (limit: number) => {
+        const claimed = await port().deliveries.claim({
+          ...{ epoch, nowMs: NOW_MS + 10, leaseUntilMs: NOW_MS + LEASE_MS, limit },
+          quotas: new Map([own, other].map(({ webhookId }) => [webhookId, 20])),
+        });
+        return claimed.map(({ deliveryId }) => deliveryId).sort();
+      };
+      expect(await take(0)).toEqual([]);
+      expect(await take(2)).toEqual([first, late].sort());
+      expect(await take(1)).toEqual([second]);
+      await port().webhooks.remove({ ...doing, webhookId: other.webhookId });
     });
 
     it('should keep alerts, deliveries and marks together, and leave out what is gone', async () => {

@@ -25,6 +25,7 @@ const START_MS = 1_800_000;
 const EVENT_MS = 600_000;
 /** How long somebody looks at what runs by. */
 const LOOK_MS = 3_000;
+const EVENTS_KEPT = 12;
 /** The kernel counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 /** What a stranger tries next, one after the other. */
@@ -84,11 +85,17 @@ function told(text: string): string {
     .replaceAll(hostname(), 'node-a')
     .replaceAll(String(port), '15483')
     .replace(/(Password +)\S+/g, '$1<a password>')
-    .replace(/\b(se|sr|sk|sl|tok|svc)_[A-Za-z0-9_-]{20,}/g, '<a secret>')
+    .replace(/\b(se|sr|sk|sl|tok|svc|svce)_[A-Za-z0-9_-]{20,}/g, '<a secret>')
     .replace(/\b[0-9a-f]{64}\b/g, '<64 hex digits>')
     .replace(/sha256\/\/[A-Za-z0-9+/=]+/g, 'sha256//<a key>')
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<an id>')
     .replace(/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, (ip) => (ip.startsWith('127.') ? ip : '192.0.2.7'));
+}
+
+/** Of events, some that tell of this story: what else runs on the machine is nobody's business. */
+function ownOf(rows: readonly string[]): string {
+  const own = rows.filter((row) => row.includes(folder)).slice(0, EVENTS_KEPT);
+  return [...own, `[and ${rows.length - own.length} more]`].join('\n');
 }
 
 function keep(line: string, answer: string, code: number | null): void {
@@ -183,7 +190,7 @@ async function start(): Promise<Terminal> {
   keep('npm start', seenOf(one), null);
   keep(
     'npx service-console events tail    # in a second terminal, ended with Ctrl-C',
-    seenOf(tail),
+    ownOf(seenOf(tail).split('\n')),
     null,
   );
   return one;

@@ -110,14 +110,15 @@ async function realSensors(at: Home): Promise<readonly ListedSensor[]> {
   });
 }
 
-/** What the live channel says of rollouts, in its own order. */
+/** What the live channel says of rollouts, in its own order. Rejects when the channel is refused or ends before its first word. */
 async function listen(at: Home): Promise<readonly string[]> {
   const { token, ca_pem: ca } = contextOf(at);
   const told: string[] = [];
   const headers = { authorization: `Bearer ${token}` };
   const socket = new WebSocket(`wss://localhost:${at.port}/api/v2/live`, { ca, headers });
-  socket.on('error', () => undefined);
-  const stands = new Promise<void>((resolve) => {
+  const stands = new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('the live channel ended')));
     socket.on('message', (data) => {
       told.push(String(data));
       resolve();
@@ -176,7 +177,7 @@ it.skipIf(skip)(
 
     const wrong = [...policies, { name: 'no-such-hook', yaml: REFUSED }];
     await publish(at, pack_id, draftOf(wrong, [1]));
-    const told = await listen(at);
+    const told = await eventually('the live channel stands', () => listen(at));
     const { rollout_id } = await ask<{ rollout_id: string }>(at, 'POST', '/rollouts', {
       ...{ ...first, version: 2, gates: { stale: null } },
       stages: [{ sensor_ids: [canary.sensor_id], percent: CANARY_PERCENT }, { percent: 100 }],

@@ -43,7 +43,11 @@ export function lockedPackages(): Lock {
 }
 
 /** Paths of the packages a program runs and of those that they need, but for these and what only they need. */
-export function packagesOf(program: ProgramName, without: readonly string[] = []): string[] {
+export function packagesOf(
+  program: ProgramName,
+  without: readonly string[] = [],
+  imported: readonly string[] = importedBy(PROGRAMS[program]),
+): string[] {
   const lock = lockedPackages();
   const found = new Set<string>();
   const take = (path: string): void => {
@@ -52,8 +56,18 @@ export function packagesOf(program: ProgramName, without: readonly string[] = []
     found.add(path);
     for (const needed of neededBy(lock, path)) take(needed);
   };
-  for (const name of importedBy(PROGRAMS[program])) take(`node_modules/${name}`);
+  for (const name of imported) take(`node_modules/${name}`);
   return [...found].sort();
+}
+
+/** What the Console imports while it runs: of the page only what was built is there. */
+export function importedByServer(): readonly string[] {
+  const page = ['gateway/web', 'gateway/page'];
+  const others = readdirSync(join(ROOT, 'gateway'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `gateway/${name}`);
+  const folders = others.filter((folder) => !page.includes(folder));
+  return importedBy(['machines', 'actors', 'storage', ...folders]);
 }
 
 /**

@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageSensor, packageVersion, type SensorPackage } from './sensor-package.ts';
+import { type Package, packageVersion } from './archive.ts';
+import { packageSensor } from './sensor-package.ts';
 
 /** Debian 11 has 2.31, Ubuntu 20.04 2.31, RHEL 8 2.28. */
 const OLDEST_GLIBC = 28;
@@ -13,7 +14,7 @@ const ELF = Buffer.from('\x7fELF', 'latin1');
 const MAKING_MS = 180_000;
 
 let folder = '';
-let made: SensorPackage;
+let made: Package;
 const inside = (path: string) => join(folder, 'service-sensor', path);
 const run = (args: readonly string[]) =>
   spawnSync(inside('bin/service-sensor'), args, {

@@ -45,6 +45,10 @@ export async function openWebhookReceiver() {
       for (const tell of waiting.splice(0)) tell();
     });
   });
+  let connections = 0;
+  server.on('secureConnection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -59,6 +63,17 @@ export async function openWebhookReceiver() {
     async has(count: number): Promise<readonly Received[]> {
       while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
       return received;
+    },
+    /** How many were made so far. */
+    connections: () => connections,
+    /** Nobody listens at its port any more, and nobody is listened to. */
+    async leave(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    /** It listens again where it did. */
+    async comeBack(): Promise<void> {
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     },
     async close(): Promise<void> {
       for (const response of open) response.destroy();

@@ -60,7 +60,8 @@ export async function live(
       const spareMs = Math.min(sleepMaxMs, ms - AWAKE_BEFORE_MS - scheduler.now());
       const isAllWell = isCalm();
       if (isAllWell) wellAtMs = scheduler.now();
-      if (isAllWell && spareMs >= SLEEP_MIN_MS) {
+      // While things are found all the time, it is never calm.
+      if (isAllWell && view.receivers === 0 && spareMs >= SLEEP_MIN_MS) {
         scheduler.sleep(spareMs);
         world.observe({ kind: 'world.slept', ms: spareMs });
         wellAtMs = scheduler.now();

@@ -21,6 +21,7 @@ import { createNetwork } from './world/network.ts';
 import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
 import { createPeople } from './world/people.ts';
+import { createReceivers } from './world/receivers.ts';
 import { createSimulatedStores } from './world/stores.ts';
 import { createWorld, type Logged, type World } from './world/world.ts';
 
@@ -83,6 +84,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     spoolEventsMax: options.spoolEventsMax,
     binariesMax: options.binariesMax,
     keepers: options.keepers,
+    receivers: options.receivers,
     isDisturbed: () => ongoing.size > 0,
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
@@ -101,6 +103,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
   for (const console of fleet.consoles) console.start();
   fleet.people.begin();
   fleet.keeper.begin();
+  fleet.receiving.begin();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
     world.scheduler.after(start.next() * START_SPREAD_MS, () => fleet.operators.enrol(node));
@@ -159,6 +162,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       listeners,
       stores,
       provider,
+      wayOut: (life) => receiving.wayFor(life),
       intervals,
       driftPpm: driftPpm(),
       tampering: bug?.console?.(world, stores) ?? {},
@@ -186,7 +190,8 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
     count: options.people,
   });
   const keeper = createKeeper({ world, consoles, listeners, count: options.keepers });
-  return { world, network, stores, consoles, nodes, operators, people, keeper };
+  const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
+  return { world, network, stores, consoles, nodes, operators, people, keeper, receiving };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -214,6 +219,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
   }
   fleet.people.heal();
   fleet.keeper.heal();
+  fleet.receiving.heal();
 }
 
 /**

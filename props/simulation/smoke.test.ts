@@ -6,10 +6,10 @@ import { runSimulation } from './run.ts';
 import { itHoldsOver } from './smoke-suite.ts';
 
 describe('the simulated fleet', () => {
-  itHoldsOver(1, 8);
+  itHoldsOver(1, 2);
 
   it('always tells the same story of the same seed', async () => {
-    for (const seed of ['1', '2', '3']) {
+    for (const seed of ['1', '2']) {
       const options = drawOptions(seed, 'smoke', { hours: 0.2 });
       const first = await runSimulation(options);
       const second = await runSimulation(options);

@@ -71,7 +71,7 @@ module.exports = {
     only('sensor-imports-little', 'sensor', [
       'machines/(wire|trust|policy|sensor)/',
       'machines/detection/(deeds|exercise-steps)\\.ts$',
-      'machines/(intervals|limits|pipeline-limits|errors|unprovided)\\.ts$',
+      'machines/(intervals|limits|pipeline-limits|errors|unprovided|wrap-words)\\.ts$',
       'actors/runtime/',
       'sensor/',
     ]),

@@ -1,5 +1,7 @@
 // Names and values for people: values under each other, long ones broken between words where a terminal is known to be
 // narrow. What is piped on stays one line a value.
+import { wrapWords } from '../../machines/wrap-words.ts';
+
 const GAP = 2;
 const LINE_MIN_CHARS = 40;
 
@@ -13,22 +15,10 @@ export function tableOf(rows: readonly Row[], columns: number | undefined): stri
   return rows
     .flatMap(([name, ...values]) =>
       values
-        .flatMap((value) => wrap(unsteered(value), Math.max(room, LINE_MIN_CHARS)))
+        .flatMap((value) => wrapWords(unsteered(value), Math.max(room, LINE_MIN_CHARS)))
         .map((line, at) => `${(at === 0 ? name : '').padEnd(width)}${line}\n`),
     )
     .join('');
-}
-
-function wrap(value: string, room: number): readonly string[] {
-  const lines: string[] = [];
-  let last = '';
-  for (const word of value.split(' ')) {
-    if (last !== '' && last.length + 1 + word.length > room) {
-      lines.push(last);
-      last = word;
-    } else last = last === '' ? word : `${last} ${word}`;
-  }
-  return [...lines, last];
 }
 
 // A reason may hold what a program said last, and a terminal obeys some of that.

@@ -2,8 +2,13 @@
 // eyes both read them.
 import Table from 'cli-table3';
 import { stringify } from 'yaml';
+import { wrapWords } from '../../../machines/wrap-words.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { plain, type Terminal } from './terminal.ts';
+
+const PADDING = 3;
+/** Of a value beside its name, however narrow the terminal is. */
+const LINE_MIN_CHARS = 40;
 
 export const FORMATS = ['table', 'wide', 'json', 'yaml', 'jsonl', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -62,7 +67,9 @@ export function printRecord<T>(
     printList(terminal, [item], view, options);
     return;
   }
-  const rows = view.columns.map(({ head, read }) => [head, cell(read(item))]);
+  const heads = Math.max(...view.columns.map(({ head }) => head.length)) + PADDING;
+  const room = Math.max((terminal.columns ?? Number.POSITIVE_INFINITY) - heads, LINE_MIN_CHARS);
+  const rows = view.columns.map(({ head, read }) => [head, wrapped(cell(read(item)), room)]);
   const table = borderless();
   table.push(...rows);
   for (const line of table.toString().split('\n')) terminal.out(line.trimEnd());
@@ -86,13 +93,20 @@ function cell(values: string | readonly string[]): string {
   return typeof values === 'string' ? plain(values) : values.map(plain).join('\n') || '-';
 }
 
+function wrapped(text: string, room: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => wrapWords(line, room))
+    .join('\n');
+}
+
 function borderless() {
   const edges = ['top', 'bottom', 'left', 'right'];
   const parts = ['', '-mid', '-left', '-right'];
   const chars = Object.fromEntries(edges.flatMap((edge) => parts.map((part) => [edge + part, ''])));
   return new Table({
     chars: { ...chars, mid: '', 'mid-mid': '', 'left-mid': '', 'right-mid': '', middle: '' },
-    style: { 'padding-left': 0, 'padding-right': 3, head: [], border: [] },
+    style: { 'padding-left': 0, 'padding-right': PADDING, head: [], border: [] },
   });
 }
 

@@ -10,6 +10,8 @@ export type Terminal = {
   /** Talk, one line. */
   talk(line: string): void;
   readonly isInteractive: boolean;
+  /** The width of what data is written to; undefined where that is no terminal. */
+  readonly columns?: number | undefined;
   readonly colors: ReturnType<typeof pc.createColors>;
 };
 
@@ -22,6 +24,7 @@ export function processTerminal(env: Env): Terminal {
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
     talk: (line) => void process.stderr.write(`${line}\n`),
+    columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
     isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     colors: pc.createColors(wantsColor),
   };

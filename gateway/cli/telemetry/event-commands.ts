@@ -59,7 +59,7 @@ export function addEventCommands(program: Command, io: CommandIo): void {
       });
     });
 
-  filtered(withOutput(events.command('search'), EVENT_FORMATS), '100')
+  filtered(withOutput(events.command('search').alias('list'), EVENT_FORMATS), '100')
     .description('search stored events, newest first')
     .argument('[text]', 'in the message, program, arguments, path or domain')
     .option('--until <time>', 'RFC 3339 or relative, like 10m')

@@ -23,10 +23,12 @@ export const DELIVERY_JITTER_RATIO = 0.2;
 export const DELIVERY_RETRY_AFTER_MAX_MS = HOUR_MS;
 export const DELIVERY_LEASE_MS = MINUTE_MS;
 export const DELIVERY_LOOK_MS = 1 * SECOND_MS;
-export const DELIVERIES_CLAIMED_MAX = 200;
+export const DELIVERIES_CLAIMED_MAX = 400;
 export const DELIVERIES_RUNNING_MAX = 400;
 export const DELIVERIES_RUNNING_PER_WEBHOOK_MAX = 20;
 export const DELIVERIES_WAITING_PER_WEBHOOK_MAX = 10_000;
+/** A connection to a receiver that says nothing; shorter than receivers usually keep one. */
+export const OUTBOUND_KEPT_MS = 2 * SECOND_MS;
 export const DELIVERY_ATTEMPTS_KEPT_MAX = 50;
 export const DELIVERY_ANSWER_MAX_BYTES = 64 * KIB;
 export const DELIVERY_EXCERPT_MAX_CHARS = 4_096;

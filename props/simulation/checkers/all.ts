@@ -3,6 +3,7 @@ import { accounting } from './accounting.ts';
 import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { alertCounts } from './alert-counts.ts';
 import { alertStates } from './alert-states.ts';
+import { alertsArrive } from './alerts-arrive.ts';
 import { auditChain } from './audit-chain.ts';
 import { auditedActs } from './audited-acts.ts';
 import { bounds } from './bounds.ts';
@@ -25,6 +26,8 @@ import { noRawEvents } from './no-raw-events.ts';
 import { nodeContainers } from './node-containers.ts';
 import { nodeKeys } from './node-keys.ts';
 import { nodeSockets } from './node-sockets.ts';
+import { outboundGuard } from './outbound-guard.ts';
+import { ownSecret } from './own-secret.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
@@ -34,6 +37,7 @@ import { searchEdges } from './search-edges.ts';
 import { secondFactor } from './second-factor.ts';
 import { spoolBound } from './spool-bound.ts';
 import { staleness } from './staleness.ts';
+import { takenOnce } from './taken-once.ts';
 import { timeTravel } from './time-travel.ts';
 import { tokenOnce } from './token-once.ts';
 import { trustDomains } from './trust-domains.ts';
@@ -78,4 +82,8 @@ export const CHECKERS: readonly CheckerKind[] = [
   alertStates,
   searchEdges,
   ruleBacktest,
+  alertsArrive,
+  outboundGuard,
+  ownSecret,
+  takenOnce,
 ];

@@ -17,6 +17,8 @@ export type FleetView = {
   readonly people: People;
   /** Who keep alert rules and saved searches. */
   readonly keepers: number;
+  /** How many receive webhooks. */
+  readonly receivers: number;
   readonly intervals: Intervals;
   readonly spoolEventsMax: number;
   readonly binariesMax: number;

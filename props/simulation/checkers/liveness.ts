@@ -8,6 +8,7 @@ import { trustHealth } from '../../../machines/trust/health.rules.ts';
 import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { RunningConsole } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
+import { overdueDeliveries } from './alerts-arrive.ts';
 import type { FleetView } from './checker.ts';
 import { stateOf, statusOf } from './node-files.ts';
 
@@ -21,7 +22,11 @@ export function isWellNow(fleet: FleetView): boolean {
 
 /** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
-  const missing = [...missingWith(fleet, 0), ...fleet.people.missing()];
+  const missing = [
+    ...missingWith(fleet, 0),
+    ...fleet.people.missing(),
+    ...overdueDeliveries(fleet),
+  ];
   const tail = fleet.stores.relational.auditTail();
   if (tail > 0) missing.push(`${tail} audit rows are not sealed`);
   return missing;

@@ -14,6 +14,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
 import { TELLING_BUGS } from './telling-bugs.ts';
 import { TRUST_BUGS } from './trust-bugs.ts';
+import { WEBHOOK_BUGS } from './webhook-bugs.ts';
 
 export const PLANTED: readonly PlantedBug[] = [
   ...DELIVERY_BUGS,
@@ -30,4 +31,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...TELLING_BUGS,
   ...ENGINE_BUGS,
   ...DETECTION_BUGS,
+  ...WEBHOOK_BUGS,
 ];

@@ -1,4 +1,5 @@
 // Mistakes with alert rules, alerts and saved searches.
+import type { SavedSearch } from '../../../machines/console/hunting/saved-search.ts';
 import type { AlertStore } from '../../../storage/ports/detection/alert-store.ts';
 import type { RuleRow } from '../../../storage/ports/detection/rule-store.ts';
 import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
@@ -125,6 +126,22 @@ export const DETECTION_BUGS: readonly PlantedBug[] = [
     console: () => changeEvents(() => ({ received: async () => [] })),
   },
   {
+    name: 'crossing-is-forgotten',
+    mistake: 'A saved search forgets that it told of the crossing it stands above.',
+    foundBy: 'search-edges',
+    options: { ...KEPT, hours: 0.1 },
+    pinnedSeed: '1',
+    console: () => ({
+      relational: (ports) => ({
+        ...ports,
+        savedSearches: {
+          ...ports.savedSearches,
+          list: async (page) => (await ports.savedSearches.list(page)).map(withoutCrossing),
+        },
+      }),
+    }),
+  },
+  {
     name: 'windows-are-longer',
     mistake:
       'A rule that runs has windows that are four times as long as those of the rule that is stored.',
@@ -143,6 +160,12 @@ export const DETECTION_BUGS: readonly PlantedBug[] = [
     }),
   },
 ];
+
+function withoutCrossing<T extends { readonly body: SavedSearch }>(search: T): T {
+  const { standing } = search.body;
+  if (standing.state !== 'above') return search;
+  return { ...search, body: { ...search.body, standing: { ...standing, state: 'below' } } };
+}
 
 function withLongerWindow(row: RuleRow): RuleRow {
   const { detect } = row.spec;

@@ -45,6 +45,7 @@ export const CALM: PlantedBug['options'] = {
   consoles: 1,
   people: 0,
   keepers: 0,
+  receivers: 0,
   hours: 0.1,
   kinds: [],
   faultsPerHour: 120,
@@ -55,4 +56,9 @@ export const CALM: PlantedBug['options'] = {
   binariesMax: BASELINE_BINARIES_MAX,
   driftPpm: 20,
   skewMs: 0,
+};
+
+/** Four receivers of webhooks, and things that are found all the time. */
+export const RECEIVED: PlantedBug['options'] = {
+  ...{ ...CALM, receivers: 4, hours: 0.1, quietMs: 60_000 },
 };

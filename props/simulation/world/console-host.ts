@@ -28,6 +28,7 @@ import type { IdentityProvider } from './identity-provider.ts';
 import { beginLife, type Life } from './life.ts';
 import type { Network } from './network.ts';
 import { createOperatorSide, type OperatorSide, observedAccessOf } from './operator-side.ts';
+import { type OutboundWay, postOver } from './outbound-way.ts';
 import type { Random } from './random.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { SimulatedAnalyticsPorts } from './stores-analytics.ts';
@@ -42,6 +43,7 @@ export type ConsoleTampering = {
   readonly intervals?: (intervals: Intervals) => Intervals;
   readonly wheel?: (wheel: WheelClock) => WheelClock;
   readonly edge?: (edge: Edge) => Edge;
+  readonly outbound?: (way: OutboundWay) => OutboundWay;
 };
 
 export type RunningConsole = SimulatedPorts & {
@@ -80,6 +82,7 @@ export type ConsoleHostOptions = {
   readonly listeners: Listeners;
   readonly stores: SimulatedStores;
   readonly provider: IdentityProvider;
+  readonly wayOut: (life: Life) => OutboundWay;
   readonly intervals: Intervals;
   readonly driftPpm: number;
   readonly tampering: ConsoleTampering;
@@ -111,12 +114,14 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     const drawn = random.fork(`life ${own.incarnation}`);
     const chance = chanceOf(drawn, clock.wallNow);
     // Plugins are loaded by ticks, and no time passes while they are.
+    const way = options.wayOut(own);
     const loaded = world.scheduler.waitForTurns();
     own.onEnd(loaded);
     const started = await runConsole(
       consolePorts({
         ...{ world, name, life: own, clock, wheel, intervals, chance, random: drawn, ports },
         ...{ provider: options.provider, listen: listenIn(own) },
+        outboundPost: postOver(tampering.outbound?.(way) ?? way),
       }),
       capabilitiesOf(tampering, observedAccessOf(world, name)),
     );

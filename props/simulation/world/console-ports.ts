@@ -1,6 +1,7 @@
 // What a Console of the simulated fleet is given instead of files, databases and a port.
 
 import { ed25519 } from '@noble/curves/ed25519.js';
+import type { OutboundPost } from '../../../actors/outbound/outbound-post.ts';
 import { DestinationUnreachable } from '../../../actors/outbound/unreachable.ts';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
@@ -50,6 +51,7 @@ export function consolePorts(of: {
   readonly ports: SimulatedPorts;
   readonly provider: IdentityProvider;
   readonly listen: ConsolePorts['listen'];
+  readonly outboundPost: OutboundPost;
 }): ConsolePorts {
   const { world, name, life, clock, ports } = of;
   const certificates = worldCertificates(life, of.random);
@@ -89,12 +91,10 @@ export function consolePorts(of: {
     // The rules of passwords are judged elsewhere; here everybody chooses well.
     commonPasswords: async () => new Set(),
     providers: of.provider.clientFor(life),
-    outboundPost: async () => {
-      throw new DestinationUnreachable('nobody receives here', 'unreachable');
-    },
     outboundMail: async () => ({
       ...{ kind: 'failed', isFinal: false, detail: 'nobody receives here' },
     }),
+    outboundPost: of.outboundPost,
     outboundStream: async () => {
       throw new DestinationUnreachable('nobody receives here', 'unreachable');
     },

@@ -8,6 +8,8 @@ import type { World } from './world.ts';
 const EXPLAINED: readonly RegExp[] = [
   /^an audit entry was not written/,
   /^a sensor actor could not be rebuilt/,
+  // A receiver refused it for good.
+  /^a delivery is dead/,
 ];
 
 /** Makes the logger of one life. */

@@ -3,6 +3,7 @@
 import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
+import type { WebhookObservation } from './webhook-observation.ts';
 
 /** A batch as it is named on the wire. `events` are the keys the engine gave them. */
 export type BatchSeen = {
@@ -221,6 +222,7 @@ export type Observation =
       readonly target: string | null;
     }
   | { readonly kind: 'act.done'; readonly act: number }
+  | WebhookObservation
   /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */
   | {
       readonly kind: 'rule.asked';

@@ -18,6 +18,8 @@ import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
+import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
+import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
 import type { AlertStore } from '../../../storage/ports/detection/alert-store.ts';
 import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
@@ -59,8 +61,11 @@ export type SimulatedRelational = {
   /** What is stored of a section of a node's inventory; null when it never was. */
   readonly section: Calls<InventoryStore>['get'];
   /** Alerts and alert rules as they are stored. */
-  readonly inbox: Calls<Pick<AlertStore, 'list' | 'get' | 'events' | 'counted'>>;
+  readonly inbox: Calls<Pick<AlertStore, 'list' | 'get' | 'events' | 'counted' | 'untold'>>;
   readonly rules: Calls<Pick<RuleStore, 'list'>>;
+  /** Deliveries and their webhooks as they are stored. */
+  readonly deliveries: Calls<Pick<DeliveryStore, 'list' | 'get'>>;
+  readonly webhooks: Calls<Pick<WebhookStore, 'list'>>;
   /** Rows that are not sealed yet. */
   auditTail(): number;
   breakSealerLock(): void;
@@ -176,6 +181,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
     section: plain.inventory.get,
     ...{ inbox: plain.alerts, rules: plain.alertRules },
+    ...{ deliveries: plain.deliveries, webhooks: plain.webhooks },
     auditTail: () => written - chain.sealed(),
     breakSealerLock: chain.breakLock,
     keepSessions: access.keepSessions,

@@ -79,8 +79,8 @@ export async function runEnroll(
     );
     const outcome = await within(Number(timeoutSeconds), enrolling);
     if (outcome === null) {
-      const why = told.lastReason();
-      return say(EXIT.timedOut, `not enrolled within ${timeoutSeconds} s${why && `: ${why}`}`);
+      const why = told.lastReason() || silence(consoleUrl);
+      return say(EXIT.timedOut, `not enrolled within ${timeoutSeconds} s: ${why}`);
     }
     if (outcome.kind === 'enrolled') {
       process.stdout.write(`${outcome.sensorId}\n`);
@@ -106,6 +106,9 @@ async function unpackEngine({ stateDir, engine, ebpf }: SensorConfig): Promise<s
     return `the engine cannot be unpacked in ${stateDir}: ${reason}`;
   }
 }
+
+const silence = ({ host }: URL): string =>
+  `${host} has not answered: check the address in --url, and the firewall between`;
 
 async function dropToken(stateDir: string, token: string): Promise<number> {
   await mkdir(join(stateDir, 'run'), { recursive: true, mode: 0o700 });

@@ -71,18 +71,23 @@ function reclaim(
 
 function claim(
   state: DeliveryState,
-  { epoch, nowMs, leaseUntilMs, quotas }: Parameters<Moves['claim']>[0],
+  { epoch, nowMs, leaseUntilMs, quotas, limit }: Parameters<Moves['claim']>[0],
 ): ReturnType<Moves['claim']> {
   const { deliveries } = state;
   const waiting = [...deliveries.values()]
     .filter(({ state: at }) => at === 'waiting')
     .map(({ lease: _lease, ...row }): DeliveryRow => row);
-  const due = [...quotas].flatMap(([id, quota]) =>
-    waiting
-      .filter(({ webhookId, dueAtMs }) => webhookId === id && dueAtMs <= nowMs)
-      .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.deliveryId < b.deliveryId ? -1 : 1))
-      .slice(0, quota),
-  );
+  const due = [...quotas]
+    .flatMap(([id, quota]) =>
+      waiting
+        .filter(({ webhookId, dueAtMs }) => webhookId === id && dueAtMs <= nowMs)
+        .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.deliveryId < b.deliveryId ? -1 : 1))
+        .slice(0, quota)
+        .map((row, place) => ({ row, place })),
+    )
+    .sort((a, b) => a.place - b.place || a.row.dueAtMs - b.row.dueAtMs)
+    .slice(0, limit)
+    .map(({ row }) => row);
   const keyOf = (row: DeliveryRow): string =>
     `${row.webhookId} ${storableText(row.alert.dedupKey)}`;
   const keys = new Set(due.map(keyOf));

@@ -82,14 +82,16 @@ export type DeliveryStore = {
   /** What was being sent under another epoch, or longer than its lease, waits again. How many. */
   reclaim(input: { readonly epoch: number; readonly nowMs: number }): Promise<number>;
   /**
-   * Takes what is due, oldest due first, at most so many of each webhook. What waits with the same key is folded into the
-   * newest of them, which is the one that is taken.
+   * Takes what is due, oldest due first, at most so many of each webhook and `limit` of all: the first of each webhook
+   * before the second of any. What waits with the same key is folded into the newest of them, which is the one that is
+   * taken.
    */
   claim(input: {
     readonly epoch: number;
     readonly nowMs: number;
     readonly leaseUntilMs: number;
     readonly quotas: ReadonlyMap<string, number>;
+    readonly limit: number;
   }): Promise<readonly ClaimedDelivery[]>;
   /**
    * Writes what came of attempts and what their destinations are now. A delivery that is not being sent under this epoch

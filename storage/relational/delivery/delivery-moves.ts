@@ -114,20 +114,23 @@ export async function reclaim(
 
 export async function claim(
   trx: Transaction<Database>,
-  { epoch, nowMs, leaseUntilMs, quotas }: Parameters<DeliveryStore['claim']>[0],
+  { epoch, nowMs, leaseUntilMs, quotas, limit }: Parameters<DeliveryStore['claim']>[0],
 ): Promise<readonly ClaimedDelivery[]> {
   const wanted = [...quotas].filter(([, quota]) => quota > 0);
-  if (wanted.length === 0) return [];
+  if (wanted.length === 0 || limit <= 0) return [];
   const { rows: due } = await sql<{ webhook_id: string; dedup_key: string }>`
     SELECT d.webhook_id, d.dedup_key
     FROM unnest(
       ${wanted.map(([id]) => storableText(id))}::text[], ${wanted.map(([, quota]) => quota)}::int[]
     ) AS q (webhook_id, quota)
     CROSS JOIN LATERAL (
-      SELECT webhook_id, dedup_key FROM deliveries
+      SELECT webhook_id, dedup_key, due_at_ms,
+        row_number() OVER (ORDER BY due_at_ms, delivery_id) AS place
+      FROM deliveries
       WHERE webhook_id = q.webhook_id AND state = 'waiting' AND due_at_ms <= ${nowMs}
       ORDER BY due_at_ms, delivery_id LIMIT q.quota
     ) AS d
+    ORDER BY d.place, d.due_at_ms LIMIT ${limit}
   `.execute(trx);
   if (due.length === 0) return [];
   // Those that are due, and whatever else waits with their keys.
@@ -199,12 +202,10 @@ export async function settle(
       .values(rows)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    await sql`
-      DELETE FROM delivery_attempts AS a
-      USING unnest(${rows.map((row) => row.delivery_id)}::text[],
-        ${rows.map((row) => row.number - DELIVERY_ATTEMPTS_KEPT_MAX)}::int[]) AS v (id, number)
-      WHERE a.delivery_id = v.id AND a.number <= v.number
-    `.execute(trx);
+    await forgetAttempts(
+      trx,
+      rows.filter(({ number }) => number > DELIVERY_ATTEMPTS_KEPT_MAX),
+    );
   }
   if (destinations.length > 0) {
     await sql`
@@ -222,6 +223,19 @@ export async function settle(
         AND due_at_ms > ${nowMs} AND attempts > 0
     `.execute(trx);
   }
+}
+
+async function forgetAttempts(
+  trx: Transaction<Database>,
+  rows: readonly { readonly delivery_id: string; readonly number: number }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    DELETE FROM delivery_attempts AS a
+    USING unnest(${rows.map((row) => row.delivery_id)}::text[],
+      ${rows.map((row) => row.number - DELIVERY_ATTEMPTS_KEPT_MAX)}::int[]) AS v (id, number)
+    WHERE a.delivery_id = v.id AND a.number <= v.number
+  `.execute(trx);
 }
 
 export async function sweep(

@@ -1,0 +1,172 @@
+// Attack 29, as one table: everything that leaves the Console at an operator's word, tried with every form of an address that
+// leads inside. Nothing is connected to, whatever the form; no redirect is followed, a name that changes its answer gains
+// nothing, and an answer without end has one. decision: D40, D150, D159
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createProviderClient } from '../../actors/access/sso/provider-client.ts';
+import { createS3Store } from '../../actors/exports/s3-store.ts';
+import { policyOfList } from '../../actors/outbound/address-rules.ts';
+import { judgedLookup } from '../../actors/outbound/judged-lookup.ts';
+import { createOutboundPost } from '../../actors/outbound/outbound-post.ts';
+import { outboundStream } from '../../actors/outbound/outbound-stream.ts';
+import { SSO_PRESETS } from '../../machines/console/access/sso-provider.rules.ts';
+import type { SsoProviderRow } from '../../storage/ports/access/sso-store.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
+
+const LONG_MS = 120_000;
+/** Forms of addresses of this machine, of private networks, of metadata services, and of what carries one of them inside. */
+const INSIDE = [
+  ...['127.0.0.1', '127.1', '127.255.255.254', '0x7f.1', '0x7f000001', '2130706433'],
+  ...['0177.0.0.1', '017700000001', 'localhost', '0.0.0.0', '0'],
+  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
+  ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.0.1', '[::ffff:10.0.0.1]'],
+  ...['[fc00::1]', '[fd00::1]', '[fec0::1]', '100.64.0.1', '100.127.255.254', '198.18.0.1'],
+  ...['169.254.169.254', '169.254.170.2', '[fe80::1]', '[::ffff:169.254.169.254]'],
+  ...['[fd00:ec2::254]', '100.100.100.200', '168.63.129.16', '192.0.0.192'],
+  ...['224.0.0.1', '255.255.255.255', '[ff02::1]'],
+  ...['[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::7f00:1]'],
+  ...['[2002:7f00:1::]', '[2001:0:7f00:1::]'],
+];
+/** What a URL reads as one of them. */
+const IN_URLS = ['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '127.0.0.1.'];
+
+const { signal } = new AbortController();
+let witness: WebhookReceiver;
+beforeAll(async () => {
+  witness = await openWebhookReceiver();
+});
+afterAll(() => witness.close());
+afterEach(() => {
+  witness.answerWith({ status: 204 });
+  witness.received.length = 0;
+});
+
+type Target = {
+  readonly host: string;
+  readonly port: number;
+  readonly caPem: string;
+  readonly allowList: readonly string[];
+};
+const post = createOutboundPost();
+
+function providerAt({ host, port, caPem }: Target): SsoProviderRow {
+  const { scopes, groupsClaim } = SSO_PRESETS.google;
+  return {
+    ...{ providerId: 'p', kind: 'google', name: 'p', issuer: `https://${host}:${port}` },
+    ...{ clientId: 'c', clientSecretSealed: '', enabled: true },
+    options: {
+      ...{ scopes, groupsClaim, groupRoles: {}, defaultRole: null, createsUsers: true },
+      ...{ domains: [], linkDomains: [], caPem },
+    },
+    ...{ createdAtMs: 0, changedAtMs: 0, revision: 1 },
+  };
+}
+
+function bucketAt({ host, port, caPem, allowList }: Target) {
+  const endpoint = `https://${host}:${port}`;
+  const place = { kind: 's3', endpoint, region: 'eu-1', bucket: 'b', accessKeyId: 'k' } as const;
+  return createS3Store({ place: { ...place, caPem }, allowList, secretAccessKey: 's' });
+}
+
+/** Each way out; rejects, or resolves with what it was told. */
+const WAYS: Readonly<Record<string, (to: Target) => Promise<unknown>>> = {
+  webhook: ({ host, port, ...how }) =>
+    post({
+      ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
+      ...{ ...how, proxyUrl: null, signal },
+    }),
+  'SIEM by requests': ({ host, port, ...how }) =>
+    post({
+      ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
+      ...{ ...how, proxyUrl: null, signal, isCompressed: true, timeoutMs: 5_000 },
+    }),
+  'SIEM over a connection': ({ host, ...how }) =>
+    outboundStream({
+      ...{ host: host.replace(/^\[|\]$/g, ''), body: Buffer.from('1 x'), proxyUrl: null },
+      ...{ ...how, timeoutMs: 5_000, signal },
+    }),
+  async 'identity provider'(to) {
+    const allowsLoopback = to.allowList.length > 0;
+    const client = createProviderClient({ monotonicNow: () => 0, allowsLoopback });
+    const found = await client.discover(providerAt(to), true);
+    if (!found.ok) throw new Error(found.reason);
+  },
+  'bucket, written': (to) => bucketAt(to).write('name', Readable.from([Buffer.from('x')]), signal),
+  'bucket, read': (to) => bucketAt(to).read('name', signal),
+};
+const BY_REQUEST = Object.keys(WAYS).filter((name) => name !== 'SIEM over a connection');
+const wayOf = (name: string) => WAYS[name] ?? (() => Promise.reject(new Error('no such way')));
+const target = (host: string, allowList: readonly string[] = []): Target => ({
+  ...{ host, port: witness.port, caPem: witness.caPem, allowList },
+});
+const WHY = / is this machine itself| is never reached from here| is private, and /;
+
+describe.each(Object.keys(WAYS))('attack 29: %s', (name) => {
+  it(
+    'should connect to nothing inside, whatever form its address has',
+    async () => {
+      const before = witness.connections();
+      const forms = name === 'SIEM over a connection' ? INSIDE : [...INSIDE, ...IN_URLS];
+      const wrong: string[] = [];
+      for (const host of forms) {
+        const why = await wayOf(name)(target(host)).then(
+          () => 'it was reached',
+          (error: unknown) => String(error),
+        );
+        if (!WHY.test(why)) wrong.push(`${host}: ${why}`);
+      }
+      expect(wrong).toEqual([]);
+      expect(witness.connections()).toBe(before);
+    },
+    LONG_MS,
+  );
+});
+
+describe.each(BY_REQUEST)('attack 29: %s, once it is reached', (name) => {
+  it('should follow no redirect', async () => {
+    const elsewhere = await openWebhookReceiver();
+    try {
+      const location = elsewhere.url('/latest/meta-data');
+      witness.answerWith({ status: 302, headers: { location }, body: 'x' });
+      await wayOf(name)(target('127.0.0.1', ['127.0.0.1'])).catch(() => undefined);
+      expect(witness.received.length).toBeGreaterThan(0);
+      expect(elsewhere.connections()).toBe(0);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+});
+
+describe.each(BY_REQUEST.filter((name) => name !== 'bucket, read'))('attack 29: %s', (name) => {
+  it('should end with an answer that has no end', async () => {
+    witness.answerWith('without end');
+    const told = wayOf(name)(target('127.0.0.1', ['127.0.0.1']));
+    await expect(told).rejects.toThrow(/too big/);
+  });
+});
+
+describe('attack 29: a name that changes its answer', () => {
+  const allowed = policyOfList(['10.0.0.0/8'], 'hooks.example.org');
+  const nothing = policyOfList([], 'hooks.example.org');
+  const resolve = (policy: typeof nothing, ...addresses: readonly string[]) =>
+    new Promise<string>((done) => {
+      const names = ((_name: string, _options: object, tell: (...of: unknown[]) => void) =>
+        tell(
+          null,
+          addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+        )) as never;
+      judgedLookup(policy, names)('hooks.example.org', {}, (error, address) =>
+        done(error === null ? String(address) : error.name),
+      );
+    });
+
+  it('should be judged by each answer, and by every address of it', async () => {
+    expect(await resolve(nothing, '203.0.113.9')).toBe('203.0.113.9');
+    for (const inside of ['127.0.0.1', '10.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254']) {
+      expect(await resolve(nothing, inside)).toBe('AddressRefused');
+      expect(await resolve(nothing, '203.0.113.9', inside)).toBe('AddressRefused');
+    }
+    expect(await resolve(allowed, '10.0.0.1')).toBe('10.0.0.1');
+    expect(await resolve(allowed, '10.0.0.1', '169.254.169.254')).toBe('AddressRefused');
+  });
+});

@@ -1,0 +1,9 @@
+// Further runs with receivers of webhooks, and one whose seed is fresh where PROPS_SEED is. decision: D165
+import { describe } from 'vitest';
+import { itDeliversOver } from './deliveries-suite.ts';
+
+const FRESH = process.env['PROPS_SEED'] ?? '20261121';
+
+describe('deliveries of the simulated fleet, further seeds', () => {
+  itDeliversOver(['3', '4', '13', '18', '20', `${FRESH}/deliveries`]);
+});

@@ -1,0 +1,52 @@
+// What a planted bug has to be: found at its pinned seed by the checker that must find it. Those whose runs take long are
+// named here and run with `npm run test:services`.
+import { expect, it } from 'vitest';
+import { runSimulation } from '../run.ts';
+import { PLANTED } from './all.ts';
+import { isFound, optionsFor } from './find.ts';
+
+/** For a machine that is busy with other things; the longest takes some ten seconds of a core. */
+const PATIENCE_MS = 600_000;
+
+/** More than a second of a core each. */
+export const SLOW: ReadonlySet<string> = new Set([
+  'acts-audited-twice',
+  'acts-unaudited',
+  'crossing-is-forgotten',
+  'expired-certificate-serves',
+  'flow-counts-again',
+  'gap-counts-for-nothing',
+  'gives-up-streaming',
+  'hour-keeps-its-first-loss',
+  'identity-counts-again',
+  'idle-sessions-live',
+  'judged-too-soon',
+  'license-in-memory',
+  'license-limits-nobody',
+  'logged-out-here-only',
+  'losses-counted-twice',
+  'match-has-no-event',
+  'match-is-left-out',
+  'move-not-recorded',
+  'overlap-a-second-too-long',
+  'sealer-gives-up',
+  'sink-stays-closed',
+  'spool-forgets-at-restart',
+  'token-stays-open',
+  'windows-are-halved',
+  'windows-are-longer',
+]);
+
+/** Declares a test for each planted bug whose name is wanted. */
+export function describeBugs(isWanted: (name: string) => boolean): void {
+  for (const bug of PLANTED.filter(({ name }) => isWanted(name))) {
+    it(`should be found by ${bug.foundBy}: ${bug.name}`, { timeout: PATIENCE_MS }, async () => {
+      const options = optionsFor(bug, bug.pinnedSeed);
+
+      const broken = await runSimulation(options, { bug });
+
+      expect(broken.crashes).toEqual([]);
+      expect(isFound(bug, broken), JSON.stringify(broken.violations)).toBe(true);
+    });
+  }
+}
