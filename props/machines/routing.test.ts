@@ -1,5 +1,5 @@
 // Which destinations an alert goes to, judged by an oracle that goes through every alert there may be: a route takes what each
-// of its three conditions takes, and a condition that is empty takes everything. decision: D103
+// of its four conditions takes, and a condition that is empty takes everything. decision: D103
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
 import { isWanted } from '../../machines/console/delivery/routing.rules.ts';
 
 const GROUPS = ['web', 'database', 'build'];
+const RULES = ['shell-below-web', 'odd-program', 'a-search'];
 const RANK: Readonly<Record<AlertSeverity, number>> = {
   ...{ info: 0, low: 1, medium: 2 },
   ...{ high: 3, critical: 4 },
@@ -20,11 +21,13 @@ const route = fc.record({
   kinds: some<AlertKind>(ALERT_KINDS),
   minSeverity: fc.constantFrom(...ALERT_SEVERITIES),
   groupIds: some(GROUPS),
+  ruleIds: some(RULES),
 });
 const alert = fc.record({
   kind: fc.constantFrom(...ALERT_KINDS),
   severity: fc.constantFrom(...ALERT_SEVERITIES),
   groupIds: some(GROUPS),
+  ruleId: fc.constantFrom(...RULES, 'another'),
 });
 
 describe('the way of an alert', () => {
@@ -35,15 +38,19 @@ describe('the way of an alert', () => {
         const isGrave = RANK[one.severity] >= RANK[to.minSeverity];
         const shared = to.groupIds.filter((id) => new Set(one.groupIds).has(id));
         const ofGroup = to.groupIds.length === 0 || shared.length > 0;
-        expect(isWanted(to, one)).toBe(ofKind && isGrave && ofGroup);
+        const ofRule = to.ruleIds.length === 0 || to.ruleIds.some((id) => id === one.ruleId);
+        expect(isWanted(to, one)).toBe(ofKind && isGrave && ofGroup && ofRule);
       }),
     );
   });
 
   it('should not lead what is of no sensor to those who want a group', () => {
-    const graveOfNobody = { kind: ALERT_KINDS[0], severity: 'critical', groupIds: [] } as const;
+    const graveOfNobody = {
+      ...{ kind: ALERT_KINDS[0], severity: 'critical' as const, groupIds: [], ruleId: 'another' },
+    } as const;
     const all = { kinds: [], minSeverity: 'info', groupIds: [] } as const;
     expect(isWanted(all, graveOfNobody)).toBe(true);
     expect(isWanted({ ...all, groupIds: ['web'] }, graveOfNobody)).toBe(false);
+    expect(isWanted({ ...all, ruleIds: ['odd-program'] }, graveOfNobody)).toBe(false);
   });
 });
