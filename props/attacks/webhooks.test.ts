@@ -310,9 +310,8 @@ describe('attack 29: what leaves the Console', () => {
     const { id } = await add({ options: { rule_ids: ['odd-program'] } });
     const { body } = await call('GET', `/webhooks/${id}`);
     expect(body['options']).toMatchObject({ rule_ids: ['odd-program'], group_ids: [] });
-    const many = Array.from({ length: WEBHOOK_RULES_MAX + 1 }, (_, at) => `rule-${at}`);
-    const refused = await call('PATCH', `/webhooks/${id}`, { options: { rule_ids: many } });
-    expect(refused.status).toBe(422);
+    const rule_ids = Array.from({ length: WEBHOOK_RULES_MAX + 1 }, (_, at) => `rule-${at}`);
+    expect((await call('PATCH', `/webhooks/${id}`, { options: { rule_ids } })).status).toBe(422);
   });
 
   it('should give other types their key where they want it, and no signature', async () => {
