@@ -98,7 +98,9 @@ describe('a digest by mail', { timeout: LONG_MS }, () => {
       expect(part).toMatch(/license/i);
       expect(part).toMatch(/certificate/i);
     }
-    expect(html).not.toMatch(/<(img|script|link|iframe|style|object)\b|<[^>]*\b(src|background)=|url\(/i);
+    expect(html).not.toMatch(
+      /<(img|script|link|iframe|style|object)\b|<[^>]*\b(src|background)=|url\(/i,
+    );
     expect(read.attachments).toEqual([]);
     const preview = await call('GET', `/digests/${id}/preview`);
     expect(preview.status).toBe(200);

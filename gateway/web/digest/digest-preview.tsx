@@ -19,7 +19,7 @@ export function DigestPreview({ id }: { readonly id: string }) {
             title={TEXTS.preview}
             className="fs-mail"
             sandbox="allow-same-origin"
-            srcDoc={html}
+            srcDoc={undressed(html)}
             onLoad={dress}
           />
         </>
@@ -28,9 +28,15 @@ export function DigestPreview({ id }: { readonly id: string }) {
   );
 }
 
+/**
+ * The policy of the page takes no styles of a text: they wait as data and are put on one by one. No text of others holds a
+ * quotation mark as it stands, so that only attributes are renamed.
+ */
+const undressed = (html: string): string => html.replaceAll(' style="', ' data-style="');
+
 function dress({ currentTarget }: SyntheticEvent<HTMLIFrameElement>): void {
   const inside = currentTarget.contentDocument;
-  for (const one of inside?.querySelectorAll<HTMLElement>('[style]') ?? []) {
-    one.style.cssText = one.getAttribute('style') ?? '';
+  for (const one of inside?.querySelectorAll<HTMLElement>('[data-style]') ?? []) {
+    one.style.cssText = one.dataset['style'] ?? '';
   }
 }
