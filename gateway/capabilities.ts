@@ -6,6 +6,7 @@ import { audit } from './capabilities/audit/audit.ts';
 import { containment } from './capabilities/containment/containment.ts';
 import { delivery } from './capabilities/delivery/delivery.ts';
 import { detection } from './capabilities/detection/detection.ts';
+import { digest } from './capabilities/digest/digest.ts';
 import { exports } from './capabilities/exports/exports.ts';
 import { fleet } from './capabilities/fleet/fleet.ts';
 import { correlation } from './capabilities/hunting/correlation.ts';
@@ -38,6 +39,7 @@ export const CAPABILITIES: readonly Capability[] = [
   detection,
   delivery,
   exports,
+  digest,
   siem,
   containment,
   policy,

@@ -7,6 +7,7 @@ import type { Registry } from '@prometheus-io/client';
 import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { CheckpointSigner } from '../actors/audit/audit-sealer.ts';
 import type { LicenseTrust } from '../actors/license/start-license.ts';
+import type { OutboundMail } from '../actors/outbound/outbound-mail.ts';
 import type { OutboundPost } from '../actors/outbound/outbound-post.ts';
 import type { OutboundStream } from '../actors/outbound/outbound-stream.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
@@ -125,6 +126,8 @@ export type ConsolePorts = {
   readonly providers: ProviderClient;
   /** Sends what leaves the Console by POST to receivers of operators' choice. */
   readonly outboundPost: OutboundPost;
+  /** Sends mail by SMTP to servers of operators' choice. */
+  readonly outboundMail: OutboundMail;
   /** Copies days of the event store to where exports go; the event store is open then. */
   readonly exporter: Exporter;
   /** Sends what leaves it as bytes over a connection. */

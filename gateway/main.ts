@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { collectDefaultMetrics } from '@prometheus-io/client';
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
+import { outboundMail } from '../actors/outbound/outbound-mail.ts';
 import { createOutboundPost } from '../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import type { Logger } from '../actors/runtime/logger.ts';
@@ -76,6 +77,7 @@ function portsOf({
     hasher: createArgon2Hasher(),
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback }),
+    outboundMail,
     outboundPost: createOutboundPost(),
     outboundStream,
     // Never a reason not to start: without an answer this Console counts by itself. decision: D41

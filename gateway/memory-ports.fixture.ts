@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'no
 import { commonPasswords } from '../actors/access/common-passwords.ts';
 import { createProviderClient } from '../actors/access/sso/provider-client.ts';
 import type { LicenseAnchor } from '../actors/license/license-service.ts';
+import { outboundMail } from '../actors/outbound/outbound-mail.ts';
 import { createOutboundPost } from '../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../actors/outbound/outbound-stream.ts';
 import { silentLogger } from '../actors/runtime/silent-logger.ts';
@@ -107,6 +108,7 @@ export function memoryPorts(
     hasher: createCheapHasher(),
     commonPasswords,
     providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
+    outboundMail,
     outboundPost: createOutboundPost(),
     exporter: createMemoryExporter().exporter,
     outboundStream,

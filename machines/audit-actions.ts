@@ -4,6 +4,7 @@ import { AUDIT_AUDIT_ACTIONS } from './console/audit/audit-actions.ts';
 import { CONTAINMENT_AUDIT_ACTIONS } from './console/containment/audit-actions.ts';
 import { DELIVERY_AUDIT_ACTIONS } from './console/delivery/audit-actions.ts';
 import { DETECTION_AUDIT_ACTIONS } from './console/detection/audit-actions.ts';
+import { DIGEST_AUDIT_ACTIONS } from './console/digest/audit-actions.ts';
 import { EXPORT_AUDIT_ACTIONS } from './console/exports/audit-actions.ts';
 import { FLEET_AUDIT_ACTIONS } from './console/fleet/audit-actions.ts';
 import { HUNTING_AUDIT_ACTIONS } from './console/hunting/audit-actions.ts';
@@ -22,6 +23,7 @@ export const AUDIT_ACTIONS = {
   ...CONTAINMENT_AUDIT_ACTIONS,
   ...DELIVERY_AUDIT_ACTIONS,
   ...DETECTION_AUDIT_ACTIONS,
+  ...DIGEST_AUDIT_ACTIONS,
   ...EXPORT_AUDIT_ACTIONS,
   ...FLEET_AUDIT_ACTIONS,
   ...HUNTING_AUDIT_ACTIONS,

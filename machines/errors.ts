@@ -3,6 +3,7 @@
 import { ACCESS_ERRORS } from './console/access/errors.ts';
 import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
 import { DETECTION_ERRORS } from './console/detection/errors.ts';
+import { DIGEST_ERRORS } from './console/digest/errors.ts';
 import { EXPORT_ERRORS } from './console/exports/errors.ts';
 import { FLEET_ERRORS } from './console/fleet/errors.ts';
 import { HUNTING_ERRORS } from './console/hunting/errors.ts';
@@ -102,6 +103,7 @@ export const ERRORS = {
   ...DETECTION_ERRORS,
   ...DELIVERY_ERRORS,
   ...FLEET_ERRORS,
+  ...DIGEST_ERRORS,
   ...EXPORT_ERRORS,
   ...HUNTING_ERRORS,
   ...LICENSE_ERRORS,

@@ -31,6 +31,7 @@ export * from './console/access/limits.ts';
 export * from './console/audit/limits.ts';
 export * from './console/delivery/limits.ts';
 export * from './console/detection/limits.ts';
+export * from './console/digest/limits.ts';
 export * from './console/exports/limits.ts';
 export * from './console/fleet/limits.ts';
 export * from './console/hunting/limits.ts';

@@ -7,6 +7,7 @@ import { newSiemStanding } from '../../machines/console/siem/siem-standing.ts';
 import { openSealer, retireSealers, rotateSealer } from '../../storage/keys/sealer.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
+import { openDigestSecret, secretContextOfDigest } from '../digest/digest-secrets.ts';
 import { EXPORT_SECRET_CONTEXT, exportSecretOf } from '../exports/export-service.ts';
 import { openSiemSecrets, sealSiemSecrets } from '../siem/siem-secrets.ts';
 import { contextOf } from './factor-codes.ts';
@@ -20,7 +21,7 @@ const DOING = { actor: 'test', nowMs: 1 };
 
 it('should seal again what an older key sealed, once, and name what nothing opens', async () => {
   const stores = createMemoryRelational();
-  const { users, secondFactors, sso, webhooks, siem } = stores;
+  const { users, secondFactors, sso, webhooks, siem, digests } = stores;
   const first = await openSealer(place);
   for (const userId of ['ann', 'bob', 'eve']) {
     const [email, role] = [`${userId}@example.test`, 'viewer'] as const;
@@ -64,6 +65,15 @@ it('should seal again what an older key sealed, once, and name what nothing open
       options: { caPem: null, proxyUrl: null, category: null, sourceName: null },
     },
   });
+  await digests.create({
+    ...DOING,
+    digest: {
+      ...{ digestId: 'd', name: 'd', groupId: null, timeZone: 'UTC', at: '08:00', isOn: true },
+      way: { kind: 'webhook', targetUrl: 'https://d.example/' },
+      ...{ caPem: null, proxyUrl: null, sinceMs: 0 },
+      secretSealed: first.seal('of the digest', secretContextOfDigest('d')),
+    },
+  });
   await rotateSealer(place, 2);
   const sealer = await openSealer(place);
   await stores.exports.putTarget({
@@ -74,9 +84,9 @@ it('should seal again what an older key sealed, once, and name what nothing open
     },
   });
   const kept = [exportSecretOf(stores.exports)];
-  const deps = { users, secondFactors, sso, webhooks, siem, kept, sealer };
+  const deps = { users, secondFactors, sso, webhooks, siem, digests, kept, sealer };
   expect(await resealAll(deps)).toEqual({
-    ...{ sealed: 7, changed: 0, unreadable: [contextOf('eve')] },
+    ...{ sealed: 8, changed: 0, unreadable: [contextOf('eve')] },
   });
   expect(await resealAll(deps)).toMatchObject({ sealed: 0 });
   // A secret that was replaced since it was read stays.
@@ -99,6 +109,10 @@ it('should seal again what an older key sealed, once, and name what nothing open
   const webhook = await webhooks.get('w');
   expect(last.open(String(webhook?.secretSealed), inWebhook)).toBe('signs');
   expect(last.open(String(webhook?.nextSecretSealed), inWebhook)).toBe('signs next');
+  const digest = await digests.get('d');
+  expect(digest === null ? null : openDigestSecret(digest, last)).toEqual({
+    secret: 'of the digest',
+  });
   const destination = await siem.get('s');
   const { secretSealed = null } = destination ?? {};
   expect(openSiemSecrets({ destinationId: 's', secretSealed }, last)?.token).toBe('a token');

@@ -1,13 +1,15 @@
 // Seals again whatever a key of before sealed, so that this key may go: secrets of second factors, providers, webhooks and
-// SIEM destinations. Each is replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
+// SIEM destinations, digests. Each is replaced only while it is what was read, so that a person who changes it meanwhile keeps what is newer. decision: D70;
 // invariant: I11
 import type { SecondFactorStore } from '../../storage/ports/access/second-factors.ts';
 import type { SsoStore } from '../../storage/ports/access/sso-store.ts';
 import type { UserStore } from '../../storage/ports/access/users.ts';
 import type { WebhookRow, WebhookStore } from '../../storage/ports/delivery/webhook-store.ts';
+import type { DigestStore } from '../../storage/ports/digest/digest-store.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { SiemStore } from '../../storage/ports/siem/siem-store.ts';
 import { secretContextOfWebhook } from '../delivery/webhook-secrets.ts';
+import { secretContextOfDigest } from '../digest/digest-secrets.ts';
 import { secretContextOfSiem } from '../siem/siem-secrets.ts';
 import { contextOf } from './factor-codes.ts';
 import { secretContextOf } from './sso/sso-service.ts';
@@ -27,9 +29,10 @@ export type ResealDeps = {
   readonly secondFactors: Pick<SecondFactorStore, 'reseal'>;
   readonly sso: Pick<SsoStore, 'listProviders' | 'reseal'>;
   readonly webhooks: Pick<WebhookStore, 'list' | 'reseal'>;
-  /** Single secrets: of the target of exports, of the mail server. */
+  /** Single secrets: of the target of exports. */
   readonly kept: readonly KeptSecret[];
   readonly siem: Pick<SiemStore, 'list' | 'reseal'>;
+  readonly digests: Pick<DigestStore, 'list' | 'reseal'>;
   readonly sealer: Sealer;
 };
 export type KeptSecret = {
@@ -82,6 +85,11 @@ export async function resealAll(deps: ResealDeps): Promise<Resealed> {
     if (was === null) continue;
     const context = secretContextOfSiem(destinationId);
     await one(was, context, (sealed) => siem.reseal({ destinationId, was, sealed }));
+  }
+  for (const { digestId, secretSealed: was } of await deps.digests.list()) {
+    if (was === null) continue;
+    const context = secretContextOfDigest(digestId);
+    await one(was, context, (sealed) => deps.digests.reseal({ digestId, was, sealed }));
   }
   return { ...counts, unreadable };
 }

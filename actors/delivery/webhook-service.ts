@@ -82,7 +82,7 @@ export type WebhookServiceDeps = {
 };
 
 const DEFAULTS: WebhookOptions = {
-  ...{ kinds: [], minSeverity: 'info', groupIds: [], caPem: null },
+  ...{ kinds: [], minSeverity: 'info', groupIds: [], ruleIds: [], caPem: null },
   ...{ proxyUrl: null, quietHours: null },
   ratePerMinute: WEBHOOK_RATE_DEFAULT_PER_MINUTE,
 };

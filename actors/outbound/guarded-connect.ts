@@ -3,7 +3,7 @@
 // address alone can be judged here. decision: D40, D150
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import type { AddressPolicy } from './address-rules.ts';
 import { judgedLookup, mistakeOfHost } from './judged-lookup.ts';
@@ -24,14 +24,40 @@ export async function connectGuarded(target: Target, options: ConnectOptions): P
   refuseLiteral(target.host, options);
   const { caPem, proxy, signal } = options;
   const through = proxy ? await openTunnel(target, proxy, signal) : null;
+  const socket = tlsConnect({
+    ...(through === null
+      ? { host: target.host, port: target.port, lookup: judgedLookup(options) }
+      : { socket: through }),
+    ...(isIP(target.host) > 0 ? {} : { servername: target.host }),
+    ...(caPem === null ? {} : { ca: caPem }),
+  });
+  return opened(socket, 'secureConnect', { target, signal, through });
+}
+
+/**
+ * Opens a connection in the clear, for protocols that ask for TLS by a word of their own: whoever takes it says nothing else
+ * before. Rejects with DestinationUnreachable.
+ */
+export async function dialGuarded(
+  target: Target,
+  options: Omit<ConnectOptions, 'caPem'>,
+): Promise<Socket> {
+  refuseLiteral(target.host, options);
+  const { proxy, signal } = options;
+  if (proxy) return openTunnel(target, proxy, signal);
+  const { host, port } = target;
+  const socket = tcpConnect({ host, port, lookup: judgedLookup(options) });
+  return opened(socket, 'connect', { target, signal, through: null });
+}
+
+/** The socket once it is open. */
+function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  of: { readonly target: Target; readonly signal: AbortSignal; readonly through: Socket | null },
+): Promise<Socket> {
+  const { target, signal, through } = of;
   return new Promise((resolve, reject) => {
-    const socket = tlsConnect({
-      ...(through === null
-        ? { host: target.host, port: target.port, lookup: judgedLookup(options) }
-        : { socket: through }),
-      ...(isIP(target.host) > 0 ? {} : { servername: target.host }),
-      ...(caPem === null ? {} : { ca: caPem }),
-    });
     const end = (error: Error): void => {
       signal.removeEventListener('abort', giveUp);
       socket.destroy();
@@ -42,7 +68,7 @@ export async function connectGuarded(target: Target, options: ConnectOptions): P
     if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     socket.once('error', end);
-    socket.once('secureConnect', () => {
+    socket.once(event, () => {
       signal.removeEventListener('abort', giveUp);
       socket.off('error', end);
       resolve(socket);

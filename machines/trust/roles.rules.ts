@@ -4,6 +4,7 @@ import { ACCESS_SCOPES } from '../console/access/scopes.ts';
 import { AUDIT_SCOPES } from '../console/audit/scopes.ts';
 import { DELIVERY_SCOPES } from '../console/delivery/scopes.ts';
 import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
+import { DIGEST_SCOPES } from '../console/digest/scopes.ts';
 import { EXPORT_SCOPES } from '../console/exports/scopes.ts';
 import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
 import { HUNTING_SCOPES } from '../console/hunting/scopes.ts';
@@ -39,6 +40,7 @@ const HOLDERS = {
   ...POLICY_SCOPES,
   ...DETECTION_SCOPES,
   ...DELIVERY_SCOPES,
+  ...DIGEST_SCOPES,
   ...EXPORT_SCOPES,
   ...SIEM_SCOPES,
   ...HUNTING_SCOPES,

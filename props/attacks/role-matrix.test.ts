@@ -39,7 +39,7 @@ const OPERATES: readonly Scope[] = [
   ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
   'assignments:write',
   ...(['exercises:write', 'audit:read', 'settings:read', 'webhooks:read'] as const),
-  ...(['siem:read', 'exports:read'] as const),
+  ...(['siem:read', 'exports:read', 'digests:read'] as const),
 ];
 const MAY: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: READ_BY_ALL,

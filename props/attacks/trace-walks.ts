@@ -15,8 +15,12 @@ type Step = (
 ) => Promise<Answer>;
 
 /** What destinations are given to show elsewhere. */
-export const GIVEN_SECRETS = ['a token of a receiver', 'the secret of a bucket'] as const;
-const [SIEM_TOKEN, BUCKET_SECRET] = GIVEN_SECRETS;
+export const GIVEN_SECRETS = [
+  'a token of a receiver',
+  'the secret of a bucket',
+  'the secret of a digest',
+] as const;
+const [SIEM_TOKEN, BUCKET_SECRET, DIGEST_SECRET] = GIVEN_SECRETS;
 
 const SECRET_FIELDS = /^(secret|token|recovery_codes|otpauth_uri)$/;
 
@@ -88,4 +92,17 @@ export async function walkExports(step: Step) {
   await step('PUT', '/exports/target', { revision: 0, kind: 's3', s3 });
   await step('POST', '/exports/target/test');
   await step('POST', '/exports/:id/run', undefined, { id: 'runtime_events.2020-01-31' });
+}
+
+/** A digest is set up, changed, tried and removed. */
+export async function walkDigests(step: Step) {
+  const plan = {
+    ...{ name: 'daily', time_zone: 'Europe/Berlin', at: '08:00' },
+    webhook: { target_url: 'https://digests.invalid/hook' },
+  };
+  const made = await step('POST', '/digests', { ...plan, secret: DIGEST_SECRET });
+  const at = { id: String(made.body['digest_id']) };
+  await step('PUT', '/digests/:id', { ...plan, at: '09:00', revision: 1 }, at);
+  await step('POST', '/digests/:id/test', {}, at);
+  await step('DELETE', '/digests/:id', undefined, at);
 }

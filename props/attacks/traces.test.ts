@@ -18,6 +18,7 @@ import {
   GIVEN_SECRETS,
   secretsIn,
   walkAlerts,
+  walkDigests,
   walkExports,
   walkRules,
   walkSecurityKeys,
@@ -315,6 +316,7 @@ describe('whatever changes something', () => {
     await walkWebhooks(step);
     await walkSiem(step);
     await walkExports(step);
+    await walkDigests(step);
     await walkRules(step);
     await walkAlerts(step, console);
     await walkHunting(step, sensor.sensorId);

@@ -3,6 +3,8 @@
 // its status. What leaves is signed over the bytes that leave. decision: D40, D101, D104; invariant: I11
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WEBHOOK_TYPES } from '../../machines/console/delivery/formats/formats.ts';
+import { WEBHOOK_RULES_MAX } from '../../machines/limits.ts';
 import { openConnectProxy } from '../peers/connect-proxy.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
 import { type ConsoleUnderTest, startConsole } from './console.fixture.ts';
@@ -287,6 +289,29 @@ describe('attack 29: what leaves the Console', () => {
     const after = the([...receiver.received], 1);
     expect(after.headers['x-service-signature']).toBe(signed(next, after.body));
     expect(after.headers['x-service-signature-next']).toBeUndefined();
+  });
+
+  it('should send what each type documents when it is tested, and nothing that is not JSON', async () => {
+    await own();
+    const keyed = new Set<string>(['pagerduty', 'opsgenie', 'thehive']);
+    for (const webhook_type of WEBHOOK_TYPES) {
+      const key = keyed.has(webhook_type) ? { signing_secret: 'key-of-the-receiver' } : {};
+      const { id } = await add({ webhook_type, ...key });
+      await test(id);
+      const { headers, body } = the(receiver.received.slice(-1), 0);
+      expect(headers['content-type'], webhook_type).toMatch(/^application\/json/);
+      expect(headers['x-service-delivery']).toEqual(expect.any(String));
+      expect(Object.keys(JSON.parse(body.toString())).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('should keep the rules whose alerts it wants, and refuse more than it may name', async () => {
+    await own();
+    const { id } = await add({ options: { rule_ids: ['odd-program'] } });
+    const { body } = await call('GET', `/webhooks/${id}`);
+    expect(body['options']).toMatchObject({ rule_ids: ['odd-program'], group_ids: [] });
+    const rule_ids = Array.from({ length: WEBHOOK_RULES_MAX + 1 }, (_, at) => `rule-${at}`);
+    expect((await call('PATCH', `/webhooks/${id}`, { options: { rule_ids } })).status).toBe(422);
   });
 
   it('should give other types their key where they want it, and no signature', async () => {

@@ -15,6 +15,7 @@ import { auditChainContract } from './audit-chain.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
+import { digestsContract } from './digests.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { huntingDocumentsContract } from './hunting-documents.contract.ts';
 import { inventoryStoreContract } from './inventory-store.contract.ts';
@@ -139,6 +140,7 @@ describe.skipIf(reasonNot !== null)("relational ports on Debian's PostgreSQL 15"
   containmentOrdersContract({ port: () => control.relational, setAway });
   alertsContract({ port: () => control.relational, setAway });
   deliveriesContract({ port: () => control.relational, setAway });
+  digestsContract({ port: () => control.relational, setAway });
   siemContract({ port: () => control.relational, setAway });
   huntingDocumentsContract({ port: () => control.relational, setAway });
   policyStoreContract({ port: () => control.relational, setAway });

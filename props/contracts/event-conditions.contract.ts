@@ -190,5 +190,8 @@ export function eventConditionsContract(
     expect(shared?.sensorIds).toEqual(sensorIds.slice(0, 2));
     expect(rest).toEqual([]);
     expect(await events.shared({ ...named, sensorsMin: 4 })).toEqual([]);
+    const since = { ...named, sensorsMin: 3, firstFromMs: shared?.firstAtMs ?? 0 };
+    expect(await events.shared(since)).toEqual([shared]);
+    expect(await events.shared({ ...since, firstFromMs: since.firstFromMs + 1 })).toEqual([]);
   });
 }

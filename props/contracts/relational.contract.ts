@@ -9,6 +9,7 @@ import { auditLogContract } from './audit-log.contract.ts';
 import type { Harness } from './away.ts';
 import { containmentOrdersContract } from './containment-orders.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
+import { digestsContract } from './digests.contract.ts';
 import { exportsContract } from './exports.contract.ts';
 import { factWriterContract } from './fact-writer.contract.ts';
 import { huntingDocumentsContract } from './hunting-documents.contract.ts';
@@ -38,6 +39,7 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   alertsContract({ port, setAway });
   alertRulesContract({ port, setAway });
   deliveriesContract({ port, setAway });
+  digestsContract({ port, setAway });
   exportsContract({ port, setAway });
   siemContract({ port, setAway });
   huntingDocumentsContract({ port, setAway });

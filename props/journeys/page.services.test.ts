@@ -42,6 +42,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   ),
   outside: [
     ...['/settings/webhooks', '/settings/siem', '/settings/exports'],
+    '/settings/digests',
     ...['/deploy', '/account', '/help', '/docs'],
   ],
   'one sensor': TABS.map((tab) => `/sensors/ID/${tab}`),

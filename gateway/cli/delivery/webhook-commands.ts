@@ -28,6 +28,7 @@ type Chosen = {
   readonly kind?: readonly string[];
   readonly minSeverity?: string;
   readonly groupId?: readonly string[];
+  readonly rule?: readonly string[];
   readonly ratePerMinute?: string;
   readonly caFile?: string;
   readonly proxy?: string;
@@ -209,6 +210,7 @@ function withChoices(command: Command): Command {
     .addOption(kinds.choices([...ALERT_KINDS]))
     .addOption(least.choices([...ALERT_SEVERITIES]))
     .option('--group-id <id...>', 'only sensors of one of these groups')
+    .option('--rule <id...>', 'only alerts of one of these rules or saved searches')
     .option('--rate-per-minute <count>', 'how many deliveries it is sent in a minute')
     .option('--ca-file <file>', 'PEM of the CA that its certificate chains to')
     .option('--proxy <url>', 'HTTP proxy that stands between; none: connect directly')
@@ -222,11 +224,12 @@ function withChoices(command: Command): Command {
 }
 
 async function choicesOf(options: Chosen): Promise<Record<string, unknown>> {
-  const { kind, minSeverity, groupId, ratePerMinute, caFile } = options;
+  const { kind, minSeverity, groupId, rule, ratePerMinute, caFile } = options;
   return {
     ...(kind === undefined ? {} : { alert_kinds: kind }),
     ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
     ...(groupId === undefined ? {} : { group_ids: groupId }),
+    ...(rule === undefined ? {} : { rule_ids: rule }),
     ...(ratePerMinute === undefined ? {} : { rate_per_minute: Number(ratePerMinute) }),
     ...(caFile === undefined ? {} : { ca_pem: await readInput(caFile) }),
     ...(options.proxy === undefined

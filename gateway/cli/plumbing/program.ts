@@ -11,6 +11,7 @@ import { addDeliveryCommands } from '../delivery/delivery-commands.ts';
 import { addWebhookCommands } from '../delivery/webhook-commands.ts';
 import { addAlertCommands } from '../detection/alert-commands.ts';
 import { addRuleCommands } from '../detection/rule-commands.ts';
+import { addDigestCommands } from '../digest/digest-commands.ts';
 import { addExportCommands } from '../exports/export-commands.ts';
 import { addLabelCommands } from '../fleet/label-commands.ts';
 import { addSensorCommands } from '../fleet/sensor-commands.ts';
@@ -79,6 +80,7 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
   addLicenseCommands(program, io);
   addSsoCommands(program, io);
   addWebhookCommands(program, io);
+  addDigestCommands(program, io);
   addExportCommands(program, io);
   addDeliveryCommands(program, io);
   addSiemCommands(program, io);

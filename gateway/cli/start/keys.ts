@@ -111,12 +111,13 @@ async function reseal(config: ConsoleConfig): Promise<number> {
   const logger = createLogger('warn');
   const onClose = (close: () => Promise<void>) => void closers.push(close);
   try {
-    const { users, secondFactors, sso, webhooks, siem, exports } = await openRelationalStore({
-      ...{ config, clock, logger, onClose },
-    });
+    const { users, secondFactors, sso, webhooks, siem, digests, exports } =
+      await openRelationalStore({
+        ...{ config, clock, logger, onClose },
+      });
     const sealer = await openSealer(place);
     const kept = [exportSecretOf(exports)];
-    const stores = { users, secondFactors, sso, webhooks, siem, kept };
+    const stores = { users, secondFactors, sso, webhooks, siem, digests, kept };
     const { sealed, changed, unreadable } = await resealAll({ ...stores, sealer });
     tell(`Sealed again: ${sealed}.`);
     for (const one of unreadable) tell(`No key opens ${one}: reset it.`);

@@ -6,6 +6,8 @@ import {
   WEBHOOK_CA_MAX_CHARS,
   WEBHOOK_GROUPS_MAX,
   WEBHOOK_RATE_MAX_PER_MINUTE,
+  WEBHOOK_RULE_ID_MAX_CHARS,
+  WEBHOOK_RULES_MAX,
   WEBHOOK_URL_MAX_CHARS,
 } from '../../../machines/limits.ts';
 import { Uuid } from '../../../machines/wire/scalars.ts';
@@ -33,6 +35,10 @@ const OPTIONS = {
   group_ids: Type.Array(Uuid, {
     maxItems: WEBHOOK_GROUPS_MAX,
     description: 'only sensors of one of these groups; empty: all',
+  }),
+  rule_ids: Type.Array(Type.String({ minLength: 1, maxLength: WEBHOOK_RULE_ID_MAX_CHARS }), {
+    maxItems: WEBHOOK_RULES_MAX,
+    description: 'only alerts of one of these rules or saved searches; empty: all',
   }),
   rate_per_minute: Type.Integer({ minimum: 1, maximum: WEBHOOK_RATE_MAX_PER_MINUTE }),
   ca_pem: Nullable(
@@ -139,6 +145,7 @@ export function webhookView(row: WebhookRow, nowMs: number, isWhole: boolean): W
       alert_kinds: [...options.kinds],
       min_severity: options.minSeverity,
       group_ids: [...options.groupIds],
+      rule_ids: [...(options.ruleIds ?? [])],
       rate_per_minute: options.ratePerMinute,
       ca_pem: options.caPem,
       proxy_url: options.proxyUrl,
@@ -196,11 +203,12 @@ export function attemptView(row: AttemptRow, isWhole: boolean): Type.Static<type
 export function optionsIn(given: Type.Static<typeof Options> | undefined): Partial<WebhookOptions> {
   if (given === undefined) return {};
   const { alert_kinds, min_severity, group_ids, rate_per_minute, ca_pem } = given;
-  const { proxy_url, quiet_hours } = given;
+  const { proxy_url, quiet_hours, rule_ids } = given;
   return {
     ...(alert_kinds === undefined ? {} : { kinds: alert_kinds }),
     ...(min_severity === undefined ? {} : { minSeverity: min_severity }),
     ...(group_ids === undefined ? {} : { groupIds: group_ids }),
+    ...(rule_ids === undefined ? {} : { ruleIds: rule_ids }),
     ...(rate_per_minute === undefined ? {} : { ratePerMinute: rate_per_minute }),
     ...(ca_pem === undefined ? {} : { caPem: ca_pem }),
     ...(proxy_url === undefined ? {} : { proxyUrl: proxy_url }),

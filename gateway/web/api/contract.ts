@@ -31,6 +31,14 @@ import type {
   Backtest as BacktestShape,
 } from '../../operator-plane/detection/rule-shapes.ts';
 import type {
+  DigestChange,
+  DigestOut,
+  DigestPreview,
+  DigestRunOut,
+  DigestTestResult,
+  NewDigest,
+} from '../../operator-plane/digest/digest-shapes.ts';
+import type {
   ExportRun as ExportRunShape,
   ExportRunWhole,
   ExportTargetIn,
@@ -156,6 +164,8 @@ export type ProcessTree = ProcessTreeView;
 export type Setting = Settings['items'][number];
 export type SiemDestination = SiemShape;
 export type Webhook = WebhookShape;
+export type Digest = DigestOut;
+export type DigestRun = DigestRunOut;
 export type ExportRun = ExportRunShape;
 export type ExportTarget = ExportTargetOut;
 export type Delivery = DeliveryShape;
@@ -302,6 +312,16 @@ type OtherCalls = {
   };
   'GET /deliveries/:id': { answer: DeliveryWithAttempts };
   'POST /deliveries/:id/replay': { answer: Delivery };
+  'GET /digests': { answer: { readonly items: readonly Digest[] } };
+  'POST /digests': { body: Of<typeof NewDigest>; answer: Digest };
+  'PUT /digests/:id': { body: Of<typeof DigestChange>; answer: Digest };
+  'DELETE /digests/:id': { answer: null };
+  'GET /digests/:id/runs': {
+    query: { readonly limit?: number };
+    answer: { readonly items: readonly DigestRun[] };
+  };
+  'GET /digests/:id/preview': { answer: DigestPreview };
+  'POST /digests/:id/test': { answer: DigestTestResult };
   'GET /exports/target': { answer: { readonly target: ExportTarget | null } };
   'PUT /exports/target': { body: ExportTargetIn; answer: ExportTarget };
   'POST /exports/target/test': { answer: ExportTestResult };

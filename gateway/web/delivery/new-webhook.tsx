@@ -20,13 +20,14 @@ export function NewWebhook({ onDone }: { readonly onDone: () => void }) {
   const [secret, setSecret] = useState<string | null>(null);
   const { isBusy, failure, submit } = useForm(async (values) => {
     const { name = '', target_url = '', signing_secret = '', ca_pem = '' } = values;
-    const { proxy_url = '', quiet_from = '', quiet_to = '' } = values;
+    const { proxy_url = '', quiet_from = '', quiet_to = '', rules = '' } = values;
+    const rule_ids = rules.split(/[\s,]+/).filter((id) => id !== '');
     const made = await call('POST /webhooks', {
       body: {
         ...{ webhook_type: type, name, target_url },
         ...(signing_secret === '' ? {} : { signing_secret }),
         options: {
-          min_severity: least,
+          ...{ min_severity: least, rule_ids },
           ...(ca_pem === '' ? {} : { ca_pem }),
           ...(proxy_url === '' ? {} : { proxy_url }),
           ...(quiet_from === '' ? {} : { quiet_hours: quietOf(quiet_from, quiet_to) }),
@@ -66,6 +67,7 @@ export function NewWebhook({ onDone }: { readonly onDone: () => void }) {
         value={least}
         onChange={(next) => setLeast(next as AlertSeverity)}
       />
+      <TextInput name="rules" label={TEXTS.onlyRules} description={TEXTS.onlyRulesHint} />
       <div className="fs-toolbar">
         <TextInput name="quiet_from" type="time" label={TEXTS.quietFrom} />
         <TextInput name="quiet_to" type="time" label={TEXTS.quietTo} />

@@ -16,6 +16,8 @@ export const DELIVERY_TEXTS = {
     `In quiet hours (${zone}) everything but critical alerts waits for their end.`,
   ca: 'CA of the receiver, PEM; empty: the public ones',
   leastSeverity: 'Least severity',
+  onlyRules: 'Only of these rules',
+  onlyRulesHint: 'Rules or saved searches by their id, with commas. Empty: all alerts.',
   create: 'Add',
   madeSecret: 'Signing secret, shown this once',
   done: 'Done',

@@ -37,7 +37,6 @@ export function DetailDrawer({
       opened={isOpen}
       onClose={onClose}
       size="lg"
-      closeButtonProps={{ 'aria-label': TEXTS.close }}
       title={
         <span className="fs-drawer-title">
           <Turn name="previous" icon="up" onTurn={onPrevious} />

@@ -27,7 +27,9 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     TextInput: { defaultProps: { size: 'sm' } },
-    Drawer: { defaultProps: { position: 'right', transitionProps: { duration: 100 } } },
+    Drawer: {
+      defaultProps: { position: 'right', transitionProps: { duration: 100 }, closeButtonProps },
+    },
     Modal: { defaultProps: { transitionProps: { duration: 100 }, closeButtonProps } },
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 0 } } },
     Popover: { defaultProps: { transitionProps: { duration: 0 }, shadow: 'md' } },

@@ -9,6 +9,7 @@ export const SETTINGS_PARTS = [
   ['/settings/sso', TEXTS.sso, 'sso:read'],
   ['/settings/webhooks', TEXTS.webhooks, 'webhooks:read'],
   ['/settings/siem', TEXTS.siem, 'siem:read'],
+  ['/settings/digests', TEXTS.digests, 'digests:read'],
   ['/settings/exports', TEXTS.exports, 'exports:read'],
   ['/settings/api-keys', TEXTS.keys, 'users:read'],
   ['/settings/tokens', TEXTS.tokens, 'tokens:read'],

@@ -55,6 +55,11 @@ const exports = createRoute({
   path: '/exports',
   component: lazyRouteComponent(() => import('../exports/exports-tab.tsx'), 'ExportsTab'),
 });
+const digests = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/digests',
+  component: lazyRouteComponent(() => import('../digest/digests-tab.tsx'), 'DigestsTab'),
+});
 const siem = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/siem',
@@ -79,6 +84,6 @@ const license = createRoute({
 export const settingsRoutes = [
   settingsRoute.addChildren([
     ...([start, general, users, teams, groups] as const),
-    ...([sso, webhooks, siem, exports, keys, tokens, license] as const),
+    ...([sso, webhooks, siem, digests, exports, keys, tokens, license] as const),
   ]),
 ] as const;

@@ -8,6 +8,7 @@ export const SETTINGS_TEXTS = {
   sso: 'Single sign-on',
   siem: 'SIEM',
   webhooks: 'Webhooks',
+  digests: 'Digests',
   exports: 'Exports',
   keys: 'API keys',
   license: 'License',

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { WheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import type { Chance } from '../../../actors/trust/chance.ts';
+import { digest } from '../../../gateway/capabilities/digest/digest.ts';
 import { fleet } from '../../../gateway/capabilities/fleet/fleet.ts';
 import type { Fleet } from '../../../gateway/capabilities/fleet/open-fleet.ts';
 import {
@@ -229,7 +230,9 @@ function capabilitiesOf(
   { fleet: change }: ConsoleTampering,
   access: Capability,
 ): readonly Capability[] {
-  const all = CAPABILITIES.map((one) => (one.name === access.name ? access : one));
+  const all = CAPABILITIES.filter(({ name }) => name !== digest.name).map((one) =>
+    one.name === access.name ? access : one,
+  );
   if (change === undefined) return all;
   const changed: Capability<Fleet> = {
     name: fleet.name,

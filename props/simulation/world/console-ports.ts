@@ -91,6 +91,9 @@ export function consolePorts(of: {
     // The rules of passwords are judged elsewhere; here everybody chooses well.
     commonPasswords: async () => new Set(),
     providers: of.provider.clientFor(life),
+    outboundMail: async () => ({
+      ...{ kind: 'failed', isFinal: false, detail: 'nobody receives here' },
+    }),
     outboundPost: of.outboundPost,
     outboundStream: async () => {
       throw new DestinationUnreachable('nobody receives here', 'unreachable');

@@ -185,6 +185,7 @@ function sharedOf(events: readonly StoredEvent[], query: SharedQuery): readonly 
       };
     })
     .filter(({ sensors }) => sensors >= query.sensorsMin)
+    .filter(({ firstAtMs }) => firstAtMs >= Math.floor(query.firstFromMs ?? -Infinity))
     .sort((a, b) => b.sensors - a.sensors || (a.value < b.value ? -1 : 1))
     .slice(0, query.limit);
 }

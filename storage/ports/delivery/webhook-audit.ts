@@ -70,6 +70,7 @@ function factsOf(webhook: Kept): AuditFacts {
     kinds: options.kinds,
     min_severity: options.minSeverity,
     group_ids: options.groupIds,
+    rule_ids: options.ruleIds ?? [],
     rate_per_minute: options.ratePerMinute,
     has_own_ca: options.caPem !== null,
     proxy: options.proxyUrl === null ? null : originOf(options.proxyUrl),

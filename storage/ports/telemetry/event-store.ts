@@ -113,6 +113,8 @@ export type TopValues = {
 export type SharedQuery = EventScope & {
   readonly field: FieldName;
   readonly sensorsMin: number;
+  /** Only values that the scope has from then on, and not before. */
+  readonly firstFromMs?: number;
   /** How many sensors of a value are named. */
   readonly sensorsNamedMax: number;
   readonly limit: number;

@@ -4,6 +4,7 @@ import type { AuditTables } from '../audit/tables.ts';
 import type { ContainmentTables } from '../containment/tables.ts';
 import type { DeliveryTables } from '../delivery/tables.ts';
 import type { DetectionTables } from '../detection/tables.ts';
+import type { DigestTables } from '../digest/tables.ts';
 import type { ExportTables } from '../exports/tables.ts';
 import type { FleetTables } from '../fleet/tables.ts';
 import type { HuntingTables } from '../hunting/tables.ts';
@@ -19,6 +20,7 @@ export type Database = AccessTables &
   ContainmentTables &
   DeliveryTables &
   DetectionTables &
+  DigestTables &
   ExportTables &
   FleetTables &
   HuntingTables &
