@@ -21,7 +21,7 @@ export const PLATFORM = 'linux-x64';
 const EPOCH = '@0';
 /** Of other packages; what a package itself depends on is listed by itself. */
 const UNUSED =
-  /(^|\/)node_modules(\/|$)|^(test|tests|docs|examples|benchmarks?)(\/|$)|(\.d|\.test)\.[cm]?[jt]s$|\.map$/;
+  /(^|\/)node_modules(\/|$)|^(test|tests|docs|examples|benchmarks?|skills)(\/|$)|(\.d|\.test)\.[cm]?[jt]s$|\.map$/;
 
 export type Package = {
   readonly archive: string;
