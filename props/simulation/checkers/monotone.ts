@@ -2,7 +2,8 @@
 // of dropped events within one stream of the spool, and the numbers of new batches, which a Console closes its gaps
 // around. Excuses: a new life counts from zero; a status file may still be the one of the life before until the new life
 // has written its own. A channel may keep gaps only while a fault is on: when the fleet is well, what has a number is
-// stored. Several Consoles each close the gaps of what came to them, so one of them knows the highest number. invariant: I6
+// stored. Several Consoles each close the gaps of what came to them, so one of them knows the highest number; one that
+// began after its store forgot what it had confirmed knows only what is left, and the Sensor numbers on. invariant: I6
 import type { CheckerKind } from './checker.ts';
 import { statusOf } from './node-files.ts';
 
@@ -24,6 +25,7 @@ export const monotone: CheckerKind = {
     /** The status file that the last life of a node left. */
     const left = new Map<string, string>();
     const highest = new Map<string, number>();
+    let hasForgotten = false;
 
     function noteLeft(host: string): void {
       seen.delete(host);
@@ -36,6 +38,7 @@ export const monotone: CheckerKind = {
         if (observation.kind === 'process.started' || observation.kind === 'process.ended') {
           noteLeft(observation.host);
         }
+        if (observation.kind === 'events.forgotten') hasForgotten = true;
         if (observation.kind !== 'batch.acknowledged') return;
         const { stream, channel, sequence } = observation.batch;
         const name = `${stream}/${channel}`;
@@ -59,7 +62,7 @@ export const monotone: CheckerKind = {
       },
       finish() {
         const ledgers = fleet.consoles.flatMap((host) => host.running()?.side.ingest.ledgers ?? []);
-        if (ledgers.length < fleet.consoles.length) return;
+        if (hasForgotten || ledgers.length < fleet.consoles.length) return;
         const sensorIds = [...fleet.stores.relational.state.sensors.keys()];
         for (const [name, sequence] of highest) {
           const [streamId = '', channel] = name.split('/');
