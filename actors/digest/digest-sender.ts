@@ -83,7 +83,7 @@ async function byPost(deps: DigestSenderDeps, of: Sending<WebhookWay>): Promise<
   const body = Buffer.from(JSON.stringify(payloadOf(digest)), 'utf8');
   try {
     const { status } = await deps.post({
-      ...{ url: way.targetUrl, body, signal, allowList: deps.allowList() },
+      ...{ url: way.targetUrl, body, signal, isOnce: true, allowList: deps.allowList() },
       headers: {
         'content-type': 'application/json',
         'user-agent': `fleet-runtime-security/${deps.version}`,

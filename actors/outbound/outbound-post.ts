@@ -25,6 +25,8 @@ export type OutboundRequest = {
   readonly signal: AbortSignal;
   /** Sent as gzip. */
   readonly isCompressed?: boolean;
+  /** Sent at most once: a connection that was kept may be closed, which would make it uncertain and sent again. */
+  readonly isOnce?: boolean;
   /** WEBHOOK_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
 };
@@ -43,17 +45,19 @@ export type OutboundPost = (request: OutboundRequest) => Promise<OutboundAnswer>
 /** Makes the one that reaches the network; it keeps connections for a moment. */
 export function createOutboundPost(): OutboundPost {
   const connections = createKeptConnections();
-  return (request) => post(request, connections(request.allowList));
+  return (request) =>
+    post(request, request.isOnce === true ? undefined : connections(request.allowList));
 }
 
-async function post(request: OutboundRequest, agent: Agent): Promise<OutboundAnswer> {
+async function post(request: OutboundRequest, agent: Agent | undefined): Promise<OutboundAnswer> {
   const { url, headers, body, caPem, allowList, proxyUrl, signal } = request;
   const { isCompressed = false, timeoutMs = WEBHOOK_TIMEOUT_MS } = request;
   const host = hostOf(new URL(url));
   const ask = createGuardedFetch({
     ...policyOfList(allowList, host),
     ...{ caPem, timeoutMs, answerMaxBytes: DELIVERY_ANSWER_MAX_BYTES },
-    ...{ takesFailures: true, agent },
+    takesFailures: true,
+    ...(agent === undefined ? {} : { agent }),
     proxy: proxyOf(proxyUrl, allowList),
   });
   const response = await ask(url, {

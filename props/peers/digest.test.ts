@@ -170,6 +170,23 @@ describe('a digest to a webhook', { timeout: LONG_MS }, () => {
   });
 });
 
+describe('a digest to a webhook that is cut off', { timeout: LONG_MS }, () => {
+  it('should be unsure and not be sent again, whatever connection was kept', async () => {
+    const id = await create({
+      ...{ webhook: { target_url: webhook.url() }, secret: SECRET, ca_pem: webhook.caPem },
+    });
+    // A connection is there that could be used again.
+    expect((await call('POST', `/digests/${id}/test`)).body).toMatchObject({ is_taken: true });
+    webhook.answerWith('cut');
+    await pass(DAY_MS);
+    await pass(HOUR_MS);
+    expect((await runsOf(id)).map(([, state, attempts]) => [state, attempts])).toEqual([
+      ['unsure', 1],
+    ]);
+    expect(webhook.received).toHaveLength(2);
+  });
+});
+
 describe('a digest whose Console dies in the middle', { timeout: LONG_MS }, () => {
   it('should be told as unsure and not be sent again', async () => {
     const id = await create(byMail());

@@ -1,5 +1,6 @@
 // A receiver of webhooks for tests: TLS on 127.0.0.1 with a certificate of a CA of its own. It keeps every request as the
-// bytes that came, and answers what a test tells it to: a status, silence, a redirect, an answer without end.
+// bytes that came, and answers what a test tells it to: a status, silence, a redirect, an answer without end, or none and the
+// connection cut.
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -18,6 +19,7 @@ export type WebhookReceiver = Awaited<ReturnType<typeof openWebhookReceiver>>;
 type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'nothing'
+  | 'cut'
   | 'without end';
 
 /** Starts a receiver. */
@@ -86,6 +88,10 @@ export async function openWebhookReceiver() {
 
 function say(response: ServerResponse, answer: Answer): void {
   if (answer === 'nothing') return;
+  if (answer === 'cut') {
+    response.socket?.destroy();
+    return;
+  }
   if (answer === 'without end') {
     response.writeHead(200);
     const more = (): void => {
