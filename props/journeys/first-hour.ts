@@ -3,6 +3,7 @@
 // how long each part took goes to first-hour/timing.md. It needs git, script(1), and the package registry.
 //   node props/journeys/first-hour.ts                  all of it
 //   node props/journeys/first-hour.ts --installed      with the packages of this checkout: the words, and no times
+
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,6 +17,7 @@ import {
 } from 'node:fs';
 import { availableParallelism, cpus, homedir, hostname, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { markdownTable } from '../pages/markdown-table.ts';
 import { freePort, ROOT } from './programs.ts';
 import { inherited, openTerminal, rowsOf, type Terminal } from './terminal.ts';
 
@@ -211,11 +213,14 @@ function timing(): string {
     `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version},`,
     `load average at the end ${load.join(', ')} (one, five, fifteen minutes).`,
     '',
-    '| part | wall, s | cpu, s |',
-    '| ---- | ------- | ------ |',
-    ...parts.map((one) => `| ${one.name} | ${seconds(one.wallMs)} | ${seconds(one.cpuMs)} |`),
-    `| all | ${seconds(wallMs)} | ${seconds(cpuMs)} |`,
-    '',
+    markdownTable([
+      ['part', 'wall, s', 'cpu, s'],
+      ...[...parts, { name: 'all', wallMs, cpuMs }].map((one) => [
+        one.name,
+        seconds(one.wallMs),
+        seconds(one.cpuMs),
+      ]),
+    ]),
   ].join('\n');
 }
 

@@ -14,6 +14,7 @@ import * as engineLimits from '../../machines/sensor/engine-limits.ts';
 import * as tetragonPolicyLimits from '../../machines/sensor/policy-limits.ts';
 import * as tetragonLimits from '../../machines/sensor/tetragon-limits.ts';
 import { filesLike, textOf } from '../tidy/files.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** Every number, by name. */
 export const LIMITS: Readonly<Record<string, unknown>> = {
@@ -50,7 +51,7 @@ export function errorsPage(): string {
     ...[`\`${code}\``, String(status), title, action],
   ]);
   rows.sort((a, b) => Number(a[1]) - Number(b[1]));
-  return ERRORS_HEAD + tableOf([['code', 'status', 'meaning', 'what to do'], ...rows]);
+  return ERRORS_HEAD + markdownTable([['code', 'status', 'meaning', 'what to do'], ...rows]);
 }
 
 const AUDIT_HEAD = `# Audit actions
@@ -62,7 +63,7 @@ What stands under \`action\` in the audit log. A change or a read that was refus
 /** The page of audit actions. */
 export function auditPage(): string {
   const rows = Object.entries(AUDIT_ACTIONS).map(([action, meaning]) => [`\`${action}\``, meaning]);
-  return AUDIT_HEAD + tableOf([['action', 'meaning'], ...rows]);
+  return AUDIT_HEAD + markdownTable([['action', 'meaning'], ...rows]);
 }
 
 /** The page of numbers, section by section as they stand in the code. */
@@ -90,20 +91,9 @@ function sectionsOf(path: string): readonly string[] {
   }
   return sections.map(
     (one) =>
-      `## ${one.title} (\`${path}\`)\n\n${tableOf([['name', 'value', 'override'], ...one.rows])}`,
+      `## ${one.title} (\`${path}\`)\n\n${markdownTable([['name', 'value', 'override'], ...one.rows])}`,
   );
 }
 
 const TITLE_ENDS = /, beside|[.:;](?:\s|$)/;
 const ALL_DIGITS = { maximumFractionDigits: 20 } as const;
-
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => (row[at] ?? '').length)),
-  );
-  const lineOf = (row: readonly string[]) =>
-    `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |\n`;
-  const [head = [], ...body] = rows;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
-  return lineOf(head) + rule + body.map(lineOf).join('');
-}
