@@ -3,14 +3,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const pathOf = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 /** Of a package, which brings its own Node; of a checkout. */
-const LAUNCHERS = ['../../../bin/service-console', '../service-console.js'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+const PACKAGED = pathOf('../../../bin/service-console');
+const LAUNCHER = existsSync(PACKAGED) ? PACKAGED : pathOf('../service-console.js');
 
 /** The launcher's path, quoted where a shell needs it. */
-export function programPath(
-  launcher: string = LAUNCHERS.find((path) => existsSync(path)) ?? 'service-console',
-): string {
+export function programPath(launcher: string = LAUNCHER): string {
   return /^[\w./@%+:,-]+$/.test(launcher) ? launcher : `'${launcher.replaceAll("'", "'\\''")}'`;
 }
