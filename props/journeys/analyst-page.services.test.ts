@@ -5,13 +5,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedEvent } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import type { Finding } from '../../machines/console/detection/finding.ts';
-import { axeOn, launchBrowser, liveView, type Watched } from './browser.ts';
+import { axeOn, everySize, launchBrowser, liveView, type Watched } from './browser.ts';
 import { type MemoryConsole, openMemoryConsole } from './memory-console.ts';
 
 type StoredEvent = ReturnType<typeof storedEvent>;
 const TIMEOUT_MS = 600_000;
-const PHONE_PX = 375;
-const WIDE_PX = 1_280;
 const EVENTS = 60;
 
 let memory: MemoryConsole;
@@ -61,23 +59,6 @@ function findingOf(index: number): Finding {
   };
 }
 
-/** A picture in each width and scheme; nothing is wider than the window, and axe finds nothing where it is wide. */
-async function everySize(name: string): Promise<void> {
-  for (const width of [WIDE_PX, PHONE_PX]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await liveView(page, `${width}-${name}-${colorScheme}`);
-      if (width === PHONE_PX) continue;
-      expect([name, width, colorScheme, await axeOn(page)]).toEqual([name, width, colorScheme, []]);
-    }
-    const wide = await page.evaluate('document.documentElement.scrollWidth');
-    expect([name, wide]).toEqual([name, width]);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: WIDE_PX, height: 900 });
-}
-
 beforeAll(async () => {
   memory = await openMemoryConsole();
   sensorId = memory.fixture.addSensor(1);
@@ -111,7 +92,7 @@ describe('the events', { timeout: TIMEOUT_MS }, () => {
     await page.keyboard.press('Enter');
     await button(/^Remove the filter .*uid:0$/).waitFor();
     expect(searchOf().get('q')).toBe('process.binary:*/curl and process.uid:0');
-    await everySize('events-chips');
+    await everySize(page, 'events-chips');
     await page
       .locator('.fs-chip')
       .getByText(/binary:.*curl/)
@@ -156,7 +137,7 @@ describe('the events', { timeout: TIMEOUT_MS }, () => {
     await shown().locator('.fs-row-button').first().click();
     const drawer = page.getByRole('dialog');
     await drawer.getByText('-s 1').first().waitFor();
-    await everySize('event-drawer');
+    await everySize(page, 'event-drawer');
     await page.keyboard.press('j');
     await drawer.getByText('-s 2').first().waitFor();
     await page.keyboard.press('k');
@@ -183,7 +164,7 @@ describe('the events', { timeout: TIMEOUT_MS }, () => {
     publish('second live');
     await button('Show 1 new').waitFor();
     expect(await page.getByText('second live').count()).toBe(0);
-    await everySize('events-tail');
+    await everySize(page, 'events-tail');
     await button('Show 1 new').click();
     await page.getByText('second live').first().waitFor();
     expect(window.complaints).toEqual([]);
@@ -206,7 +187,7 @@ describe('alerts', { timeout: TIMEOUT_MS }, () => {
   it('should be worked off by keys', async () => {
     await page.goto('/alerts');
     await page.getByText('number 1').waitFor();
-    await everySize('alerts-inbox');
+    await everySize(page, 'alerts-inbox');
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.keyboard.press('j');
@@ -231,7 +212,7 @@ describe('alerts', { timeout: TIMEOUT_MS }, () => {
     await page.getByRole('textbox', { name: 'Comment' }).fill('Looked at: <b>it is ours</b>');
     await button('Write').click();
     await page.getByText('<b>it is ours</b>').waitFor();
-    await everySize('alert');
+    await everySize(page, 'alert');
     expect(window.complaints).toEqual([]);
   });
 
@@ -249,10 +230,10 @@ describe('alerts', { timeout: TIMEOUT_MS }, () => {
     await button('Try on the last day').click();
     await page.getByRole('heading', { name: 'What it would have found' }).waitFor();
     await page.getByText('Events looked at').waitFor();
-    await everySize('alert-rule-tried');
+    await everySize(page, 'alert-rule-tried');
     await button('Save').click();
     await page.getByRole('link', { name: 'Curl by root' }).waitFor();
-    await everySize('alert-rules-list');
+    await everySize(page, 'alert-rules-list');
     await page.getByRole('link', { name: 'Curl by root' }).click();
     await page.getByRole('heading', { name: 'Versions' }).waitFor();
     expect(window.complaints).toEqual([]);
@@ -273,10 +254,10 @@ describe('a hunt', { timeout: TIMEOUT_MS }, () => {
     await dialog()
       .getByLabel(/^Threshold/)
       .fill('5');
-    await everySize('search-form');
+    await everySize(page, 'search-form');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByRole('link', { name: 'Curl by root' }).waitFor();
-    await everySize('searches-list');
+    await everySize(page, 'searches-list');
     await page.getByRole('link', { name: 'Curl by root' }).click();
     await button(/^Remove the filter .*uid:0$/).waitFor();
     expect(window.complaints).toEqual([]);
@@ -287,7 +268,7 @@ describe('a hunt', { timeout: TIMEOUT_MS }, () => {
     await button('Begin an investigation').first().click();
     await dialog().getByLabel('Name').fill('Who runs curl');
     await dialog().getByLabel('What it is about').fill('Root runs curl on a web server.');
-    await everySize('investigation-form');
+    await everySize(page, 'investigation-form');
     await dialog().getByRole('button', { name: 'Begin an investigation' }).click();
     await page.getByRole('heading', { name: 'Who runs curl' }).waitFor();
     const collect = page.getByRole('form', { name: 'Add a note, an alert or a sensor' });
@@ -298,14 +279,14 @@ describe('a hunt', { timeout: TIMEOUT_MS }, () => {
     await collect.getByLabel('Sensor id').fill(sensorId);
     await collect.getByRole('button', { name: 'Add' }).click();
     await page.getByText('node-0001').first().waitFor();
-    await everySize('investigation');
+    await everySize(page, 'investigation');
     await button('Close').click();
     await page.getByText('Closed').first().waitFor();
     await button('Open again').click();
     await button('Close').waitFor();
     await page.goto('/investigations');
     await page.getByRole('link', { name: 'Who runs curl' }).waitFor();
-    await everySize('investigations-list');
+    await everySize(page, 'investigations-list');
     expect(window.complaints).toEqual([]);
   });
 
@@ -323,11 +304,11 @@ describe('a hunt', { timeout: TIMEOUT_MS }, () => {
     await dialog().getByLabel('Sensors').first().click();
     await page.getByRole('option', { name: 'node-0001' }).click();
     await dialog().getByLabel('Name').click();
-    await everySize('exercise-form');
+    await everySize(page, 'exercise-form');
     await dialog().getByRole('button', { name: 'Plan an exercise' }).click();
     await button('Start').click();
     await page.getByText('On each node:').waitFor();
-    await everySize('exercise-running');
+    await everySize(page, 'exercise-running');
     expect(window.complaints).toEqual([]);
   });
 });

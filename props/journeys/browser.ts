@@ -10,12 +10,15 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
+import { expect } from 'vitest';
 
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
   ...['--disable-background-networking', '--disable-component-update'],
 ];
 const SHOWN_WITHIN_MS = 60_000;
+const PHONE_PX = 375;
+const WIDE_PX = 1_280;
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 /** Where screenshots go when somebody wants to look at them. */
 const SCREENSHOTS = process.env['JOURNEY_SCREENSHOTS'];
@@ -61,6 +64,26 @@ export async function logIn(page: Page, email: string, password: string): Promis
   await page.getByLabel('E-mail address').fill(email);
   await page.locator('input[name="password"]').fill(password);
   await page.getByRole('button', { name: 'Log in', exact: true }).click();
+}
+
+/**
+ * Keeps a picture of the page in each width and scheme, and fails where it is wider than the window or, where it is wide,
+ * axe finds something.
+ */
+export async function everySize(page: Page, name: string): Promise<void> {
+  for (const width of [WIDE_PX, PHONE_PX]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await liveView(page, `${width}-${name}-${colorScheme}`);
+      if (width === PHONE_PX) continue;
+      expect([name, width, colorScheme, await axeOn(page)]).toEqual([name, width, colorScheme, []]);
+    }
+    const wide = await page.evaluate('document.documentElement.scrollWidth');
+    expect([name, wide]).toEqual([name, width]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: WIDE_PX, height: 900 });
 }
 
 /** What axe finds on the page as it stands, one line each. */

@@ -2,12 +2,10 @@
 // filled from the library, compared and assigned. Each page in both colour schemes and on a phone. decision: D54, D82
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeOn, launchBrowser, liveView, type Watched } from './browser.ts';
+import { everySize, launchBrowser, type Watched } from './browser.ts';
 import { type MemoryConsole, openMemoryConsole } from './memory-console.ts';
 
 const TIMEOUT_MS = 600_000;
-const PHONE_PX = 375;
-const WIDE_PX = 1_280;
 
 let memory: MemoryConsole;
 let browser: Browser;
@@ -16,23 +14,6 @@ let page: Page;
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const dialog = () => page.getByRole('dialog');
-
-/** A picture in each width and scheme; nothing is wider than the window, and axe finds nothing where it is wide. */
-async function everySize(name: string): Promise<void> {
-  for (const width of [WIDE_PX, PHONE_PX]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await liveView(page, `${width}-${name}-${colorScheme}`);
-      if (width === PHONE_PX) continue;
-      expect([name, width, colorScheme, await axeOn(page)]).toEqual([name, width, colorScheme, []]);
-    }
-    const wide = await page.evaluate('document.documentElement.scrollWidth');
-    expect([name, wide]).toEqual([name, width]);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: WIDE_PX, height: 900 });
-}
 
 beforeAll(async () => {
   memory = await openMemoryConsole();
@@ -50,7 +31,7 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
   it('should be written with their judge beside them, and signed as a version', async () => {
     await page.goto('/policies/packs');
     await page.getByText('No pack yet').waitFor();
-    await everySize('packs-none');
+    await everySize(page, 'packs-none');
     await button('Create pack').click();
     await dialog().getByLabel('Name').fill('web servers');
     await dialog().getByRole('button', { name: 'Create pack' }).click();
@@ -58,7 +39,7 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
     await page.getByPlaceholder('read-shadow').fill('read-shadow');
     await button('Add policy').click();
     await page.getByText(/^Good\. Honoured by: /).waitFor();
-    await everySize('draft');
+    await everySize(page, 'draft');
     const text = page.locator('.cm-content');
     await text.click();
     await page.keyboard.press('Control+End');
@@ -68,7 +49,7 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
       .getByText(/^\d+:\d+$/)
       .first()
       .waitFor();
-    await everySize('draft-wrong');
+    await everySize(page, 'draft-wrong');
     for (let n = 0; n < 'nonsense: ['.length; n += 1) await page.keyboard.press('Backspace');
     await page.keyboard.press('Delete');
     await page.getByText(/^Good\. Honoured by: /).waitFor();
@@ -77,7 +58,7 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
     await button('Publish').click();
     await dialog().getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('heading', { name: 'web servers', exact: true }).waitFor();
-    await everySize('pack');
+    await everySize(page, 'pack');
   });
 
   it('should be taken from the library, and differ from the version before', async () => {
@@ -97,7 +78,7 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
     await page.getByRole('heading', { name: 'web servers', exact: true }).waitFor();
     await page.goto(`${new URL(page.url()).pathname}?from=1&to=2`);
     await page.getByText('Added').first().waitFor();
-    await everySize('pack-compared');
+    await everySize(page, 'pack-compared');
   });
 
   it('should be assigned to the fleet, whose sensor says which pack it is to have, and why', async () => {
@@ -108,11 +89,11 @@ describe('policies', { timeout: TIMEOUT_MS }, () => {
     await page.getByRole('option', { name: 'web servers' }).click();
     await dialog().getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('link', { name: 'web servers' }).first().waitFor();
-    await everySize('assignments');
+    await everySize(page, 'assignments');
     for (const part of ['rollouts', 'drift', 'library', 'keys']) {
       await page.goto(`/policies/${part}`);
       await page.getByRole('heading', { name: 'Policies' }).waitFor();
-      await everySize(part);
+      await everySize(page, part);
     }
     expect(window.complaints).toEqual([]);
   });
