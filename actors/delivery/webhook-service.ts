@@ -14,8 +14,8 @@ import {
 } from '../../machines/console/delivery/webhook.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { WEBHOOK_RATE_DEFAULT_PER_MINUTE, WEBHOOK_SECRET_BYTES } from '../../machines/limits.ts';
+import { auditEntryOf } from '../../storage/ports/audit/audit-entry.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
-import { auditOfWebhook } from '../../storage/ports/delivery/webhook-audit.ts';
 import type {
   WebhookOptions,
   WebhookPatch,
@@ -210,7 +210,7 @@ async function test(
     outcome: nameOfOutcome(attempted.outcome),
     status: attempted.status,
   };
-  const entry = auditOfWebhook(input, 'webhook.test', input.webhookId, 'ok');
+  const entry = auditEntryOf(input, 'webhook.test', input.webhookId, 'ok');
   await deps.audit.append([{ ...entry, detail }]);
   return { ok: true, attempted };
 }

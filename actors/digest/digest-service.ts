@@ -11,8 +11,8 @@ import { localDayOf } from '../../machines/console/digest/digest-due.rules.ts';
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { DIGEST_STEP_TIMEOUT_MS } from '../../machines/limits.ts';
 import { DAY_MS } from '../../machines/units.ts';
+import { auditEntryOf } from '../../storage/ports/audit/audit-entry.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
-import { auditOfDigest } from '../../storage/ports/digest/digest-audit.ts';
 import type { DigestRow, DigestStore } from '../../storage/ports/digest/digest-store.ts';
 import type { LabelStore } from '../../storage/ports/fleet/teams.ts';
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
@@ -130,7 +130,7 @@ async function test(deps: DigestServiceDeps, input: Of): ReturnType<DigestServic
   if (row === null || !made.ok) return made.ok ? NOT_FOUND : made;
   const signal = new AbortController().signal;
   const handed = await deps.sender.send({ row, digest: made.digest, signal });
-  const entry = auditOfDigest(input, 'digest.test', digestId, 'ok');
+  const entry = auditEntryOf(input, 'digest.test', digestId, 'ok');
   await deps.audit.append([{ ...entry, detail: { outcome: handed.kind } }]);
   return { ok: true, handed };
 }

@@ -56,8 +56,7 @@ async function post(request: OutboundRequest, agent: Agent | undefined): Promise
   const ask = createGuardedFetch({
     ...policyOfList(allowList, host),
     ...{ caPem, timeoutMs, answerMaxBytes: DELIVERY_ANSWER_MAX_BYTES },
-    takesFailures: true,
-    ...(agent === undefined ? {} : { agent }),
+    ...{ takesFailures: true, agent },
     proxy: proxyOf(proxyUrl, allowList),
   });
   const response = await ask(url, {

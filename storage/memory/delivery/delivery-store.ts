@@ -1,12 +1,13 @@
 // The reference store of deliveries. decision: D60, D101
 import { newDelivery } from '../../../machines/console/delivery/standing.ts';
+import { auditEntryOf } from '../../ports/audit/audit-entry.ts';
 import type {
   DeliveryCounts,
   DeliveryRow,
   DeliveryStore,
 } from '../../ports/delivery/delivery-store.ts';
 import { after } from '../../ports/delivery/fold.ts';
-import { auditOfReplayDead, auditOfWebhook } from '../../ports/delivery/webhook-audit.ts';
+import { auditOfReplayDead } from '../../ports/delivery/webhook-audit.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import { moveCalls } from './delivery-moves.ts';
 import { carriedBy, type DeliveryDeps, type DeliveryState, type Kept } from './delivery-state.ts';
@@ -69,7 +70,7 @@ function readCalls(
       const next = after(plain(row), { type: 'delivery.replayed', atMs: input.nowMs });
       if (next.state === row.state) return 'not_ended';
       put(next);
-      record(auditOfWebhook(input, 'delivery.replay', input.deliveryId, 'ok'));
+      record(auditEntryOf(input, 'delivery.replay', input.deliveryId, 'ok'));
       return next;
     },
     replayDead(input) {

@@ -1,6 +1,6 @@
 // What is written into the audit log about webhooks, the same in every store. A secret is in none of it, sealed or not, and
 // of an address only where it leads: some receivers put their secret into its path. decision: D35; invariant: I11
-import type { AuditAction } from '../../../machines/audit-actions.ts';
+import { auditEntryOf } from '../audit/audit-entry.ts';
 import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
 import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { WebhookRow, WebhookStore } from './webhook-store.ts';
@@ -14,7 +14,7 @@ export function auditOfWebhookCreate(
   result: 'ok' | 'full',
 ): AuditEntry {
   const { webhook } = input;
-  const entry = auditOfWebhook(input, 'webhook.create', webhook.webhookId, result);
+  const entry = auditEntryOf(input, 'webhook.create', webhook.webhookId, result);
   return result === 'ok' ? { ...entry, after: factsOf(webhook) } : entry;
 }
 
@@ -27,7 +27,7 @@ export function auditOfWebhookChange(
     before.secretSealed !== after.secretSealed ||
     before.nextSecretSealed !== after.nextSecretSealed;
   return {
-    ...auditOfWebhook(input, input.action ?? 'webhook.change', input.webhookId, 'ok'),
+    ...auditEntryOf(input, input.action ?? 'webhook.change', input.webhookId, 'ok'),
     before: factsOf(before),
     after: factsOf(after),
     detail: { is_secret_new: isSecretNew, is_address_new: before.targetUrl !== after.targetUrl },
@@ -38,7 +38,7 @@ export function auditOfWebhookRemoval(
   input: Parameters<WebhookStore['remove']>[0],
   before: WebhookRow,
 ): AuditEntry {
-  const entry = auditOfWebhook(input, 'webhook.remove', input.webhookId, 'ok');
+  const entry = auditEntryOf(input, 'webhook.remove', input.webhookId, 'ok');
   return { ...entry, before: factsOf(before) };
 }
 
@@ -47,18 +47,8 @@ export function auditOfReplayDead(
   input: AuditContext & { readonly webhookId: string },
   count: number,
 ): AuditEntry {
-  const entry = auditOfWebhook(input, 'delivery.replay', input.webhookId, 'ok');
+  const entry = auditEntryOf(input, 'delivery.replay', input.webhookId, 'ok');
   return { ...entry, detail: { dead_replayed: count } };
-}
-
-/** An entry about one webhook or one delivery. */
-export function auditOfWebhook(
-  { actor, nowMs: atMs, from }: AuditContext,
-  action: AuditAction,
-  target: string,
-  result: string,
-): AuditEntry {
-  return { atMs, actor, action, target, result, from, detail: {} };
 }
 
 function factsOf(webhook: Kept): AuditFacts {

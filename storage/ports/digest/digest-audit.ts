@@ -1,10 +1,9 @@
 // What is written into the audit log about digests, the same in every store. A secret is in none of it, and of an address only
 // where it leads. decision: D35; invariant: I11
 
-import type { AuditAction } from '../../../machines/audit-actions.ts';
 import type { DigestPlan } from '../../../machines/console/digest/destination.rules.ts';
+import { auditEntryOf } from '../audit/audit-entry.ts';
 import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
-import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { DigestRow, DigestStore } from './digest-store.ts';
 
 export function auditOfDigestCreate(
@@ -12,7 +11,7 @@ export function auditOfDigestCreate(
   result: 'ok' | 'full' | 'conflict',
 ): AuditEntry {
   const { digest } = input;
-  const entry = auditOfDigest(input, 'digest.create', digest.digestId, result);
+  const entry = auditEntryOf(input, 'digest.create', digest.digestId, result);
   return result === 'ok' ? { ...entry, after: factsOf(digest) } : entry;
 }
 
@@ -22,7 +21,7 @@ export function auditOfDigestChange(
   after: DigestRow,
 ): AuditEntry {
   return {
-    ...auditOfDigest(input, 'digest.change', input.digestId, 'ok'),
+    ...auditEntryOf(input, 'digest.change', input.digestId, 'ok'),
     before: factsOf(before),
     after: factsOf(after),
     detail: { is_secret_new: before.secretSealed !== after.secretSealed },
@@ -34,18 +33,9 @@ export function auditOfDigestRemoval(
   before: DigestRow,
 ): AuditEntry {
   return {
-    ...auditOfDigest(input, 'digest.remove', input.digestId, 'ok'),
+    ...auditEntryOf(input, 'digest.remove', input.digestId, 'ok'),
     before: factsOf(before),
   };
-}
-
-export function auditOfDigest(
-  { actor, nowMs: atMs, from }: AuditContext,
-  action: AuditAction,
-  target: string,
-  result: string,
-): AuditEntry {
-  return { atMs, actor, action, target, result, from, detail: {} };
 }
 
 function factsOf(plan: DigestPlan): AuditFacts {

@@ -1,8 +1,7 @@
 // What is written into the audit log about SIEM destinations, the same in every store. A secret is in none of it, and of an
 // address only where it leads. decision: D35; invariant: I11
-import type { AuditAction } from '../../../machines/audit-actions.ts';
+import { auditEntryOf } from '../audit/audit-entry.ts';
 import type { AuditEntry, AuditFacts } from '../audit/audit-log.ts';
-import type { AuditContext } from '../plumbing/audit-context.ts';
 import type { SiemRow, SiemStore } from './siem-store.ts';
 
 export function auditOfSiemCreate(
@@ -10,7 +9,7 @@ export function auditOfSiemCreate(
   result: 'ok' | 'full' | 'conflict',
 ): AuditEntry {
   const { destination } = input;
-  const entry = auditOfSiem(input, 'siem.create', destination.destinationId, result);
+  const entry = auditEntryOf(input, 'siem.create', destination.destinationId, result);
   return result === 'ok' ? { ...entry, after: factsOf(destination) } : entry;
 }
 
@@ -20,7 +19,7 @@ export function auditOfSiemChange(
   after: SiemRow,
 ): AuditEntry {
   return {
-    ...auditOfSiem(input, 'siem.change', input.destinationId, 'ok'),
+    ...auditEntryOf(input, 'siem.change', input.destinationId, 'ok'),
     before: factsOf(before),
     after: factsOf(after),
     detail: { is_secret_new: before.secretSealed !== after.secretSealed },
@@ -30,7 +29,7 @@ export function auditOfSiemChange(
 export function auditOfSiemOrder(input: Parameters<SiemStore['order']>[0]): AuditEntry {
   const { event, destinationId } = input;
   const action = event.type === 'destination.paused' ? 'siem.pause' : 'siem.resume';
-  const entry = auditOfSiem(input, action, destinationId, 'ok');
+  const entry = auditEntryOf(input, action, destinationId, 'ok');
   if (event.type === 'destination.paused' || event.fromMs === null) return entry;
   return { ...entry, detail: { from: new Date(event.fromMs).toISOString() } };
 }
@@ -40,18 +39,9 @@ export function auditOfSiemRemoval(
   before: SiemRow,
 ): AuditEntry {
   return {
-    ...auditOfSiem(input, 'siem.remove', input.destinationId, 'ok'),
+    ...auditEntryOf(input, 'siem.remove', input.destinationId, 'ok'),
     before: factsOf(before),
   };
-}
-
-export function auditOfSiem(
-  { actor, nowMs: atMs, from }: AuditContext,
-  action: AuditAction,
-  target: string,
-  result: string,
-): AuditEntry {
-  return { atMs, actor, action, target, result, from, detail: {} };
 }
 
 function factsOf(row: Omit<SiemRow, 'createdAtMs' | 'changedAtMs' | 'revision'>): AuditFacts {

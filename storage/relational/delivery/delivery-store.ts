@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Alert } from '../../../machines/console/delivery/alert.ts';
 import type { SensorMark } from '../../../machines/console/delivery/sensor-alerts.rules.ts';
 import { newDelivery } from '../../../machines/console/delivery/standing.ts';
+import { auditEntryOf } from '../../ports/audit/audit-entry.ts';
 import type {
   AttemptRow,
   DeliveryCounts,
@@ -11,7 +12,7 @@ import type {
   NewDelivery,
 } from '../../ports/delivery/delivery-store.ts';
 import { after } from '../../ports/delivery/fold.ts';
-import { auditOfReplayDead, auditOfWebhook } from '../../ports/delivery/webhook-audit.ts';
+import { auditOfReplayDead } from '../../ports/delivery/webhook-audit.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -201,7 +202,7 @@ async function replay(
   const next = after(before, { type: 'delivery.replayed', atMs: input.nowMs });
   if (next.state === before.state) return 'not_ended';
   await write(trx, [next]);
-  await appendAudit(trx, [auditOfWebhook(input, 'delivery.replay', input.deliveryId, 'ok')]);
+  await appendAudit(trx, [auditEntryOf(input, 'delivery.replay', input.deliveryId, 'ok')]);
   return next;
 }
 
