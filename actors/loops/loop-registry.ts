@@ -43,6 +43,8 @@ export type LoopRegistry = {
   actorOf(name: string): LoopActorRef | null;
   /** Runs a loop that is waiting for its time now. */
   runNow(name: string): RunNow;
+  /** Runs a loop on duty as soon as it can: now, or once more after a run that is under way. Nothing where it is off duty. */
+  wake(name: string): void;
   /** Resolves once no run of the loop is under way; at once for one that is unknown. */
   idle(name: string): Promise<void>;
   /** Whether this Console stands for designation, and the tenure it has. */
@@ -138,6 +140,7 @@ export function createLoopRegistry(deps: LoopRegistryDeps): LoopRegistry {
       const own = held.get(name);
       return own === undefined ? null : viewOf(own);
     },
+    wake: (name) => held.get(name)?.running.actor.send({ type: 'loop.run_now' }),
     actorOf: (name) => held.get(name)?.running.actor ?? null,
     runNow(name) {
       const own = held.get(name);

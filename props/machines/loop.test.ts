@@ -102,6 +102,28 @@ describe('loop', () => {
     expect(loop.snapshot().value).toBe('waiting');
   });
 
+  it('always runs once more, at once, when it was asked while a run was under way', () => {
+    const loop = onDuty();
+    loop.send({ type: 'loop.run_now' });
+    loop.send({ type: 'loop.run_now' });
+    loop.done('runOnce', outcome());
+    expect(loop.nextTimerMs()).toBe(0);
+    loop.advance(0);
+    expect(loop.running()).toEqual(['runOnce']);
+    loop.done('runOnce', outcome());
+    expect(loop.nextTimerMs()).toBe(EVERY_MS);
+  });
+
+  it('never hurries after a failure, whoever asked meanwhile', () => {
+    const loop = onDuty();
+    loop.send({ type: 'loop.run_now' });
+    loop.done('runOnce', outcome({ failure: 'away' }));
+    expect(loop.nextTimerMs()).toBe(LOOP_RETRY_MIN_MS);
+    loop.advance(LOOP_RETRY_MIN_MS);
+    loop.done('runOnce', outcome());
+    expect(loop.nextTimerMs()).toBe(EVERY_MS);
+  });
+
   it('always tells a run that takes too long to end, once', () => {
     const loop = onDuty();
     loop.advance(TIMEOUT_MS - 1);

@@ -1,4 +1,4 @@
-// A loop beside a small model: on duty or not, and whether a run is under way. decision: D60
+// A loop beside a small model: on duty or not, whether a run is under way, and whether another is wanted. decision: D60
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { loopMachine } from '../../machines/console/runtime/loop.machine.ts';
@@ -12,6 +12,7 @@ type Model = {
   duty: boolean;
   run: 'none' | 'in_time' | 'told_to_end';
   isStopped: boolean;
+  isWanted: boolean;
   failures: number;
   waitMs: number;
   elapsedMs: number;
@@ -38,7 +39,8 @@ function end(model: Model, { isFailed, hasMore }: { isFailed: boolean; hasMore: 
     EVERY_MS,
     LOOP_RETRY_MIN_MS * 2 ** (model.failures - 1),
   );
-  rest(model, isFailed ? retryMs : hasMore ? 0 : EVERY_MS);
+  rest(model, isFailed ? retryMs : hasMore || model.isWanted ? 0 : EVERY_MS);
+  model.isWanted = false;
 }
 
 const ended = fc.record({ isFailed: fc.boolean(), hasMore: fc.boolean() }).map(
@@ -71,7 +73,9 @@ const offDuty = move<Model, Real>('off duty', (model, real) => {
 });
 const runNow = move<Model, Real>('run now', (model, real) => {
   real.send({ type: 'loop.run_now' });
-  if (!model.isStopped && model.duty && model.run === 'none') begin(model);
+  if (model.isStopped) return;
+  if (model.run !== 'none') model.isWanted = true;
+  else if (model.duty) begin(model);
 });
 const stop = move<Model, Real>('stop', (model, real) => {
   real.send({ type: 'loop.stop' });
@@ -95,7 +99,7 @@ describe('loop', () => {
     input: fc.constant(undefined),
     begin: () => ({
       model: {
-        ...{ duty: false, run: 'none', isStopped: false },
+        ...{ duty: false, run: 'none', isStopped: false, isWanted: false },
         ...{ failures: 0, waitMs: 0, elapsedMs: 0 },
       } as Model,
       real: drive(loopMachine, {

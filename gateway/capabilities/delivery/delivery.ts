@@ -28,7 +28,7 @@ export const delivery: Capability<Delivery> = {
     const { liveView } = context.use(fleet);
     const sealer = await context.keys.operatorSecrets();
     const allowList = () => context.use(settings).get().webhookAllowList;
-    const wake = (): void => void loops.runNow(DELIVERY_LOOP);
+    const wake = (): void => loops.wake(DELIVERY_LOOP);
     const sender = createWebhookSender({
       ...{ post: context.outboundPost, sealer, allowList, version: context.version },
       ...{ baseUrl: () => config.baseUrl, now: time.now, monotonicNow: time.monotonicNow },
@@ -89,7 +89,7 @@ function watchOf(context: ConsoleContext) {
     },
   });
   const endings = [
-    alerts.onRaised(() => context.loops.runNow(ALERT_TELLING_LOOP)),
+    alerts.onRaised(() => context.loops.wake(ALERT_TELLING_LOOP)),
     liveView.subscribe(({ sensor_id: id }) => watch.note(id)),
     context.use(fleet).feed.subscribe(({ kind, id }) => {
       if (kind === 'sensor') watch.note(id);

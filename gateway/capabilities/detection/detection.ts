@@ -34,7 +34,7 @@ export const detection: Capability<Detection> = {
         ...{ now: time.now, monotonicNow: time.monotonicNow },
         pause: (row, why) => pause(context, row, why),
       },
-      () => void context.loops.runNow(RULES_LOOP),
+      () => context.loops.wake(RULES_LOOP),
     );
     const coverage = createCoverageWatch({ alerts, chance, labelsOf: labels.of });
     // Matches have names, so that a batch that was judged before changes nothing.

@@ -38,7 +38,7 @@ export const digest: Capability = {
       ...{ digests, groups: teams.groups, audit, facts, sender, sealer, allowList, chance },
     });
     const work = createDigestLoop({ digests, facts, sender, chance, logger, now: time.now });
-    const wake = (): void => void loops.runNow(DIGEST_LOOP);
+    const wake = (): void => loops.wake(DIGEST_LOOP);
     return {
       service: null,
       operatorRoutes: () => [digestRoutes({ service, digests, now: time.now, wake })],

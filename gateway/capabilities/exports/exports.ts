@@ -23,7 +23,7 @@ export const exports: Capability = {
       ...{ exports: relational.exports, source: analytics.exportSource, exporter },
       ...{ destinationOf: service.destinationOf, chance, logger, now: time.now, version },
     });
-    const wake = (): void => void loops.runNow(EXPORT_LOOP);
+    const wake = (): void => loops.wake(EXPORT_LOOP);
     return {
       service: null,
       operatorRoutes: () => [

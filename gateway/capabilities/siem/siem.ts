@@ -17,7 +17,7 @@ export const siem: Capability = {
     const { siem: store, sinkFloors: floors, audit } = relational;
     const sealer = await context.keys.operatorSecrets();
     const allowList = () => context.use(settings).get().webhookAllowList;
-    const wake = (): void => void loops.runNow(SIEM_LOOP);
+    const wake = (): void => loops.wake(SIEM_LOOP);
     const sender = createSiemSender({
       ...{ post: context.outboundPost, stream: context.outboundStream, sealer, allowList, version },
       ...{ now: time.now, monotonicNow: time.monotonicNow },

@@ -53,7 +53,7 @@ export const telemetry: Capability<TelemetryService> = {
     await events.setRetentionDays(get().analyticsRetentionDays);
     const stopFollowing = subscribe((now, before) => {
       if (now.analyticsRetentionDays === before.analyticsRetentionDays) return;
-      context.loops.runNow(RETENTION_LOOP);
+      context.loops.wake(RETENTION_LOOP);
     });
     const floor = createSinkFloor({
       ...{ sink: analytics.sink, floors: relational.sinkFloors, logger },

@@ -1,5 +1,6 @@
 // One periodic loop of the Console. It runs while it is on duty: loops of the process from the start to the stop, designated
-// ones while their Console is designated. A run that is told to end is waited for, so two never overlap. decision: D60
+// ones while their Console is designated. A run that is told to end is waited for, so two never overlap; a run that is asked
+// for meanwhile follows at once. decision: D60
 //   off_duty          another Console runs it, or nobody does
 //   waiting           until the next run is due
 //   running.in_time   a run is under way
@@ -25,6 +26,8 @@ type LoopContext = LoopInput & {
   readonly lastRun: LastRun | null;
   readonly nextInMs: number;
   readonly nextAtMs: number | null;
+  /** Somebody asked for a run while one was under way, which may have looked before there was anything to find. */
+  readonly isWanted: boolean;
 };
 export type LoopEvent =
   | { type: 'loop.on_duty' }
@@ -47,7 +50,8 @@ export const loopMachine = setup({
   guards: { isLeaving: stateIn({ running: 'leaving' }) },
   actions: {
     noteRun: assign(({ context }, { outcome }: { outcome: LoopOutcome }) => {
-      const { hasMore, ...lastRun } = outcome;
+      const { hasMore: hasRest, ...lastRun } = outcome;
+      const hasMore = hasRest || context.isWanted;
       const isFailed = outcome.failure !== null;
       const failures = isFailed ? context.failures + 1 : 0;
       const nextInMs = loopDelayMs({ everyMs: context.everyMs, failures, hasMore });
@@ -58,6 +62,7 @@ export const loopMachine = setup({
         lastRun,
         nextInMs,
         nextAtMs: outcome.endedAtMs + nextInMs,
+        isWanted: false,
       };
     }),
     // A runner that broke says neither when nor why in its own words; the next run is tried like after any failure.
@@ -69,8 +74,10 @@ export const loopMachine = setup({
         failures,
         nextInMs: loopDelayMs({ everyMs: context.everyMs, failures, hasMore: false }),
         nextAtMs: null,
+        isWanted: false,
       };
     }),
+    noteWanted: assign({ isWanted: true }),
     // Whoever takes duty over runs at once: how long the one before was silent is not known.
     forgetPlan: assign({ nextInMs: 0, nextAtMs: null }),
     tellRun: unprovided<{ outcome: LoopOutcome }>('tellRun'),
@@ -87,6 +94,7 @@ export const loopMachine = setup({
     lastRun: null,
     nextInMs: 0,
     nextAtMs: null,
+    isWanted: false,
   }),
   initial: 'off_duty',
   states: {
@@ -143,7 +151,7 @@ export const loopMachine = setup({
           },
         ],
       },
-      on: { 'loop.stop': 'stopped' },
+      on: { 'loop.run_now': { actions: 'noteWanted' }, 'loop.stop': 'stopped' },
       states: {
         in_time: {
           description: 'It began not long ago.',
