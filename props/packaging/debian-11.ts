@@ -2,7 +2,7 @@
 // root, and the Sensor runs there until its Console has events of it. For `.ci/nightly`: it makes the root with debootstrap
 // from Debian's packages and needs to be root. decision: D68
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { items } from '../journeys/api.ts';
@@ -64,8 +64,11 @@ try {
   const probe = async () => (await items(home, path))[0] ?? null;
   await eventually('an event', probe, WITHIN_MS);
   tell('its Console has an event of it');
-  sensor.kill('SIGTERM');
-  await sensor.exited;
+  // What made the namespaces takes no signal while it waits for its child, which the Sensor is.
+  process.kill(childOf(sensor.pid), 'SIGTERM');
+  const code = await sensor.exited;
+  if (code !== 0) throw new Error(`the Sensor ended with ${code}\n${sensor.output()}`);
+  tell('ended when it was told to');
 } finally {
   running.kill('SIGINT');
   await running.exited;
@@ -73,6 +76,10 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 process.stdout.write('the package runs in Debian 11\n');
+
+function childOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+}
 
 function makeRoot(at: string): string {
   mkdirSync(at);
