@@ -1,10 +1,11 @@
 // One webhook: how it fares, and what may be done with it.
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../api/client.ts';
 import type { Webhook } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';
 import { type Fact, Facts, Panel } from '../design/page.tsx';
+import { Removal } from '../design/removal.tsx';
 import { Mark, type Tone } from '../design/shape.tsx';
 import { Ago } from '../design/time.tsx';
 import { SecretOnce } from './new-webhook.tsx';
@@ -105,32 +106,14 @@ function Acts({ webhook, onChange }: Props) {
         <SecretOnce secret={secret ?? ''} onDone={close} />
       </Modal>
       <Modal opened={isRemoving} onClose={() => setRemoving(false)} title={TEXTS.remove}>
-        <Removal webhook={webhook} onDone={onChange} />
+        <Removal
+          {...{ nameLabel: TEXTS.name, removeLabel: TEXTS.remove, onDone: onChange }}
+          name={webhook.name}
+          hint={TEXTS.removeHint(webhook.name)}
+          remove={() => call('DELETE /webhooks/:id', { params })}
+        />
       </Modal>
     </>
-  );
-}
-
-function Removal({ webhook, onDone }: { readonly webhook: Webhook; readonly onDone: () => void }) {
-  const { name, webhook_id: id } = webhook;
-  const [typed, setTyped] = useState('');
-  const { isBusy, failure, submit } = useForm(async () => {
-    await call('DELETE /webhooks/:id', { params: { id } });
-    onDone();
-  });
-  return (
-    <form onSubmit={submit} className="fs-form">
-      <p>{TEXTS.removeHint(name)}</p>
-      <TextInput
-        label={TEXTS.name}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-      <Failure text={failure} />
-      <Button type="submit" color="red" disabled={typed !== name} loading={isBusy}>
-        {TEXTS.remove}
-      </Button>
-    </form>
   );
 }
 

@@ -1,10 +1,11 @@
 // One daily digest: where it goes, what became of its days, how it looks.
-import { Button, Drawer, Modal, TextInput } from '@mantine/core';
+import { Button, Drawer, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { call, useApi } from '../api/client.ts';
 import type { Digest, DigestRun } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';
 import { Facts, Panel } from '../design/page.tsx';
+import { Removal } from '../design/removal.tsx';
 import { Mark, type Tone } from '../design/shape.tsx';
 import { Answered } from '../design/states.tsx';
 import { type Column, DataTable } from '../design/table.tsx';
@@ -110,7 +111,12 @@ function Acts({ digest, onChange }: Props) {
         />
       </Modal>
       <Modal opened={opened === 'remove'} onClose={() => setOpened(null)} title={TEXTS.remove}>
-        <Removal digest={digest} onDone={onChange} />
+        <Removal
+          {...{ nameLabel: TEXTS.name, removeLabel: TEXTS.remove, onDone: onChange }}
+          name={digest.name}
+          hint={TEXTS.removeHint(digest.name)}
+          remove={() => call('DELETE /digests/:id', { params })}
+        />
       </Modal>
     </>
   );
@@ -150,26 +156,3 @@ const COLUMNS: readonly Column<DigestRun>[] = [
     cell: (row) => row.reason ?? '',
   },
 ];
-
-function Removal({ digest, onDone }: { readonly digest: Digest; readonly onDone: () => void }) {
-  const { name, digest_id: id } = digest;
-  const [typed, setTyped] = useState('');
-  const { isBusy, failure, submit } = useForm(async () => {
-    await call('DELETE /digests/:id', { params: { id } });
-    onDone();
-  });
-  return (
-    <form onSubmit={submit} className="fs-form">
-      <p>{TEXTS.removeHint(name)}</p>
-      <TextInput
-        label={TEXTS.name}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-      <Failure text={failure} />
-      <Button type="submit" color="red" disabled={typed !== name} loading={isBusy}>
-        {TEXTS.remove}
-      </Button>
-    </form>
-  );
-}

@@ -1,10 +1,11 @@
 // One SIEM destination: how it fares, and what may be done with it.
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../api/client.ts';
 import type { SiemDestination } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';
 import { type Fact, Facts, Panel } from '../design/page.tsx';
+import { Removal } from '../design/removal.tsx';
 import { Mark, type Tone } from '../design/shape.tsx';
 import { Ago } from '../design/time.tsx';
 import { SIEM_TEXTS as TEXTS } from './texts.ts';
@@ -76,38 +77,14 @@ function Acts({ destination, onChange }: Props) {
         </Button>
       </div>
       <Modal opened={isRemoving} onClose={() => setRemoving(false)} title={TEXTS.remove}>
-        <Removal destination={destination} onDone={onChange} />
+        <Removal
+          {...{ nameLabel: TEXTS.name, removeLabel: TEXTS.remove, onDone: onChange }}
+          name={destination.name}
+          hint={TEXTS.removeHint(destination.name)}
+          remove={() => call('DELETE /siem-destinations/:id', { params })}
+        />
       </Modal>
     </>
-  );
-}
-
-function Removal({
-  destination,
-  onDone,
-}: {
-  readonly destination: SiemDestination;
-  readonly onDone: () => void;
-}) {
-  const { name, destination_id: id } = destination;
-  const [typed, setTyped] = useState('');
-  const { isBusy, failure, submit } = useForm(async () => {
-    await call('DELETE /siem-destinations/:id', { params: { id } });
-    onDone();
-  });
-  return (
-    <form onSubmit={submit} className="fs-form">
-      <p>{TEXTS.removeHint(name)}</p>
-      <TextInput
-        label={TEXTS.name}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-      <Failure text={failure} />
-      <Button type="submit" color="red" disabled={typed !== name} loading={isBusy}>
-        {TEXTS.remove}
-      </Button>
-    </form>
   );
 }
 
