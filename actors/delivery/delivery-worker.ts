@@ -3,7 +3,10 @@
 // and many results are written together. decision: D60, D101, D102
 
 import { nameOfOutcome, verdictOf } from '../../machines/console/delivery/delivery.rules.ts';
-import type { BreakerState } from '../../machines/console/delivery/destination.machine.ts';
+import type {
+  BreakerState,
+  DestinationEvent,
+} from '../../machines/console/delivery/destination.machine.ts';
 import {
   fullBucket,
   quotaOf,
@@ -170,17 +173,7 @@ async function settle(
     const before = moved.get(webhook.webhookId) ?? webhook.destination;
     // It was tried because it was due to be.
     const tried = destinationAfter(before, { type: 'probe.due', atMs });
-    // What the receiver read and refused, it received.
-    const isFailed = verdictOf(outcome) === 'again';
-    moved.set(
-      webhook.webhookId,
-      destinationAfter(
-        tried,
-        isFailed
-          ? { type: 'attempt.failed', atMs, failure: nameOfFailure(attempted) }
-          : { type: 'attempt.accepted', atMs },
-      ),
-    );
+    moved.set(webhook.webhookId, destinationAfter(tried, eventOf(attempted, atMs)));
   }
   const destinations = [...moved].map(([webhookId, destination]) => ({ webhookId, destination }));
   const recovered = destinations
@@ -198,6 +191,13 @@ async function settle(
     if (row !== undefined) webhooks.set(webhookId, { ...row, destination });
   }
   return webhooks;
+}
+
+function eventOf(attempted: Attempted, atMs: number): DestinationEvent {
+  const verdict = verdictOf(attempted.outcome);
+  if (verdict === 'accepted') return { type: 'attempt.accepted', atMs };
+  const failure = nameOfFailure(attempted);
+  return { type: verdict === 'again' ? 'attempt.failed' : 'attempt.refused', atMs, failure };
 }
 
 function deadOf(

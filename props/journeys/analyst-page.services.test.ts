@@ -4,8 +4,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedEvent } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
-import type { Finding } from '../../machines/console/detection/finding.ts';
 import { axeOn, everySize, launchBrowser, liveView, type Watched } from './browser.ts';
+import { shellFinding } from './findings.ts';
 import { type MemoryConsole, openMemoryConsole } from './memory-console.ts';
 
 type StoredEvent = ReturnType<typeof storedEvent>;
@@ -42,30 +42,16 @@ function eventOf(index: number, more: Partial<StoredEvent> = {}): StoredEvent {
     ...more,
   });
 }
-function findingOf(index: number): Finding {
-  const alertId = `0199${index.toString(16).padStart(4, '0')}-0000-7000-8000-000000000000`;
-  const { nowMs } = memory.fixture.state;
-  return {
-    alert: {
-      ...{ alertId, kind: 'security_event', severity: index % 2 === 0 ? 'critical' : 'medium' },
-      ...{ ruleId: `rule-${index}`, sensorId, nodeName: 'node-0001', source: 'security_event' },
-      ...{ headline: `Shell below a web server, number ${index}`, detail: 'nginx began bash.' },
-      ...{ occurredAtMs: nowMs - index * 60_000, observedAtMs: null, dedupKey: `key ${index}` },
-      ...{ texts: { process: '/bin/bash' }, tags: [], groupIds: [] },
-      ...{ relatedEventCount: null, search: null },
-    },
-    matches: [{ matchId: eventOf(3).event_id, isEvent: true, atMs: nowMs - index * 60_000 }],
-    ...{ group: { 'process.binary': '/bin/bash' }, quietMs: 0, isToldAgain: false },
-  };
-}
 
 beforeAll(async () => {
   memory = await openMemoryConsole();
   sensorId = memory.fixture.addSensor(1);
   const { events } = memory.fixture.state;
   for (let index = 1; index <= EVENTS; index += 1) events.push(eventOf(index));
-  const findings = [1, 2, 3, 4, 5].map(findingOf);
   const { nowMs } = memory.fixture.state;
+  const findings = [1, 2, 3, 4, 5].map((index) =>
+    shellFinding({ index, sensorId, nowMs, eventId: eventOf(3).event_id }),
+  );
   await memory.fixture.stored.relational.alerts.raise({ nowMs, findings });
   browser = await launchBrowser();
   window = await memory.windowOf(browser, 'admin');

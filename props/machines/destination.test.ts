@@ -36,6 +36,10 @@ const event: fc.Arbitrary<DestinationEvent> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('probe.due' as const), atMs }) },
   fc.record({ type: fc.constant('attempt.accepted' as const), atMs }),
+  fc.record({
+    ...{ type: fc.constant('attempt.refused' as const), atMs },
+    failure: fc.constant('answered 400'),
+  }),
   fc.constant({ type: 'breaker.reset' as const }),
 );
 
@@ -70,6 +74,19 @@ describe('a destination', () => {
         const before = events.reduce(destinationAfter, newDestination);
         const after = destinationAfter(before, { type: 'attempt.accepted', atMs: 7 });
         expect(after).toMatchObject({ state: 'closed', failures: 0, openings: 0 });
+      }),
+    );
+  });
+
+  it('always closes by what is refused for good, and never calls that delivered', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), (events) => {
+        const before = events.reduce(destinationAfter, newDestination);
+        const refused = { type: 'attempt.refused', atMs: 7, failure: 'answered 400' } as const;
+        expect(destinationAfter(before, refused)).toMatchObject({
+          ...{ state: 'closed', failures: 0, openings: 0, lastFailure: 'answered 400' },
+          ...{ lastFailedAtMs: 7, lastAcceptedAtMs: before.lastAcceptedAtMs },
+        });
       }),
     );
   });

@@ -37,6 +37,10 @@ const accepted = move<Model, Real>('accepted', (model, real) => {
   real.send({ type: 'attempt.accepted', atMs: model.nowMs } as never);
   close(model);
 });
+const refused = move<Model, Real>('refused', (model, real) => {
+  real.send({ type: 'attempt.refused', atMs: model.nowMs, failure: 'x' } as never);
+  close(model);
+});
 const reset = move<Model, Real>('reset', (model, real) => {
   real.send({ type: 'breaker.reset' } as never);
   close(model);
@@ -55,7 +59,17 @@ describe('a destination', () => {
       model: { at: 'closed', nowMs: 0, failures: 0, openings: 0, untilMs: 0 } as Model,
       real: drive(destinationMachine),
     }),
-    moves: [failed, failed, failed, failed, due(0), due(BREAKER_OPEN_MIN_MS), accepted, reset],
+    moves: [
+      failed,
+      failed,
+      failed,
+      failed,
+      due(0),
+      due(BREAKER_OPEN_MIN_MS),
+      accepted,
+      refused,
+      reset,
+    ],
     agree({ at, failures, openings, untilMs }, real) {
       const { value, context } = real.snapshot();
       expect(value).toBe(at);

@@ -24,6 +24,7 @@ export const DELIVERY_TEXTS = {
   status: 'Status',
   active: 'active',
   failing: 'failing',
+  lastFailed: 'the last one failed',
   paused: 'paused',
   delivered: 'Last delivered',
   failure: 'Last failure',

@@ -30,7 +30,7 @@ export function WebhookPanel(props: Props) {
     [TEXTS.type, webhook.webhook_type],
     [TEXTS.url, webhook.target_url],
     [TEXTS.delivered, <Ago key="at" at={webhook.last_delivered_at} />],
-    [TEXTS.failure, webhook.last_failure ?? '–'],
+    [TEXTS.failure, <LastFailure key="failure" of={webhook} />],
     ...(webhook.options.quiet_hours === null
       ? []
       : [[TEXTS.quiet, quietText(webhook.options.quiet_hours)] as const]),
@@ -117,11 +117,23 @@ function Acts({ webhook, onChange }: Props) {
   );
 }
 
+function LastFailure({ of }: { readonly of: Webhook }) {
+  if (of.last_failure === null) return '–';
+  return (
+    <>
+      {of.last_failure}, <Ago at={of.last_failed_at} />
+    </>
+  );
+}
+
 function quietText(hours: NonNullable<Webhook['options']['quiet_hours']>): string {
   return `${hours.from}–${hours.to} ${hours.time_zone}`;
 }
 
-function stateOf({ is_paused, breaker }: Webhook): readonly [Tone, string] {
+function stateOf(webhook: Webhook): readonly [Tone, string] {
+  const { is_paused, breaker, last_failed_at: failed, last_delivered_at: delivered } = webhook;
   if (is_paused) return ['stale', TEXTS.paused];
-  return breaker === 'closed' ? ['good', TEXTS.active] : ['bad', TEXTS.failing];
+  if (breaker !== 'closed') return ['bad', TEXTS.failing];
+  const isLastFailed = failed !== null && (delivered === null || failed > delivered);
+  return isLastFailed ? ['warn', TEXTS.lastFailed] : ['good', TEXTS.active];
 }

@@ -9,7 +9,7 @@ import { opensForMs } from './destination.rules.ts';
 import { BREAKER_FAILURES_MAX } from './limits.ts';
 
 export type DestinationContext = {
-  /** Attempts that failed since the last one that was accepted. */
+  /** Attempts that failed since the last one that was answered for good. */
   readonly failures: number;
   /** How often it opened since then. */
   readonly openings: number;
@@ -20,6 +20,8 @@ export type DestinationContext = {
 };
 export type DestinationEvent =
   | { type: 'attempt.accepted'; atMs: number }
+  /** It answered that it will never take this one: it works, and nothing arrived. */
+  | { type: 'attempt.refused'; atMs: number; failure: string }
   | { type: 'attempt.failed'; atMs: number; failure: string }
   /** Its time to be open is over. */
   | { type: 'probe.due'; atMs: number }
@@ -48,6 +50,14 @@ export const destinationMachine = setup({
       openUntilMs: 0,
       lastAcceptedAtMs: params.atMs,
     })),
+    noteRefused: assign(({ context }, params: { atMs: number; failure: string }) => ({
+      ...context,
+      failures: 0,
+      openings: 0,
+      openUntilMs: 0,
+      lastFailedAtMs: params.atMs,
+      lastFailure: params.failure,
+    })),
     noteFailed: assign(({ context }, params: { atMs: number; failure: string }) => ({
       failures: context.failures + 1,
       lastFailedAtMs: params.atMs,
@@ -68,6 +78,10 @@ export const destinationMachine = setup({
     'attempt.accepted': {
       target: '.closed',
       actions: { type: 'noteAccepted', params: ({ event }) => event },
+    },
+    'attempt.refused': {
+      target: '.closed',
+      actions: { type: 'noteRefused', params: ({ event }) => event },
     },
     'breaker.reset': { target: '.closed', actions: 'forget' },
   },
