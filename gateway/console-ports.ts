@@ -123,7 +123,7 @@ export type ConsolePorts = {
   /** Passwords that are tried first, lower case. */
   readonly commonPasswords: () => Promise<ReadonlySet<string>>;
   /** Speaks with identity providers. */
-  readonly providers: ProviderClient;
+  readonly openProviders: (allowList: () => readonly string[]) => ProviderClient;
   /** Sends what leaves the Console by POST to receivers of operators' choice. */
   readonly outboundPost: OutboundPost;
   /** Sends mail by SMTP to servers of operators' choice. */

@@ -76,7 +76,7 @@ function portsOf({
       listenAt({ ...config, cacheDir: join(config.dataDir, 'runtime') }, tls, attach),
     hasher: createArgon2Hasher(),
     commonPasswords,
-    providers: createProviderClient({ monotonicNow, allowsLoopback }),
+    openProviders: (allowList) => createProviderClient({ monotonicNow, allowsLoopback, allowList }),
     outboundMail,
     outboundPost: createOutboundPost(),
     outboundStream,

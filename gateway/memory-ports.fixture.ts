@@ -107,7 +107,8 @@ export function memoryPorts(
     settingDefaults: EVALUATION_SETTINGS,
     hasher: createCheapHasher(),
     commonPasswords,
-    providers: createProviderClient({ monotonicNow, allowsLoopback: config.ssoAllowsLoopback }),
+    openProviders: (allowList) =>
+      createProviderClient({ monotonicNow, allowList, allowsLoopback: config.ssoAllowsLoopback }),
     outboundMail,
     outboundPost: createOutboundPost(),
     exporter: createMemoryExporter().exporter,

@@ -18,9 +18,8 @@ import type { ExportDestination, Exporter } from '../../storage/ports/exports/ex
 import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../storage/ports/plumbing/sealer.ts';
 import type { KeptSecret } from '../access/reseal.ts';
-import { policyOfList } from '../outbound/address-rules.ts';
 import { areCertificates } from '../outbound/ca-pem.ts';
-import { mistakeOfHost } from '../outbound/judged-lookup.ts';
+import { mistakeOfProxy, mistakeOfTarget } from '../outbound/destination-mistakes.ts';
 
 /** Whose secret it is, as the seal binds it. */
 export const EXPORT_SECRET_CONTEXT = 'export-target';
@@ -136,10 +135,13 @@ function mistakesOf(
   if (place.caPem !== null && !areCertificates(place.caPem)) {
     mistakes.push({ pointer: '/s3/ca_pem', detail: 'certificates in PEM, and nothing else' });
   }
+  const { proxyUrl = null } = place;
+  const wrong = proxyUrl === null ? null : mistakeOfProxy(proxyUrl, allowList());
+  if (wrong !== null) mistakes.push({ pointer: '/s3/proxy_url', detail: wrong });
   if (mistakes.some(({ pointer }) => pointer === '/s3/endpoint')) return mistakes;
   // A literal address is told at once; what a name resolves to is judged when something is sent.
   const { hostname } = new URL(place.endpoint);
-  const detail = mistakeOfHost(hostname, policyOfList(allowList(), hostname));
+  const detail = mistakeOfTarget(hostname, allowList());
   return detail === null ? mistakes : [...mistakes, { pointer: '/s3/endpoint', detail }];
 }
 

@@ -14,6 +14,7 @@ import {
 import { policyOfList } from '../outbound/address-rules.ts';
 import { createGuardedFetch, type GuardedFetch } from '../outbound/guarded-fetch.ts';
 import { guardedStream } from '../outbound/guarded-stream.ts';
+import { proxyOf } from '../outbound/outbound-post.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export type S3Options = {
@@ -22,6 +23,8 @@ export type S3Options = {
   readonly allowList: readonly string[];
   /** Of one request, while it is not smaller. */
   readonly chunkBytes?: number;
+  /** How long one request may take. */
+  readonly timeoutMs?: number;
 };
 type Signed = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 type Part = { readonly number: number; readonly etag: string };
@@ -35,10 +38,10 @@ export function createS3Store(options: S3Options): ObjectStore {
   const { place, allowList } = options;
   const host = new URL(place.endpoint).hostname.replace(/^\[|\]$/g, '');
   const policy = policyOfList(allowList, host);
-  const { caPem } = place;
+  const { timeoutMs = EXPORT_REQUEST_TIMEOUT_MS } = options;
+  const way = { ...policy, caPem: place.caPem, proxy: proxyOf(place.proxyUrl ?? null, allowList) };
   const ask = createGuardedFetch({
-    ...{ ...policy, caPem, takesFailures: true },
-    ...{ timeoutMs: EXPORT_REQUEST_TIMEOUT_MS, answerMaxBytes: EXPORT_ANSWER_MAX_BYTES },
+    ...{ ...way, timeoutMs, takesFailures: true, answerMaxBytes: EXPORT_ANSWER_MAX_BYTES },
   });
   const s3 = { options, ask };
   return {
@@ -48,7 +51,7 @@ export function createS3Store(options: S3Options): ObjectStore {
       const answer = await guardedStream(
         url,
         { method: 'GET', headers, signal },
-        { ...policy, caPem, timeoutMs: EXPORT_STEP_TIMEOUT_MS },
+        { ...way, timeoutMs: options.timeoutMs ?? EXPORT_STEP_TIMEOUT_MS },
       );
       if (answer.statusCode === 200) return answer;
       answer.destroy();

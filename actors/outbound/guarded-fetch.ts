@@ -49,9 +49,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const payload = payloadOf(body);
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-    const way = options.proxy
-      ? await wayThrough(url, { ...options, signal: ending })
-      : { agent: options.agent ?? false, lookup: judgedLookup(options) };
+    const way = await wayTo(url, options, ending);
     const response = await exchange(url, payload, options.answerMaxBytes, {
       method,
       headers: {
@@ -68,6 +66,17 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     }
     return response;
   };
+}
+
+/** How a request gets to its destination: through the proxy, or by itself to what was judged. */
+export async function wayTo(
+  url: URL,
+  options: Omit<GuardedFetchOptions, 'answerMaxBytes'>,
+  signal: AbortSignal,
+) {
+  return options.proxy
+    ? wayThrough(url, { ...options, signal })
+    : { agent: options.agent ?? false, lookup: judgedLookup(options) };
 }
 
 // The connection is there before the request, so that nothing is sent to a proxy but where to.

@@ -2,8 +2,8 @@
 // `guarded-fetch.ts`: https alone, judged addresses, no redirect followed, an end in time. decision: D159
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import type { GuardedFetchOptions, GuardedRequest } from './guarded-fetch.ts';
-import { judgedLookup, mistakeOfHost } from './judged-lookup.ts';
+import { type GuardedFetchOptions, type GuardedRequest, wayTo } from './guarded-fetch.ts';
+import { mistakeOfHost } from './judged-lookup.ts';
 import { DestinationUnreachable, reasonOf } from './unreachable.ts';
 
 /** Rejects with DestinationUnreachable; whoever takes the answer reads it or destroys it. */
@@ -19,12 +19,13 @@ export async function guardedStream(
       : `${url.host} is not asked by https`;
   if (mistake !== null) throw new DestinationUnreachable(mistake, 'address_refused');
   const timeout = AbortSignal.timeout(options.timeoutMs);
+  const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  const way = await wayTo(url, options, ending);
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
       {
-        ...{ method, headers, agent: options.agent ?? false, lookup: judgedLookup(options) },
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        ...{ method, headers, ...way, signal: ending },
         ...(options.caPem === null ? {} : { ca: options.caPem }),
       },
       resolve,

@@ -250,7 +250,8 @@ async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<Con
         ...(options.isEvaluation === false ? { settingDefaults: {} } : {}),
         openCounter: () => counter ?? null,
         requestBudgets: { address },
-        providers: createProviderClient({ monotonicNow, allowsLoopback: true, ...providerWay }),
+        openProviders: (allowList) =>
+          createProviderClient({ monotonicNow, allowList, allowsLoopback: true, ...providerWay }),
       },
     ),
     CAPABILITIES,

@@ -7,13 +7,16 @@ import { createProviderClient } from '../../actors/access/sso/provider-client.ts
 import { createS3Store } from '../../actors/exports/s3-store.ts';
 import { policyOfList } from '../../actors/outbound/address-rules.ts';
 import { judgedLookup } from '../../actors/outbound/judged-lookup.ts';
+import { outboundMail } from '../../actors/outbound/outbound-mail.ts';
 import { createOutboundPost } from '../../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../../actors/outbound/outbound-stream.ts';
 import { SSO_PRESETS } from '../../machines/console/access/sso-provider.rules.ts';
 import type { SsoProviderRow } from '../../storage/ports/access/sso-store.ts';
+import { openStubbornReceiver, STUBBORN } from '../peers/stubborn-receiver.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
 
 const LONG_MS = 120_000;
+const TIMEOUT_MS = 1_000;
 /** Forms of addresses of this machine, of private networks, of metadata services, and of what carries one of them inside. */
 const INSIDE = [
   ...['127.0.0.1', '127.1', '127.255.255.254', '0x7f.1', '0x7f000001', '2130706433'],
@@ -65,7 +68,9 @@ function providerAt({ host, port, caPem }: Target): SsoProviderRow {
 function bucketAt({ host, port, caPem, allowList }: Target) {
   const endpoint = `https://${host}:${port}`;
   const place = { kind: 's3', endpoint, region: 'eu-1', bucket: 'b', accessKeyId: 'k' } as const;
-  return createS3Store({ place: { ...place, caPem }, allowList, secretAccessKey: 's' });
+  return createS3Store({
+    ...{ place: { ...place, caPem }, allowList, secretAccessKey: 's', timeoutMs: TIMEOUT_MS },
+  });
 }
 
 /** Each way out; rejects, or resolves with what it was told. */
@@ -73,28 +78,43 @@ const WAYS: Readonly<Record<string, (to: Target) => Promise<unknown>>> = {
   webhook: ({ host, port, ...how }) =>
     post({
       ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
-      ...{ ...how, proxyUrl: null, signal },
+      ...{ ...how, proxyUrl: null, signal, timeoutMs: TIMEOUT_MS },
     }),
   'SIEM by requests': ({ host, port, ...how }) =>
     post({
       ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
-      ...{ ...how, proxyUrl: null, signal, isCompressed: true, timeoutMs: 5_000 },
+      ...{ ...how, proxyUrl: null, signal, isCompressed: true, timeoutMs: TIMEOUT_MS },
     }),
   'SIEM over a connection': ({ host, ...how }) =>
     outboundStream({
       ...{ host: host.replace(/^\[|\]$/g, ''), body: Buffer.from('1 x'), proxyUrl: null },
-      ...{ ...how, timeoutMs: 5_000, signal },
+      ...{ ...how, timeoutMs: TIMEOUT_MS, signal },
     }),
   async 'identity provider'(to) {
-    const allowsLoopback = to.allowList.length > 0;
-    const client = createProviderClient({ monotonicNow: () => 0, allowsLoopback });
+    const client = createProviderClient({
+      ...{ monotonicNow: () => 0, allowsLoopback: false, allowList: () => to.allowList },
+      timeoutMs: TIMEOUT_MS,
+    });
     const found = await client.discover(providerAt(to), true);
     if (!found.ok) throw new Error(found.reason);
   },
   'bucket, written': (to) => bucketAt(to).write('name', Readable.from([Buffer.from('x')]), signal),
   'bucket, read': (to) => bucketAt(to).read('name', signal),
+  async mail({ host, port, ...how }) {
+    const handed = await outboundMail({
+      ...{ host: host.replace(/^\[|\]$/g, ''), port, security: 'tls', login: null },
+      ...{ sender: 'console@example.org', recipients: ['ada@example.org'], messageId: '<1@x>' },
+      ...{ atMs: 0, subject: 's', text: 't', html: '<p>t</p>', proxyUrl: null },
+      ...{ ...how, timeoutMs: TIMEOUT_MS, signal },
+    });
+    if (handed.kind !== 'taken') throw new Error(handed.detail);
+  },
 };
-const BY_REQUEST = Object.keys(WAYS).filter((name) => name !== 'SIEM over a connection');
+/** Those that take a host as it is; the others take a URL. */
+const BY_HOST = ['SIEM over a connection', 'mail'];
+const BY_REQUEST = Object.keys(WAYS).filter((name) => !BY_HOST.includes(name));
+/** Syslog waits for no answer. */
+const ANSWERED = Object.keys(WAYS).filter((name) => name !== 'SIEM over a connection');
 const wayOf = (name: string) => WAYS[name] ?? (() => Promise.reject(new Error('no such way')));
 const target = (host: string, allowList: readonly string[] = []): Target => ({
   ...{ host, port: witness.port, caPem: witness.caPem, allowList },
@@ -106,7 +126,7 @@ describe.each(Object.keys(WAYS))('attack 29: %s', (name) => {
     'should connect to nothing inside, whatever form its address has',
     async () => {
       const before = witness.connections();
-      const forms = name === 'SIEM over a connection' ? INSIDE : [...INSIDE, ...IN_URLS];
+      const forms = BY_HOST.includes(name) ? INSIDE : [...INSIDE, ...IN_URLS];
       const wrong: string[] = [];
       for (const host of forms) {
         const why = await wayOf(name)(target(host)).then(
@@ -143,6 +163,25 @@ describe.each(BY_REQUEST.filter((name) => name !== 'bucket, read'))('attack 29: 
     const told = wayOf(name)(target('127.0.0.1', ['127.0.0.1']));
     await expect(told).rejects.toThrow(/too big/);
   });
+});
+
+describe.each(ANSWERED)('attack 29: %s', (name) => {
+  it.each(STUBBORN)(
+    'should let go of a receiver that is %s',
+    async (manner) => {
+      const receiver = await openStubbornReceiver(manner, name === 'mail' ? 'smtp' : 'http');
+      try {
+        const { port, caPem } = receiver;
+        const allowList = ['127.0.0.1'];
+        const told = wayOf(name)({ host: '127.0.0.1', port, caPem, allowList });
+        await expect(told).rejects.toThrow();
+        await receiver.closed;
+      } finally {
+        await receiver.close();
+      }
+    },
+    LONG_MS,
+  );
 });
 
 describe('attack 29: a name that changes its answer', () => {

@@ -46,6 +46,7 @@ function clientOf(peer: OidcPeer, timeoutMs = 5_000) {
   return createProviderClient({
     monotonicNow: () => performance.now(),
     allowsLoopback: true,
+    allowList: () => [],
     agent: peer.agent(),
     timeoutMs,
   });
@@ -230,7 +231,9 @@ describe('the way to a provider', () => {
   it('should not lead to this machine unless that was allowed, by name or by address', async () => {
     const peer = await openPeer();
     const provider = providerAt(peer, 'oidc');
-    const client = createProviderClient({ monotonicNow: () => 0, allowsLoopback: false });
+    const client = createProviderClient({
+      ...{ monotonicNow: () => 0, allowsLoopback: false, allowList: () => [] },
+    });
     for (const host of ['localhost', '127.0.0.1', '[::1]', '[::ffff:127.0.0.1]']) {
       const issuer = `https://${host}:${peer.port}`;
       const found = await client.discover({ ...provider, issuer }, true);

@@ -18,14 +18,16 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import { type Claims, lacksClaims } from '../../../machines/console/access/sso-login.rules.ts';
-import { SSO_PRESETS } from '../../../machines/console/access/sso-provider.rules.ts';
 import {
   SSO_ANSWER_MAX_BYTES,
   SSO_METADATA_TTL_MS,
   SSO_REQUEST_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
 import type { SsoFlowRow, SsoProviderRow } from '../../../storage/ports/access/sso-store.ts';
-import { createGuardedFetch } from '../../outbound/guarded-fetch.ts';
+import { policyOfList } from '../../outbound/address-rules.ts';
+import { hostOf } from '../../outbound/guarded-connect.ts';
+import { createGuardedFetch, type GuardedFetch } from '../../outbound/guarded-fetch.ts';
+import { proxyOf } from '../../outbound/outbound-post.ts';
 import { DestinationUnreachable } from '../../outbound/unreachable.ts';
 
 export type ProviderFailure = {
@@ -64,6 +66,8 @@ export type ProviderClientDeps = {
   readonly monotonicNow: () => number;
   /** Whether a provider may live on this machine: for a quick start and tests. */
   readonly allowsLoopback: boolean;
+  /** Private names, addresses and networks that admins allow. */
+  readonly allowList: () => readonly string[];
   readonly agent?: Agent | undefined;
   /** How long one request may take. */
   readonly timeoutMs?: number;
@@ -204,14 +208,19 @@ function authenticationOf(metadata: ServerMetadata, clientSecret: string): Clien
   return takesBasic ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
 }
 
-function fetchOf(deps: ProviderClientDeps, { kind, options }: SsoProviderRow) {
+// Its endpoints may lie on several hosts, and each is judged by its own name.
+function fetchOf(deps: ProviderClientDeps, { options }: SsoProviderRow): GuardedFetch {
   const { allowsLoopback, agent } = deps;
-  const { mayBePrivate } = SSO_PRESETS[kind];
-  const timeoutMs = timeoutOf(deps);
-  return createGuardedFetch({
-    ...{ caPem: options.caPem, mayBePrivate, allowsLoopback, agent, timeoutMs },
-    answerMaxBytes: SSO_ANSWER_MAX_BYTES,
-  });
+  const { caPem, proxyUrl = null } = options;
+  return (address, request) => {
+    const allowList = deps.allowList();
+    const ask = createGuardedFetch({
+      ...{ ...policyOfList(allowList, hostOf(new URL(address))), allowsLoopback },
+      ...{ caPem, agent, timeoutMs: timeoutOf(deps), answerMaxBytes: SSO_ANSWER_MAX_BYTES },
+      proxy: proxyOf(proxyUrl, allowList),
+    });
+    return ask(address, request);
+  };
 }
 
 function timeoutOf({ timeoutMs = SSO_REQUEST_TIMEOUT_MS }: ProviderClientDeps): number {

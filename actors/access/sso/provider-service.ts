@@ -17,7 +17,11 @@ import type {
 } from '../../../storage/ports/access/sso-store.ts';
 import type { AuditContext } from '../../../storage/ports/plumbing/audit-context.ts';
 import type { Sealer } from '../../../storage/ports/plumbing/sealer.ts';
+import { policyOfList } from '../../outbound/address-rules.ts';
 import { areCertificates } from '../../outbound/ca-pem.ts';
+import { mistakeOfProxy } from '../../outbound/destination-mistakes.ts';
+import { hostOf } from '../../outbound/guarded-connect.ts';
+import { mistakeOfHost } from '../../outbound/judged-lookup.ts';
 import type { Chance } from '../../trust/chance.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { secretContextOf } from './sso-service.ts';
@@ -61,6 +65,8 @@ export type ProviderServiceDeps = {
   readonly sealer: Sealer;
   readonly client: Pick<ProviderClient, 'discover'>;
   readonly allowsLoopback: boolean;
+  /** Private names, addresses and networks that admins allow. */
+  readonly allowList: () => readonly string[];
   readonly chance: Pick<Chance, 'newId'>;
 };
 
@@ -160,14 +166,22 @@ function unknown(): Refusal {
 }
 
 function refusalOf(
-  { allowsLoopback }: ProviderServiceDeps,
+  { allowsLoopback, allowList }: ProviderServiceDeps,
   provider: Pick<SsoProviderRow, 'kind' | 'issuer' | 'options'>,
 ): Refusal | null {
   const mistakes: SsoMistake[] = [...mistakesOfProvider(provider, allowsLoopback)];
-  const { caPem } = provider.options;
+  const { caPem, proxyUrl = null } = provider.options;
   if (caPem !== null && !areCertificates(caPem)) {
     mistakes.push({ pointer: '/ca_pem', detail: 'certificates in PEM, and nothing else' });
   }
+  const list = allowList();
+  if (!mistakes.some(({ pointer }) => pointer === '/issuer')) {
+    const host = hostOf(new URL(provider.issuer));
+    const detail = mistakeOfHost(host, { ...policyOfList(list, host), allowsLoopback });
+    if (detail !== null) mistakes.push({ pointer: '/issuer', detail });
+  }
+  const detail = proxyUrl === null ? null : mistakeOfProxy(proxyUrl, list);
+  if (detail !== null) mistakes.push({ pointer: '/proxy_url', detail });
   if (mistakes.length === 0) return null;
   return refuse('sso_provider_refused', 'Some fields cannot be used together.', {
     errors: mistakes,

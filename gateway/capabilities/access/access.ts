@@ -100,13 +100,14 @@ async function peopleOf(context: ConsoleContext): Promise<AccessDeps & { passwor
   const people: People = openPeople({
     ...{ stores, passwords, settings: service, now: time.now, chance },
   });
-  const { config, clock, logger, providers } = context;
+  const { config, clock, logger, openProviders } = context;
   const sealer = await context.keys.operatorSecrets();
   const input = {
     config,
     clock,
     logger,
-    providers,
+    openProviders,
+    allowList: () => service.get().webhookAllowList,
     time,
     chance,
     stores,

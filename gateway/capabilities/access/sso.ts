@@ -40,11 +40,14 @@ export function openSso(
     readonly time: Pick<Time, 'now'>;
     readonly chance: Chance;
     readonly logger: Logger;
-    readonly providers: ProviderClient;
+    readonly openProviders: (allowList: () => readonly string[]) => ProviderClient;
+    /** Private names, addresses and networks that admins allow. */
+    readonly allowList: () => readonly string[];
   },
   { sessions, needOf }: Pick<People, 'sessions' | 'needOf'>,
 ): Sso {
-  const { config, sealer, clock, logger, time, chance, providers: client } = input;
+  const { config, sealer, clock, logger, time, chance, allowList } = input;
+  const client = input.openProviders(allowList);
   const { sso, users, audit } = input.stores;
   const { ssoAllowsLoopback: allowsLoopback } = config;
   const callbackUrl = (providerId: string) => `${config.baseUrl}${CALLBACK_PATH}/${providerId}`;
@@ -53,7 +56,7 @@ export function openSso(
       ...{ sso, users, sessions, needOf, audit, client, sealer, clock, logger },
       ...{ now: time.now, callbackUrl, chance },
     }),
-    providers: createProviderService({ sso, sealer, client, allowsLoopback, chance }),
+    providers: createProviderService({ sso, sealer, client, allowsLoopback, allowList, chance }),
     callbackUrl,
   };
 }

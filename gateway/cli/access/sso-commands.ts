@@ -60,6 +60,7 @@ type CreateOptions = SharedOptions & {
   readonly linkDomain?: readonly string[];
   readonly scope?: readonly string[];
   readonly caFile?: string;
+  readonly proxy?: string;
 } & ProofOptions;
 /** What a provider has to prove of a login. */
 type ProofOptions = {
@@ -168,6 +169,7 @@ function addCreate(providers: Command, io: CommandIo): void {
     .option('--link-domain <domain...>', 'domains whose accounts it may take over')
     .option('--scope <scope...>', 'scopes in place of those of its kind')
     .option('--ca-file <file>', 'PEM of the CA that its certificate chains to')
+    .option('--proxy <url>', 'HTTP proxy that stands between')
     .action(async (options: CreateOptions) => {
       const shown = tableOptions(options);
       const secret = (await readInput(options.clientSecretFile)).replace(/\r?\n$/, '');
@@ -197,6 +199,7 @@ async function optionsOf(options: CreateOptions): Promise<Record<string, unknown
     ...(scope === undefined ? {} : { scopes: scope }),
     ...proofOf(options),
     ...(caFile === undefined ? {} : { ca_pem: await readInput(caFile) }),
+    ...(options.proxy === undefined ? {} : { proxy_url: options.proxy }),
   };
 }
 

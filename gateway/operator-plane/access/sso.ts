@@ -42,6 +42,7 @@ const OPTIONS = {
   link_domains: Domains,
   scopes: Type.Array(Text, { minItems: 1, maxItems: SSO_SCOPES_MAX }),
   ca_pem: Nullable(Type.String({ maxLength: SSO_CA_MAX_CHARS })),
+  proxy_url: Nullable(Type.String({ maxLength: SSO_TEXT_MAX_CHARS })),
   required_acr: Type.Array(Text, {
     maxItems: SSO_SCOPES_MAX,
     description: 'any of these as `acr` proves a second factor',
@@ -277,6 +278,7 @@ function viewOf(row: SsoProviderRow, redirectUri: string): Type.Static<typeof Pr
       link_domains: [...options.linkDomains],
       scopes: [...options.scopes],
       ca_pem: options.caPem,
+      proxy_url: options.proxyUrl ?? null,
       required_acr: [...(options.requiredAcr ?? [])],
       required_amr: [...(options.requiredAmr ?? [])],
       max_age_seconds: options.maxAgeSeconds ?? null,
@@ -297,6 +299,7 @@ function optionsIn(given: Type.Static<typeof Options> | undefined): Partial<SsoO
     linkDomains: given?.link_domains,
     scopes: given?.scopes,
     caPem: given?.ca_pem,
+    proxyUrl: given?.proxy_url,
     requiredAcr: given?.required_acr,
     requiredAmr: given?.required_amr,
     maxAgeSeconds: given?.max_age_seconds,

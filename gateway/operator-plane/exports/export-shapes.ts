@@ -33,6 +33,11 @@ const Ca = Type.String({
   description: 'PEM of the only CA that is trusted; null: the public ones',
 });
 
+const ProxyUrl = Type.String({
+  maxLength: EXPORT_ENDPOINT_MAX_CHARS,
+  description: 'the HTTP proxy that stands between, as http://host:port; null: none',
+});
+
 export const ExportTargetIn = Strict({
   revision: Type.Integer({ minimum: 0, description: 'The one that was seen; 0: there was none' }),
   kind: Type.Enum(['s3', 'directory']),
@@ -47,6 +52,7 @@ export const ExportTargetIn = Strict({
         }),
       ),
       ca_pem: Type.Optional(Nullable(Ca)),
+      proxy_url: Type.Optional(Nullable(ProxyUrl)),
     }),
   ),
   prefix: Type.Optional(Name),
@@ -57,7 +63,10 @@ export const ExportTargetIn = Strict({
 export const ExportTargetOut = Type.Object({
   kind: Type.String(),
   s3: Nullable(
-    Type.Object({ ...S3_FIELDS, has_secret: Type.Boolean(), ca_pem: Nullable(Type.String()) }),
+    Type.Object({
+      ...{ ...S3_FIELDS, has_secret: Type.Boolean() },
+      ...{ ca_pem: Nullable(Type.String()), proxy_url: Nullable(Type.String()) },
+    }),
   ),
   prefix: Type.String(),
   tables: Type.Array(Type.String()),
@@ -108,8 +117,9 @@ export function targetIn(given: ExportTargetIn, today: string): ExportTarget | n
   const rest = { prefix, tables: [...new Set(tables)], fromDay, isOn: given.is_on ?? true };
   if (kind === 'directory') return { place: { kind }, ...rest };
   if (s3 === undefined) return null;
-  const { endpoint, region, bucket, access_key_id: accessKeyId, ca_pem: caPem = null } = s3;
-  return { place: { kind, endpoint, region, bucket, accessKeyId, caPem }, ...rest };
+  const { endpoint, region, bucket, access_key_id: accessKeyId } = s3;
+  const { ca_pem: caPem = null, proxy_url: proxyUrl = null } = s3;
+  return { place: { kind, endpoint, region, bucket, accessKeyId, caPem, proxyUrl }, ...rest };
 }
 
 export function targetView(row: ExportTargetRow): ExportTargetOut {
@@ -121,7 +131,7 @@ export function targetView(row: ExportTargetRow): ExportTargetOut {
         ? {
             ...{ endpoint: place.endpoint, region: place.region, bucket: place.bucket },
             ...{ access_key_id: place.accessKeyId, ca_pem: place.caPem },
-            has_secret: secretSealed !== null,
+            ...{ proxy_url: place.proxyUrl ?? null, has_secret: secretSealed !== null },
           }
         : null,
     ...{ prefix, tables: [...tables], from_day: fromDay, is_on: isOn, revision },

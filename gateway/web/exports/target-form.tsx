@@ -99,6 +99,12 @@ function BucketFields({ target }: { readonly target: ExportTarget | null }) {
         description={s3 === null ? undefined : TEXTS.secretHint}
         autoComplete="off"
       />
+      <TextInput
+        name="proxy_url"
+        label={TEXTS.proxy}
+        placeholder="http://proxy.example.org:3128"
+        defaultValue={s3?.proxy_url ?? ''}
+      />
       <Textarea
         name="ca_pem"
         label={TEXTS.ca}
@@ -113,9 +119,10 @@ function BucketFields({ target }: { readonly target: ExportTarget | null }) {
 
 function s3Of(values: Readonly<Record<string, string>>) {
   const { endpoint = '', region = '', bucket = '', access_key_id = '' } = values;
-  const { secret_access_key = '', ca_pem = '' } = values;
+  const { secret_access_key = '', ca_pem = '', proxy_url = '' } = values;
   return {
     ...{ endpoint, region, bucket, access_key_id, ca_pem: ca_pem === '' ? null : ca_pem },
+    proxy_url: proxy_url === '' ? null : proxy_url,
     ...(secret_access_key === '' ? {} : { secret_access_key }),
   };
 }

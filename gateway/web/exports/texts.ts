@@ -1,6 +1,6 @@
 export const EXPORT_TEXTS = {
   title: 'Export to Parquet',
-  hint: 'Whole days of events, an hour after they are over in UTC, as Parquet files in a bucket or in the folder of the Console.',
+  hint: 'Whole days of events, an hour after they are over in UTC, as Parquet files in a bucket or in the folder of the Console. How long they are kept there is up to you: the Console removes none.',
   none: 'Exports have no target yet',
   setUp: 'Set up exports',
   change: 'Change',
@@ -14,6 +14,7 @@ export const EXPORT_TEXTS = {
   secret: 'Secret access key',
   secretHint: 'Left empty, the one before stays, while address and access key do.',
   ca: 'CA of the service, PEM; empty: the public ones',
+  proxy: 'HTTP proxy that stands between',
   prefix: 'Prefix of every name',
   fromDay: 'First day',
   tables: 'Tables',

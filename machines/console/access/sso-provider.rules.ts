@@ -14,8 +14,6 @@ export type SsoPreset = {
   readonly scopes: readonly string[];
   /** Null: this kind tells no groups by itself. */
   readonly groupsClaim: string | null;
-  /** Whether it may live on a private address. */
-  readonly mayBePrivate: boolean;
 };
 
 const ENTRA_TENANT = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -28,7 +26,6 @@ export const SSO_PRESETS: Readonly<Record<Kind, SsoPreset>> = {
     issuerPattern: /^https:\/\/accounts\.google\.com$/,
     scopes: BASIC_SCOPES,
     groupsClaim: null,
-    mayBePrivate: false,
   },
   // One tenant by its id: with `common` anybody with a Microsoft account would be a person of this provider.
   entra: {
@@ -37,7 +34,6 @@ export const SSO_PRESETS: Readonly<Record<Kind, SsoPreset>> = {
     issuerPattern: new RegExp(`^https://login\\.microsoftonline\\.com/${ENTRA_TENANT}/v2\\.0$`),
     scopes: BASIC_SCOPES,
     groupsClaim: 'groups',
-    mayBePrivate: false,
   },
   okta: {
     label: 'Okta',
@@ -46,7 +42,6 @@ export const SSO_PRESETS: Readonly<Record<Kind, SsoPreset>> = {
       /^https:\/\/[a-z0-9-]+\.(?:okta|oktapreview|okta-emea)\.com(?:\/oauth2\/[A-Za-z0-9_-]+)?$/,
     scopes: [...BASIC_SCOPES, 'groups'],
     groupsClaim: 'groups',
-    mayBePrivate: false,
   },
   keycloak: {
     label: 'Keycloak',
@@ -54,7 +49,6 @@ export const SSO_PRESETS: Readonly<Record<Kind, SsoPreset>> = {
     issuerPattern: /^https:\/\/[^/]+(?:\/[^?#]*)?\/realms\/[^/?#]+$/,
     scopes: BASIC_SCOPES,
     groupsClaim: 'groups',
-    mayBePrivate: true,
   },
   oidc: {
     label: 'OpenID Connect',
@@ -62,7 +56,6 @@ export const SSO_PRESETS: Readonly<Record<Kind, SsoPreset>> = {
     issuerPattern: /^https:\/\/[^?#]+$/,
     scopes: BASIC_SCOPES,
     groupsClaim: 'groups',
-    mayBePrivate: true,
   },
 };
 

@@ -9,6 +9,8 @@ export const DELIVERY_SETTINGS = {
   webhook_allow_list: {
     schema: Type.Array(Type.String({ maxLength: 255 }), { maxItems: WEBHOOK_ALLOW_LIST_MAX }),
     default: NOWHERE,
-    ...live('Private host names, addresses and networks that webhooks may reach.'),
+    ...live(
+      'Private host names, addresses and networks that whatever leaves the Console may reach: webhooks, SIEM, mail, buckets, identity providers.',
+    ),
   },
 } as const satisfies SettingDefinitions;

@@ -10,6 +10,8 @@ export type S3Place = {
   readonly accessKeyId: string;
   /** PEM of the only CA that is trusted; null: the public ones. */
   readonly caPem: string | null;
+  /** The HTTP proxy that stands between; absent or null: none. */
+  readonly proxyUrl?: string | null;
 };
 export type ExportPlace = S3Place | { readonly kind: 'directory' };
 export type ExportTarget = {

@@ -90,7 +90,7 @@ export function consolePorts(of: {
     hasher: slowHasher(life),
     // The rules of passwords are judged elsewhere; here everybody chooses well.
     commonPasswords: async () => new Set(),
-    providers: of.provider.clientFor(life),
+    openProviders: () => of.provider.clientFor(life),
     outboundMail: async () => ({
       ...{ kind: 'failed', isFinal: false, detail: 'nobody receives here' },
     }),

@@ -65,6 +65,7 @@ function factsOf(provider: Kept): Readonly<Record<string, unknown>> {
     link_domains: options.linkDomains,
     scopes: options.scopes,
     has_own_ca: options.caPem !== null,
+    proxy_url: options.proxyUrl ?? null,
     required_acr: options.requiredAcr ?? [],
     required_amr: options.requiredAmr ?? [],
     max_age_seconds: options.maxAgeSeconds ?? null,

@@ -21,6 +21,8 @@ export type SsoOptions = {
   readonly scopes: readonly string[];
   /** PEM of a private CA that the provider's certificate chains to; null: the public ones. */
   readonly caPem: string | null;
+  /** The HTTP proxy that stands between; absent or null: none. */
+  readonly proxyUrl?: string | null;
   /** Any of these as `acr`, or all of these in `amr`, prove a second factor; none configured: nothing proves one. */
   readonly requiredAcr?: readonly string[];
   readonly requiredAmr?: readonly string[];

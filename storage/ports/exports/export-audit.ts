@@ -34,6 +34,7 @@ function factsOf({ place, prefix, tables, fromDay, isOn }: Kept): AuditFacts {
       ? {
           ...{ endpoint: place.endpoint, region: place.region, bucket: place.bucket },
           ...{ access_key_id: place.accessKeyId, has_own_ca: place.caPem !== null },
+          proxy_url: place.proxyUrl ?? null,
         }
       : {};
   return { kind: place.kind, ...s3, prefix, tables, from_day: fromDay, is_on: isOn };
