@@ -83,7 +83,8 @@ export async function wayTo(
 async function wayThrough(url: URL, options: Parameters<typeof connectGuarded>[1]) {
   const port = url.port === '' ? 443 : Number(url.port);
   const socket = await connectGuarded({ host: hostOf(url), port }, options);
-  return { agent: false as const, createConnection: () => socket };
+  // Any agent, `false` too, would make a connection of its own.
+  return { agent: undefined, createConnection: () => socket };
 }
 
 function exchange(

@@ -12,6 +12,7 @@ import { createOutboundPost } from '../../actors/outbound/outbound-post.ts';
 import { outboundStream } from '../../actors/outbound/outbound-stream.ts';
 import { SSO_PRESETS } from '../../machines/console/access/sso-provider.rules.ts';
 import type { SsoProviderRow } from '../../storage/ports/access/sso-store.ts';
+import { openConnectProxy } from '../peers/connect-proxy.ts';
 import { openStubbornReceiver, STUBBORN } from '../peers/stubborn-receiver.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
 
@@ -49,45 +50,51 @@ type Target = {
   readonly port: number;
   readonly caPem: string;
   readonly allowList: readonly string[];
+  readonly proxyUrl?: string;
 };
 const post = createOutboundPost();
 
-function providerAt({ host, port, caPem }: Target): SsoProviderRow {
+function providerAt({ host, port, caPem, proxyUrl }: Target): SsoProviderRow {
   const { scopes, groupsClaim } = SSO_PRESETS.google;
   return {
     ...{ providerId: 'p', kind: 'google', name: 'p', issuer: `https://${host}:${port}` },
     ...{ clientId: 'c', clientSecretSealed: '', enabled: true },
     options: {
       ...{ scopes, groupsClaim, groupRoles: {}, defaultRole: null, createsUsers: true },
-      ...{ domains: [], linkDomains: [], caPem },
+      ...{ domains: [], linkDomains: [], caPem, proxyUrl: proxyUrl ?? null },
     },
     ...{ createdAtMs: 0, changedAtMs: 0, revision: 1 },
   };
 }
 
-function bucketAt({ host, port, caPem, allowList }: Target) {
+function bucketAt({ host, port, caPem, allowList, proxyUrl = '' }: Target) {
   const endpoint = `https://${host}:${port}`;
   const place = { kind: 's3', endpoint, region: 'eu-1', bucket: 'b', accessKeyId: 'k' } as const;
   return createS3Store({
-    ...{ place: { ...place, caPem }, allowList, secretAccessKey: 's', timeoutMs: TIMEOUT_MS },
+    ...{
+      place: { ...place, caPem, proxyUrl: proxyUrl || null },
+      allowList,
+      secretAccessKey: 's',
+      timeoutMs: TIMEOUT_MS,
+    },
   });
 }
 
 /** Each way out; rejects, or resolves with what it was told. */
 const WAYS: Readonly<Record<string, (to: Target) => Promise<unknown>>> = {
-  webhook: ({ host, port, ...how }) =>
+  webhook: ({ host, port, proxyUrl = null, ...how }) =>
     post({
       ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
-      ...{ ...how, proxyUrl: null, signal, timeoutMs: TIMEOUT_MS },
+      ...{ ...how, proxyUrl, signal, timeoutMs: TIMEOUT_MS },
     }),
-  'SIEM by requests': ({ host, port, ...how }) =>
+  'SIEM by requests': ({ host, port, proxyUrl = null, ...how }) =>
     post({
       ...{ url: `https://${host}:${port}/`, headers: {}, body: Buffer.from('{}') },
-      ...{ ...how, proxyUrl: null, signal, isCompressed: true, timeoutMs: TIMEOUT_MS },
+      ...{ ...how, proxyUrl, signal, isCompressed: true, timeoutMs: TIMEOUT_MS },
     }),
-  'SIEM over a connection': ({ host, ...how }) =>
+  'SIEM over a connection': ({ host, proxyUrl = null, ...how }) =>
     outboundStream({
-      ...{ host: host.replace(/^\[|\]$/g, ''), body: Buffer.from('1 x'), proxyUrl: null },
+      ...{ host: host.replace(/^\[|\]$/g, ''), body: Buffer.from('1 x'), proxyUrl },
       ...{ ...how, timeoutMs: TIMEOUT_MS, signal },
     }),
   async 'identity provider'(to) {
@@ -100,11 +107,11 @@ const WAYS: Readonly<Record<string, (to: Target) => Promise<unknown>>> = {
   },
   'bucket, written': (to) => bucketAt(to).write('name', Readable.from([Buffer.from('x')]), signal),
   'bucket, read': (to) => bucketAt(to).read('name', signal),
-  async mail({ host, port, ...how }) {
+  async mail({ host, port, proxyUrl = null, ...how }) {
     const handed = await outboundMail({
       ...{ host: host.replace(/^\[|\]$/g, ''), port, security: 'tls', login: null },
       ...{ sender: 'console@example.org', recipients: ['ada@example.org'], messageId: '<1@x>' },
-      ...{ atMs: 0, subject: 's', text: 't', html: '<p>t</p>', proxyUrl: null },
+      ...{ atMs: 0, subject: 's', text: 't', html: '<p>t</p>', proxyUrl },
       ...{ ...how, timeoutMs: TIMEOUT_MS, signal },
     });
     if (handed.kind !== 'taken') throw new Error(handed.detail);
@@ -182,6 +189,25 @@ describe.each(ANSWERED)('attack 29: %s', (name) => {
     },
     LONG_MS,
   );
+});
+
+describe.each(Object.keys(WAYS))('attack 29: %s, by a proxy', (name) => {
+  it('should go there and nowhere else, and to no proxy inside that nobody allowed', async () => {
+    const proxy = await openConnectProxy();
+    try {
+      const { url: proxyUrl } = proxy;
+      const told = wayOf(name)({ ...target('hooks.example.org'), proxyUrl });
+      await expect(told).rejects.toThrow(WHY);
+      expect(proxy.asked).toEqual([]);
+      const before = witness.connections();
+      const allowed = { ...target('127.0.0.1', ['127.0.0.1']), proxyUrl };
+      await wayOf(name)(allowed).catch(() => undefined);
+      expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${witness.port}`]));
+      expect(witness.connections() - before).toBe(proxy.asked.length);
+    } finally {
+      await proxy.close();
+    }
+  });
 });
 
 describe('attack 29: a name that changes its answer', () => {

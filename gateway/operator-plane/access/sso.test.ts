@@ -117,6 +117,8 @@ describe('an identity provider', () => {
       'https://localhost/realms/x',
       'https://id.example.org/',
       'https://127.0.0.1/realms/x',
+      'https://10.0.0.5/realms/x',
+      'https://169.254.169.254/realms/x',
     ]) {
       expect((await call('POST', '', { ...NEW, issuer: wrong })).status).toBe(422);
     }
