@@ -47,6 +47,25 @@ module.exports = {
     only('ports-import-machines', 'storage/ports', ['machines/', 'storage/ports/']),
     only('stores-import-ports', 'storage', ['machines/', 'storage/']),
     {
+      // What leaves the Console at somebody's word passes one judge of addresses. decision: D159
+      name: 'only-outbound-connects',
+      severity: 'error',
+      from: {
+        path: '^(actors|gateway)/',
+        pathNot: [
+          '^actors/outbound/',
+          '^gateway/(cli|listener|web)/',
+          // The names of statuses alone.
+          '^gateway/operator-plane/plumbing/bridge\\.ts$',
+          '\\.(test|fixture)\\.ts$',
+        ],
+      },
+      to: {
+        path: '^(node:)?(net|tls|http|https|http2|dgram|dns)(/promises)?$|node_modules/(nodemailer|undici|ws)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'only-composition-roots-build-stores',
       severity: 'error',
       from: {
