@@ -146,6 +146,8 @@ export function siemContract(harness: Harness<Ports>): void {
       const { sinkFloors } = port();
       const [one, two] = [life(), life()];
       const beginMs = await sinkFloors.join({ life: one, nowMs: NOW_MS, sinceMs: null });
+      // Nobody begins at the beginning of time.
+      expect(beginMs).toBeGreaterThan(Date.UTC(2026, 0) - 1);
       await sinkFloors.tell({ life: one, nowMs: NOW_MS, floorMs: beginMs + 50 });
       expect(await horizon()).toBe(beginMs + 50);
       expect(await sinkFloors.join({ life: two, nowMs: NOW_MS, sinceMs: null })).toBe(beginMs + 50);

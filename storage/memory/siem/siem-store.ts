@@ -107,7 +107,7 @@ export function floorCalls(state: SiemState, { fence, now }: Base): Calls<SinkFl
   const clock = (nowMs: number): number => now?.() ?? nowMs;
   return {
     join({ life, nowMs, sinceMs }) {
-      const floorMs = sinceMs ?? state.horizonMs;
+      const floorMs = sinceMs ?? (state.horizonMs || clock(nowMs));
       if (floorMs < state.horizonMs) {
         state.horizonMs = floorMs;
         for (const destinationId of rows.keys()) {

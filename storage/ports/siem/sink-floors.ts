@@ -7,7 +7,9 @@
 export type SinkFloors = {
   /**
    * Begins to promise, before the first event is stored. `sinceMs`: it promised that before and was left out since, and may
-   * have stored events from there on; null: it stored nothing yet. Answers the floor that it has to keep.
+   * have stored events from there on; null: it stored nothing yet, and begins at the horizon, or now where there is none
+   * yet: a Console that falls silent before its first word sends no cursor back to the beginning of time. Answers the floor
+   * that it has to keep.
    */
   join(input: {
     readonly life: string;

@@ -51,7 +51,7 @@ async function join(
   { life, sinceMs }: Parameters<SinkFloors['join']>[0],
 ): Promise<number> {
   const horizonMs = await lockedHorizon(trx);
-  const floorMs = sinceMs ?? horizonMs;
+  const floorMs = sinceMs ?? (horizonMs || (await clockOf(trx)));
   if (floorMs < horizonMs) {
     await putHorizon(trx, floorMs);
     const rows = await trx.selectFrom('siem_destinations').select('destination_id').execute();
@@ -66,6 +66,11 @@ async function join(
       told_at_ms = excluded.told_at_ms
   `.execute(trx);
   return floorMs;
+}
+
+async function clockOf(trx: Transaction<Database>): Promise<number> {
+  const { rows } = await sql<{ now_ms: number }>`SELECT ${NOW_MS} AS now_ms`.execute(trx);
+  return rows[0]?.now_ms ?? 0;
 }
 
 async function lockedHorizon(trx: Transaction<Database>): Promise<number> {
