@@ -83,6 +83,21 @@ export async function items<T>(home: Home, path: string): Promise<T[]> {
   return (answer.body as { items: T[] }).items;
 }
 
+/** The items of a list, of all its pages; the path has a query already. */
+export async function allItems<T>(home: Home, path: string): Promise<T[]> {
+  const all: T[] = [];
+  let next: string | null = '';
+  while (next !== null) {
+    const at: string = next === '' ? path : `${path}&cursor=${encodeURIComponent(next)}`;
+    const { status, body } = await api(home, 'GET', at);
+    if (status !== 200) throw new Error(`${at}: ${status} ${JSON.stringify(body)}`);
+    const page = body as { readonly items: readonly T[]; readonly next_cursor: string | null };
+    all.push(...page.items);
+    next = page.next_cursor;
+  }
+  return all;
+}
+
 function safeParse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
-import { api, items } from './api.ts';
+import { allItems, api, items } from './api.ts';
 import { kill, startConsole, stop } from './fleet.ts';
 import { enrolOddNode, ODD_PROGRAMS_RULE, type OddNode } from './odd-programs.ts';
 import { eventually, type Home, makeHome, processesOf, removeHome } from './programs.ts';
@@ -250,7 +250,7 @@ async function alertsOf(at: Home, { heard, webhookId }: Destination): Promise<Re
     counts.set(deliveryId, Math.max(count, counts.get(deliveryId) ?? 0));
   }
   const path = `/api/v2/deliveries?webhook_id=${webhookId}&state=folded&limit=200`;
-  const carried = (await items<Delivery>(at, path)).filter(
+  const carried = (await allItems<Delivery>(at, path)).filter(
     ({ folded_into }) => (counts.get(folded_into ?? '') ?? 0) > 1,
   );
   return new Set([
@@ -272,7 +272,7 @@ async function expectAll(
   const none = async () => ((await look()).length === 0 ? true : null);
   await eventually(`${name} has heard all`, none, RECOVER_WITHIN_MS).catch(async () => {
     const path = `/api/v2/deliveries?webhook_id=${webhookId}&limit=200`;
-    const log = JSON.stringify(await items<Delivery>(at, path));
+    const log = JSON.stringify(await allItems<Delivery>(at, path));
     expect(await look(), `${name}: ${log}`).toEqual([]);
   });
 }
@@ -281,7 +281,7 @@ async function expectAll(
 async function expectLog(at: Home, { name, webhookId }: Destination, failed: Tried): Promise<void> {
   const path = `/api/v2/deliveries?webhook_id=${webhookId}&limit=200`;
   const all = await eventually(`the log of ${name} is at rest`, async () => {
-    const rows = await items<Delivery>(at, path);
+    const rows = await allItems<Delivery>(at, path);
     const isAtRest = rows.every(({ state }) => state === 'delivered' || state === 'folded');
     return isAtRest ? rows : null;
   });
