@@ -1,16 +1,17 @@
 // A real S3 server of the tests: TLS on 127.0.0.1 with a certificate of a CA of its own, objects in a folder. The server does
 // not check signatures of version 4 by itself, so they are checked before it, written from the description of AWS.
 import { createHash, createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import S3rver from 's3rver';
 import type { S3Place } from '../../machines/console/exports/target.rules.ts';
 import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 
 /** What s3rver knows. */
 export const S3_SECRET = 'S3RVER';
+const OBJECT_SUFFIX = '._S3rver_object';
 type Exchange = { readonly req: IncomingMessage; status: number; body: unknown };
 type Layer = (ctx: Exchange, next: () => Promise<void>) => unknown;
 export type S3Server = Awaited<ReturnType<typeof openS3Server>>;
@@ -41,11 +42,26 @@ export async function openS3Server() {
     place,
     /** What the guard has to be told to let it be reached. */
     allowList: ['127.0.0.1'],
+    /** The names of all objects, as they lie on its disk. */
+    objects(): readonly string[] {
+      return filesIn(join(folder, 'objects', 'fleet')).flatMap((path) =>
+        path.endsWith(OBJECT_SUFFIX) ? [path.slice(0, -OBJECT_SUFFIX.length)] : [],
+      );
+    },
+    /** Whether chunks lie there that nobody joined and nobody dropped. */
+    hasChunks: (): boolean =>
+      filesIn(join(folder, 'objects', 'fleet')).some((path) => path.includes('_S3rver_uploads/')),
     async close(): Promise<void> {
       await server.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => relative(folder, join(one.parentPath, one.name)));
 }
 
 /** Whether a request carries a signature of version 4 that our secret makes over it. */
