@@ -31,6 +31,8 @@ export type AnalyticsWatch = {
   snapshot(): Snapshot;
   sinceMs(): number;
 };
+/** One alert, told again with every change, over when all is well. */
+const DEDUP_KEY = 'analytics';
 const NOTHING: AnalyticsFacts = {
   ...{ parts: null, partsMost: null, merges: null, longestMergeMs: null },
   ...{ diskFreeBytes: null, diskTotalBytes: null },
@@ -41,7 +43,7 @@ export function createAnalyticsWatch(deps: {
   readonly health: AnalyticsHealth;
   readonly queuedRows: () => number;
   readonly clock: WheelClock;
-  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly alerts: Pick<Alerts, 'raise' | 'pass'>;
   readonly chance: Pick<Chance, 'newId'>;
   readonly logger: Logger;
   readonly now: () => number;
@@ -53,6 +55,7 @@ export function createAnalyticsWatch(deps: {
   actor.start();
   let sinceMs = deps.now();
   let told: AnalyticsHealthStateName = 'healthy';
+  let tenure: number | null = null;
 
   async function timed(run: () => Promise<unknown>): Promise<number | null> {
     const beganMs = deps.monotonicNow();
@@ -94,10 +97,18 @@ export function createAnalyticsWatch(deps: {
       everyMs: ANALYTICS_LOOK_MS,
       async run({ epoch }) {
         const { value, context } = actor.getSnapshot();
-        if (value === 'unknown' || value === told) return undefined;
+        if (value === 'unknown') return undefined;
+        // Whoever was designated before may have told people, and died before it was over.
+        const isNew = tenure !== epoch;
+        tenure = epoch;
+        if (value === told) {
+          if (isNew && value === 'healthy') await deps.alerts.pass([DEDUP_KEY], epoch);
+          return undefined;
+        }
         const alert = alertOf({ state: value, findings: context.findings }, deps);
         const occurrence = `${value}/${alert.occurredAtMs}`;
         await deps.alerts.raise([findingOf(alert, occurrence, { isToldAgain: true })], epoch);
+        if (value === 'healthy') await deps.alerts.pass([DEDUP_KEY], epoch);
         told = value;
         return undefined;
       },
@@ -131,7 +142,7 @@ function alertOf(
       detail: why === '' ? 'Everything that was wrong is over.' : why,
     },
     ...{ occurredAtMs: now(), observedAtMs: null, source: 'system' },
-    ...{ dedupKey: 'analytics', texts: {}, tags: [], groupIds: [], relatedEventCount: null },
+    ...{ dedupKey: DEDUP_KEY, texts: {}, tags: [], groupIds: [], relatedEventCount: null },
     search: null,
   };
 }
