@@ -1,6 +1,7 @@
 // Sends digests: one Console for all, one attempt a run. The row of a day is written before its first attempt, so a Console
 // that dies in it, and the one that takes over, never send a day twice; what it came to ends the row. decision: D60, D166
 
+import type { Finding } from '../../machines/console/detection/finding.ts';
 import type { Digest } from '../../machines/console/digest/digest.ts';
 import { digestDue, localDayOf } from '../../machines/console/digest/digest-due.rules.ts';
 import type { DigestRunEvent } from '../../machines/console/digest/digest-run.machine.ts';
@@ -15,10 +16,12 @@ import {
   DIGEST_STEP_TIMEOUT_MS,
 } from '../../machines/limits.ts';
 import type { DigestRow, DigestRun, DigestStore } from '../../storage/ports/digest/digest-store.ts';
+import type { Alerts } from '../detection/alerts.ts';
 import type { DesignatedLoop, LoopResult } from '../loops/loop.ts';
 import type { Handed } from '../outbound/outbound-mail.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
+import { type DigestTrouble, digestAlertKey, findingOfDigest } from './digest-alerts.ts';
 import type { DigestFacts } from './digest-facts.ts';
 import type { DigestSender } from './digest-sender.ts';
 
@@ -31,7 +34,8 @@ export type DigestLoopDeps = {
   >;
   readonly facts: DigestFacts;
   readonly sender: DigestSender;
-  readonly chance: Pick<Chance, 'randomBytes'>;
+  readonly alerts: Pick<Alerts, 'raise' | 'pass'>;
+  readonly chance: Pick<Chance, 'randomBytes' | 'newId'>;
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -58,7 +62,11 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
     if (claimed === null) return undefined;
     const event = await attempt(deps, claimed, signal);
     const next = { ...claimed.run, ...digestRunAfter(claimed.run, event) };
+    const { state, reason } = next;
+    // Before the row says so: a crash in between tells it again.
+    if (state === 'failed' || state === 'unsure') await tell(epoch, [{ ...next, state, reason }]);
     await digests.settle({ epoch, run: next });
+    if (state === 'sent') await deps.alerts.pass([digestAlertKey(next.digestId)], epoch);
     note(next);
     return { hasMore: true };
   }
@@ -67,10 +75,30 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
     const nowMs = deps.now();
     const beforeDay = localDayOf('UTC', nowMs - DIGEST_RUNS_KEPT_MS);
     await digests.sweep({ epoch, beforeDay, limit: DIGEST_RUNS_REMOVED_MAX });
-    for (const lost of await digests.reclaim({ epoch, nowMs })) {
+    const lost = await digests.reclaim({ epoch, nowMs });
+    for (const one of lost) {
       counts.unsure += 1;
-      logger.warn(lost, 'a digest was being sent when its Console went away');
+      logger.warn(one, 'a digest was being sent when its Console went away');
     }
+    const reason = null;
+    await tell(
+      epoch,
+      lost.map((one) => ({ ...one, state: 'unsure', reason }) as const),
+    );
+  }
+
+  async function tell(
+    epoch: number,
+    troubles: readonly Omit<DigestTrouble, 'name'>[],
+  ): Promise<void> {
+    const nowMs = deps.now();
+    const findings: Finding[] = [];
+    for (const trouble of troubles) {
+      const row = await digests.get(trouble.digestId);
+      const name = row?.name ?? trouble.digestId;
+      findings.push(findingOfDigest({ ...trouble, name }, { alertId: deps.chance.newId(), nowMs }));
+    }
+    await deps.alerts.raise(findings, epoch);
   }
 
   /** A day that is due, or else an attempt that is. */
@@ -88,6 +116,11 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
       const begun = await digests.begin({ ...lease, digestId, day, fromMs, toMs, missed });
       if (begun === null) continue;
       counts.missed += missed.length;
+      const [state, reason] = ['missed', null] as const;
+      await tell(
+        epoch,
+        missed.map((one) => ({ digestId, day: one, state, reason })),
+      );
       return { row, run: begun };
     }
     const again = await digests.retry(lease);

@@ -80,6 +80,15 @@ async function runsOf(id: string) {
   return items.map(({ day, state, attempts }) => [day, state, attempts]);
 }
 
+/** What people are told of a digest: its alerts, by headline, state and count. */
+async function alertsOf(id: string) {
+  const { body } = await call('GET', '/alerts?limit=200');
+  const items = body['items'] as readonly Record<string, unknown>[];
+  return items
+    .filter(({ rule_id }) => rule_id === id)
+    .map(({ headline, state, match_count }) => [headline, state, match_count]);
+}
+
 describe('a digest by mail', { timeout: LONG_MS }, () => {
   it('should come once a day, whole, with no markup of others and no image of elsewhere', async () => {
     const id = await create(byMail());
@@ -132,6 +141,9 @@ describe('a digest by mail', { timeout: LONG_MS }, () => {
     expect(runs.map(([, state]) => state)).toEqual(['sent', 'missed', 'missed', 'sent']);
     const read = await PostalMime.parse(mail.received.at(-1)?.raw ?? '');
     for (const [missed] of runs.slice(1, 3)) expect(read.text).toContain(String(missed));
+    // Told while it was so, and over with the one that came.
+    const headline = expect.stringContaining(`A digest was missed: ${NAME}, `);
+    expect(await alertsOf(id)).toEqual([[headline, 'resolved', 2]]);
   });
 
   it('should say by its button what the mail server says', async () => {
@@ -184,6 +196,15 @@ describe('a digest to a webhook that is cut off', { timeout: LONG_MS }, () => {
       ['unsure', 1],
     ]);
     expect(webhook.received).toHaveLength(2);
+    const headline = expect.stringContaining('Nobody knows whether a digest arrived');
+    expect(await alertsOf(id)).toEqual([[headline, 'open', 1]]);
+    webhook.answerWith({ status: 400 });
+    await pass(DAY_MS);
+    expect((await alertsOf(id)).map(([, state, count]) => [state, count])).toEqual([['open', 2]]);
+    expect((await runsOf(id))[0]).toEqual([expect.any(String), 'failed', 1]);
+    webhook.answerWith({ status: 204 });
+    await pass(DAY_MS);
+    expect((await alertsOf(id)).map(([, state]) => state)).toEqual(['resolved']);
   });
 });
 
@@ -201,6 +222,7 @@ describe('a digest whose Console dies in the middle', { timeout: LONG_MS }, () =
     await pass(HOUR_MS);
     await pass(HOUR_MS);
     expect(await runsOf(id)).toEqual([[day, 'unsure', 1]]);
+    expect((await alertsOf(id)).map(([, state, count]) => [state, count])).toEqual([['open', 1]]);
     expect(mail.received).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { digestRunMachine } from '../../../machines/console/digest/digest-run.ma
 import type { Capability } from '../../capability.ts';
 import { measureDigests } from '../../operator-plane/digest/digest-metrics.ts';
 import { digestRoutes } from '../../operator-plane/digest/digests.ts';
+import { detection } from '../detection/detection.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { license } from '../license/license.ts';
 import { settings } from '../settings/settings.ts';
@@ -17,6 +18,7 @@ export const digest: Capability = {
     const { relational, analytics, config, time, chance, logger, loops, version } = context;
     const { digests, audit, teams } = relational;
     const { liveView } = context.use(fleet);
+    const { alerts } = context.use(detection);
     const { view } = context.use(license);
     const sealer = await context.keys.operatorSecrets();
     const allowList = () => context.use(settings).get().webhookAllowList;
@@ -37,7 +39,15 @@ export const digest: Capability = {
     const service = createDigestService({
       ...{ digests, groups: teams.groups, audit, facts, sender, sealer, allowList, chance },
     });
-    const work = createDigestLoop({ digests, facts, sender, chance, logger, now: time.now });
+    const work = createDigestLoop({
+      digests,
+      facts,
+      sender,
+      alerts,
+      chance,
+      logger,
+      now: time.now,
+    });
     const wake = (): void => loops.wake(DIGEST_LOOP);
     return {
       service: null,
