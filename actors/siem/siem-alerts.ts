@@ -3,6 +3,9 @@ import type { Alert } from '../../machines/console/delivery/alert.ts';
 import type { SiemStanding } from '../../machines/console/siem/siem-standing.ts';
 import type { SiemRow } from '../../storage/ports/siem/siem-store.ts';
 
+/** The key of all alerts of a destination. */
+export const siemAlertKey = (destinationId: string): string => `siem/${destinationId}`;
+
 /** The alert that a move means; null when it means none. */
 export function alertOfSiem({
   row: { destinationId, name, standing: before },
@@ -29,7 +32,7 @@ export function alertOfSiem({
       ? `The SIEM refuses what is sent. ${why} Correct the destination and resume it; events wait.`
       : `It is tried now and then. ${why} Events wait until it takes them.`,
     ...{ occurredAtMs: nowMs, observedAtMs: null, source: 'system' },
-    ...{ dedupKey: `siem/${destinationId}`, texts: {}, tags: [], groupIds: [] },
+    ...{ dedupKey: siemAlertKey(destinationId), texts: {}, tags: [], groupIds: [] },
     ...{ relatedEventCount: null, search: null },
   };
 }

@@ -32,7 +32,7 @@ it('should ask for events once for each horizon, and then rest', async () => {
     floors: { horizon: async () => horizonMs },
     events: { receivedAfter },
     sender: { send: () => Promise.reject(new Error('nothing is there to send')) },
-    alerts: { raise: async () => [] },
+    alerts: { raise: async () => [], pass: async () => undefined },
   });
   const run = () =>
     loop.run({ epoch: stood?.epoch ?? 0, signal: new AbortController().signal } as never);
@@ -79,7 +79,7 @@ it('should write what comes back while other results are being written', async (
       },
     },
     sender: { send: () => Promise.reject(new Error('nothing is there to send')) },
-    alerts: { raise: async () => [] },
+    alerts: { raise: async () => [], pass: async () => undefined },
   });
   const run = () =>
     loop.run({ epoch: stood?.epoch ?? 0, signal: new AbortController().signal } as never);

@@ -20,7 +20,7 @@ import type { Alerts } from '../detection/alerts.ts';
 import type { DesignatedLoop, LoopResult } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
-import { alertOfSiem } from './siem-alerts.ts';
+import { alertOfSiem, siemAlertKey } from './siem-alerts.ts';
 import type { SiemSender, SiemSent } from './siem-sender.ts';
 
 export const SIEM_LOOP = 'siem-forwarding';
@@ -30,7 +30,7 @@ export type SiemForwarderDeps = {
   readonly floors: Pick<SinkFloors, 'horizon'>;
   readonly events: Pick<EventStore, 'receivedAfter'>;
   readonly sender: SiemSender;
-  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly alerts: Pick<Alerts, 'raise' | 'pass'>;
   readonly chance: Pick<Chance, 'randomBytes' | 'newId'>;
   readonly logger: Logger;
   readonly now: () => number;
@@ -50,6 +50,8 @@ type Tenure = {
   readonly epoch: number;
   readonly abort: AbortController;
   readonly underWay: Set<string>;
+  /** Destinations that took a batch since they last failed: what was told of them is over. */
+  readonly well: Set<string>;
   done: Done[];
 };
 
@@ -61,7 +63,13 @@ export function createSiemForwarder(deps: SiemForwarderDeps): SiemForwarder {
   function tenureOf(epoch: number): Tenure {
     if (tenure?.epoch === epoch) return tenure;
     tenure?.abort.abort();
-    tenure = { epoch, abort: new AbortController(), underWay: new Set(), done: [] };
+    tenure = {
+      epoch,
+      abort: new AbortController(),
+      underWay: new Set(),
+      well: new Set(),
+      done: [],
+    };
     return tenure;
   }
 
@@ -197,11 +205,15 @@ async function settle(deps: SiemForwarderDeps, own: Tenure): Promise<void> {
   const done = [...own.done];
   if (done.length === 0) return;
   const rows = new Map((await deps.siem.list()).map((row) => [row.destinationId, row]));
+  const over: string[] = [];
   const findings = done.flatMap(({ destinationId, event }) => {
     const row = rows.get(destinationId);
     if (row === undefined) return [];
     const after = siemAfter(row.standing, event);
     tellLog(deps.logger, row, after);
+    if (after.state !== 'forwarding') own.well.delete(destinationId);
+    else if (event.type === 'batch.accepted' && !own.well.has(destinationId))
+      over.push(destinationId);
     const nowMs = deps.now();
     const alert = alertOfSiem({ row, after, alertId: deps.chance.newId(), nowMs });
     if (alert === null) return [];
@@ -210,6 +222,8 @@ async function settle(deps: SiemForwarderDeps, own: Tenure): Promise<void> {
   if (findings.length > 0) await deps.alerts.raise(findings, own.epoch);
   const moves: readonly SiemMove[] = done;
   await deps.siem.move({ epoch: own.epoch, moves });
+  await deps.alerts.pass(over.map(siemAlertKey), own.epoch);
+  for (const destinationId of over) own.well.add(destinationId);
   own.done = own.done.filter((one) => !done.includes(one));
   // Not before: a row that was read meanwhile still stands where the batch began.
   for (const { destinationId } of done) own.underWay.delete(destinationId);

@@ -141,7 +141,7 @@ async function openWorld(promises = true) {
         return { outcome, events: length, bytes: 1, status: 200, detail: '', durationMs: 1 };
       },
     },
-    alerts: { raise: async () => [] },
+    alerts: { raise: async () => [], pass: async () => undefined },
   });
 
   async function forwards(times = 3): Promise<void> {

@@ -19,6 +19,9 @@ import { openWebhookReceiver, type Received, type WebhookReceiver } from './webh
 
 const LONG_MS = 180_000;
 const TOKEN = 'T0ken-of-a-receiver/+=';
+type Alerts = {
+  readonly items: readonly { readonly rule_id: string; readonly state: string }[];
+};
 let receiver: WebhookReceiver;
 let syslog: Awaited<ReturnType<typeof openSyslogReceiver>>;
 let console: ConsoleUnderTest;
@@ -231,6 +234,10 @@ describe('forwarding to a SIEM', () => {
       await call('POST', `/siem-destinations/${id}/resume`, {});
       const read = (one: Received) => (isTold(one) ? [] : readHuntress(one, TOKEN));
       expect(new Set(await until(ids, read))).toEqual(new Set(ids));
+      const alerts = async () => (await call('GET', '/alerts?limit=200')).body as unknown as Alerts;
+      const statesOf = async () =>
+        (await alerts()).items.flatMap((one) => (one.rule_id === id ? [one.state] : []));
+      await expect.poll(statesOf, { timeout: 10_000 }).toEqual(['resolved']);
       const { webhook } = hook.body as { webhook: { webhook_id: string } };
       await call('DELETE', `/webhooks/${webhook.webhook_id}`);
     },

@@ -1,50 +1,14 @@
 // `service-console users` by example, against the real listener.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pc from 'picocolors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Listening,
-  listenWithFixture,
-} from '../../operator-plane/plumbing/listening.fixture.ts';
-import { NOW_MS } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
-import { saveContext } from '../plumbing/context-file.ts';
+import { type Cli, openCli } from '../plumbing/cli.fixture.ts';
 import { EXIT } from '../plumbing/exit.ts';
-import { runProgram } from '../plumbing/program.ts';
 
-let live: Listening;
-let home: string;
-
+let cli: Cli;
 beforeAll(async () => {
-  live = await listenWithFixture();
-  home = mkdtempSync(join(tmpdir(), 'cli-users-'));
-  saveContext({ XDG_CONFIG_HOME: home }, 'local', {
-    ...{ url: live.url, token: live.fixture.addKey(['admin']), ca_pem: live.caPem },
-  });
+  cli = await openCli();
 });
-afterAll(async () => {
-  await live.close();
-  rmSync(home, { recursive: true, force: true });
-});
-
-async function run(...argv: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await runProgram(['users', ...argv], {
-    env: { XDG_CONFIG_HOME: home },
-    terminal: {
-      out: (text) => void out.push(text),
-      talk: (text) => void err.push(text),
-      isInteractive: false,
-      colors: pc.createColors(false),
-    },
-    now: () => NOW_MS + 90_000,
-    signal: new AbortController().signal,
-    ask: async () => '',
-  });
-  return { code, out, err: err.join('\n') };
-}
+afterAll(() => cli.close());
+const run = (...argv: readonly string[]) => cli.run('users', ...argv);
 
 describe('users', () => {
   it('should be made with a link whose secret alone is on stdout', async () => {
@@ -72,7 +36,7 @@ describe('users', () => {
   });
 
   it('should lose a second factor to an admin, who is asked first', async () => {
-    const { people, secondFactor } = live.fixture.access;
+    const { people, secondFactor } = cli.live.fixture.access;
     const name = 'mia@example.test';
     const [link = ''] = (await run('create', name, '--role', 'operator')).out;
     await people.passwords.reset({ secret: link, password: 'a rather long one', from: '' });

@@ -1,49 +1,14 @@
 // `service-console teams`, `groups`, the labels of sensors, and `settings` by example, against the real listener.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pc from 'picocolors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Listening,
-  listenWithFixture,
-} from '../../operator-plane/plumbing/listening.fixture.ts';
-import { NOW_MS } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
-import { saveContext } from '../plumbing/context-file.ts';
+import { type Cli, openCli } from '../plumbing/cli.fixture.ts';
 import { EXIT } from '../plumbing/exit.ts';
-import { runProgram } from '../plumbing/program.ts';
 
-let live: Listening;
-let home: string;
-
+let cli: Cli;
 beforeAll(async () => {
-  live = await listenWithFixture();
-  home = mkdtempSync(join(tmpdir(), 'cli-labels-'));
-  saveContext({ XDG_CONFIG_HOME: home }, 'local', {
-    ...{ url: live.url, token: live.fixture.addKey(['admin']), ca_pem: live.caPem },
-  });
+  cli = await openCli();
 });
-afterAll(async () => {
-  await live.close();
-  rmSync(home, { recursive: true, force: true });
-});
-
-async function run(...argv: readonly string[]) {
-  const [out, err]: [string[], string[]] = [[], []];
-  const code = await runProgram(argv, {
-    env: { XDG_CONFIG_HOME: home },
-    terminal: {
-      out: (text) => void out.push(text),
-      talk: (text) => void err.push(text),
-      isInteractive: false,
-      colors: pc.createColors(false),
-    },
-    now: () => NOW_MS + 90_000,
-    signal: new AbortController().signal,
-    ask: async () => '',
-  });
-  return { code, out, err: err.join('\n') };
-}
+afterAll(() => cli.close());
+const run = (...argv: readonly string[]) => cli.run(...argv);
 
 describe('settings', () => {
   it('should be listed, read and changed, and given their defaults back', async () => {
@@ -64,7 +29,7 @@ describe('settings', () => {
     expect(many.err).toContain('federation_role waits');
     expect(many.out.join('\n')).toMatch(/hooks\.example\.org, 10\.0\.0\.0\/8/);
     await run('settings', 'set', 'analytics_retention_days=');
-    expect(live.fixture.settings.get().analyticsRetentionDays).toBe(90);
+    expect(cli.live.fixture.settings.get().analyticsRetentionDays).toBe(90);
   });
 
   it('should say which value is wrong, and change none', async () => {
@@ -74,7 +39,7 @@ describe('settings', () => {
     expect(code).toBe(EXIT.usage);
     expect(err).toMatch(/client_certificate_ttl_hours/);
     expect(err).toContain('must be one of: standalone, regional, central');
-    expect(live.fixture.settings.get().analyticsRetentionDays).toBe(90);
+    expect(cli.live.fixture.settings.get().analyticsRetentionDays).toBe(90);
     expect((await run('settings', 'set', 'retention=1')).code).toBe(EXIT.notFound);
     expect((await run('settings', 'set', 'retention')).code).toBe(EXIT.usage);
     expect((await run('settings', 'get', 'retention')).err).toContain('settings list');
@@ -83,7 +48,7 @@ describe('settings', () => {
 
 describe.each(['teams', 'groups'] as const)('%s', (path) => {
   it('should be made, found by name, given members and removed', async () => {
-    live.fixture.addSensor(path === 'teams' ? 1 : 2, `edge-${path}`);
+    cli.live.fixture.addSensor(path === 'teams' ? 1 : 2, `edge-${path}`);
     const made = await run(path, 'create', 'Core sites', '--description', 'all of them');
     expect(made).toMatchObject({ code: EXIT.ok, out: [expect.stringMatching(/^[0-9a-f-]{36}$/)] });
     expect((await run(path, 'create', 'core SITES')).code).toBe(EXIT.refused);
@@ -105,7 +70,7 @@ describe.each(['teams', 'groups'] as const)('%s', (path) => {
 
 describe('the labels of a sensor', () => {
   it('should be given and taken by its name', async () => {
-    live.fixture.addSensor(3, 'edge-3');
+    cli.live.fixture.addSensor(3, 'edge-3');
     expect((await run('sensors', 'tag', 'edge-3', 'rack-1', 'lab')).err).toMatch(
       /tags lab, rack-1$/,
     );
@@ -131,8 +96,8 @@ describe('users', () => {
   });
 
   it('should own sensors by themselves', async () => {
-    const userId = live.fixture.addUser('sensor_owner');
-    const sensorId = live.fixture.addSensor(7, 'owned-node');
+    const userId = cli.live.fixture.addUser('sensor_owner');
+    const sensorId = cli.live.fixture.addSensor(7, 'owned-node');
     const given = await run('users', 'sensors', userId, '--add', 'owned-node');
     expect(given).toMatchObject({ code: EXIT.ok, out: [sensorId] });
     expect((await run('users', 'sensors', userId)).out).toEqual([sensorId]);
