@@ -1,7 +1,6 @@
 // `service-console digests ...`: what is told once a day. A digest is applied from a YAML file and found by its name; its
 // secret comes from a file of its own or from standard input, never from the command line. decision: D166
 import type { Command } from 'commander';
-import { parse } from 'yaml';
 import type {
   DigestOut,
   DigestPreview,
@@ -18,6 +17,7 @@ import {
   withTimeout,
 } from '../plumbing/command-run.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { readFields } from '../plumbing/fields-file.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 
@@ -72,7 +72,7 @@ function addApply(digests: Command, io: CommandIo): void {
     .option('--secret-file <file>', 'password of the mail server, or what a webhook is signed with')
     .action(async (options: SharedOptions & { file: string; secretFile?: string }) => {
       const shown = tableOptions(options);
-      const given = await fileOf(options.file);
+      const given = await readFields(options.file);
       const body = { ...given, ...(await secretOf(options.secretFile)) };
       const client = clientOf(io, options);
       const known = (await listed(io, options)).find(({ name }) => name === given['name']);
@@ -129,17 +129,6 @@ async function listed(io: CommandIo, options: Timeout): Promise<readonly DigestO
 
 async function secretOf(path: string | undefined): Promise<{ readonly secret?: string }> {
   return path === undefined ? {} : { secret: (await readInput(path)).replace(/\r?\n$/, '') };
-}
-
-async function fileOf(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readInput(path);
-  try {
-    const value: unknown = parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, `${path}: ${error instanceof Error ? error.message : ''}`);
-  }
-  throw new CommandFailure(EXIT.usage, `${path} holds no fields`);
 }
 
 function pathOf(id: string): string {

@@ -1,7 +1,6 @@
 // `service-console exports ...`: days of the event store as Parquet files. The target is a YAML file; its secret comes from a
 // file of its own or from standard input, never from the command line. decision: D158
 import type { Command } from 'commander';
-import { parse } from 'yaml';
 import type {
   ExportRun,
   ExportRunWhole,
@@ -18,6 +17,7 @@ import {
   withTimeout,
 } from '../plumbing/command-run.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { readFields } from '../plumbing/fields-file.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 
@@ -124,7 +124,7 @@ function addTargetCommands(exports: Command, io: CommandIo): void {
     .option('--secret-file <file>', 'the secret access key of the bucket')
     .action(async (options: SharedOptions & { readonly file: string; secretFile?: string }) => {
       const shown = tableOptions(options);
-      const given = await fileOf(options.file);
+      const given = await readFields(options.file);
       const { target } = await targetOf(io, options);
       const secret =
         options.secretFile === undefined
@@ -148,15 +148,4 @@ function addTargetCommands(exports: Command, io: CommandIo): void {
 
 function targetOf(io: CommandIo, options: Timeout) {
   return clientOf(io, options).get<{ readonly target: ExportTargetOut | null }>(`${PATH}/target`);
-}
-
-async function fileOf(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readInput(path);
-  try {
-    const value: unknown = parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, `${path}: ${error instanceof Error ? error.message : ''}`);
-  }
-  throw new CommandFailure(EXIT.usage, `${path} holds no fields`);
 }

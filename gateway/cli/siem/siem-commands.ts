@@ -13,6 +13,7 @@ import {
   withTimeout,
 } from '../plumbing/command-run.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
+import { readFields } from '../plumbing/fields-file.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { plain } from '../plumbing/terminal.ts';
 
@@ -63,7 +64,7 @@ function addApply(siem: Command, io: CommandIo): void {
   )
     .requiredOption(
       '--file <file>',
-      'the destination as JSON, as the API takes it; - for standard input',
+      'YAML or JSON: kind, name, target_url, filter, options; - for standard input',
     )
     .option('--token-file <file>', 'the token; - for standard input')
     .action(async (options: SharedOptions & { file: string; tokenFile?: string }) => {
@@ -147,21 +148,9 @@ async function listed(io: CommandIo, options: Timeout): Promise<readonly SiemDes
 }
 
 async function bodyOf(of: { readonly file: string; readonly tokenFile?: string }) {
-  const body = parsed(await readInput(of.file));
+  const body = await readFields(of.file);
   if (of.tokenFile === undefined) return body;
   return { ...body, token: (await readInput(of.tokenFile)).replace(/\r?\n$/, '') };
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // Told below.
-  }
-  throw new CommandFailure(EXIT.usage, 'the file holds no JSON object');
 }
 
 function pathOf(id: string): string {
