@@ -53,6 +53,8 @@ export type ExportCounts = {
   readonly objects: number;
   readonly bytes: number;
   readonly failures: number;
+  /** Runs that ended long ago. */
+  readonly removed: number;
 };
 export type ExportWork = {
   readonly loop: DesignatedLoop;
@@ -68,7 +70,7 @@ type Doing = {
 
 /** Makes the loop. */
 export function createExportLoop(deps: ExportLoopDeps): ExportWork {
-  const counts = { objects: 0, bytes: 0, failures: 0 };
+  const counts = { objects: 0, bytes: 0, failures: 0, removed: 0 };
 
   async function run(of: {
     readonly epoch: number;
@@ -76,7 +78,7 @@ export function createExportLoop(deps: ExportLoopDeps): ExportWork {
   }): Promise<LoopResult> {
     const { epoch, signal } = of;
     const nowMs = deps.now();
-    await deps.exports.sweep({
+    counts.removed += await deps.exports.sweep({
       ...{ epoch, beforeDay: dayOf(nowMs - EXPORT_RUNS_KEPT_MS), limit: EXPORT_RUNS_REMOVED_MAX },
     });
     await deps.exports.reclaim({ epoch, nowMs });

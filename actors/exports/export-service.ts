@@ -1,6 +1,10 @@
 // Exports as admins manage them: a target that is judged before it is stored, its secret sealed and never told again; a try
 // that writes, reads back and removes one small object; days that are ordered again. decision: D157, D158; invariant: I11
-import { isDayClosed, type TableDay } from '../../machines/console/exports/export-run.rules.ts';
+import {
+  isDayClosed,
+  isDayExpired,
+  type TableDay,
+} from '../../machines/console/exports/export-run.rules.ts';
 import {
   type ExportTarget,
   mistakesOfTarget,
@@ -58,6 +62,8 @@ export type ExportServiceDeps = {
   readonly exporter: Pick<Exporter, 'put' | 'remove'>;
   readonly sealer: Sealer;
   readonly allowList: () => readonly string[];
+  /** How long the event store keeps rows. */
+  readonly keptDays: () => number;
 };
 
 const MISSING = refuse('export_target_missing', 'Nothing says yet where exports go.');
@@ -79,6 +85,10 @@ export function createExportService(deps: ExportServiceDeps): ExportService {
       if ((await deps.exports.target()) === null) return MISSING;
       if (!isDayClosed(input.day, input.nowMs)) {
         return refuse('export_day_open', `${input.day} is not over in UTC, or only just.`);
+      }
+      // What is left of the day would take the place of the whole of it.
+      if (isDayExpired(input.day, deps.keptDays(), input.nowMs)) {
+        return refuse('export_day_expired', `Rows of ${input.day} may be gone already.`);
       }
       const run = await deps.exports.order(input);
       if (run === 'active') return refuse('export_running', `${input.day} is being exported.`);

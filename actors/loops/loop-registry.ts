@@ -64,6 +64,9 @@ export type LoopRegistryDeps = {
   readonly designation: { readonly port: Designation; readonly holder: string } | null;
 };
 
+const TASKS_ARE_OFF =
+  'background tasks are off: another Console of this database has to run these loops';
+
 type Held = {
   readonly loop: Loop;
   readonly running: RunningLoop;
@@ -106,10 +109,7 @@ export function createLoopRegistry(deps: LoopRegistryDeps): LoopRegistry {
     const designated = [...known.values()].filter(({ runsOn }) => runsOn === 'designated');
     if (deps.designation === null) {
       const names = designated.map(({ name }) => name);
-      logger.warn(
-        { loops: names },
-        'background tasks are off: another Console of this database has to run these loops',
-      );
+      logger.warn({ loops: names }, TASKS_ARE_OFF);
       return;
     }
     holder = startDesignation({

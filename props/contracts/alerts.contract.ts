@@ -4,8 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Alert } from '../../machines/console/delivery/alert.ts';
 import type { Finding } from '../../machines/console/detection/finding.ts';
+import {
+  type Investigation,
+  investigationAfter,
+  newInvestigation,
+} from '../../machines/console/hunting/investigation.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
 import type { AlertAct, AlertRow, AlertStore } from '../../storage/ports/detection/alert-store.ts';
+import type { HuntingStores } from '../../storage/ports/hunting/stores.ts';
 import { type Designation, Overtaken } from '../../storage/ports/runtime/designation.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, NOW_MS } from './samples.ts';
@@ -14,7 +20,7 @@ type Ports = {
   readonly alerts: AlertStore;
   readonly designation: Designation;
   readonly audit: AuditLog;
-};
+} & Pick<HuntingStores, 'investigations' | 'investigationItems'>;
 const doing = { actor: 'user:ada', from: '192.0.2.1', nowMs: NOW_MS };
 let ids = 0;
 /** Rises. */
@@ -206,6 +212,25 @@ export function alertsContract(harness: Harness<Ports>): void {
       expect(await raise(foundOf(key, ['a']))).toHaveLength(1);
     });
 
+    it('should keep what an investigation holds until that is closed, and hold up nothing else', async () => {
+      const epoch = await stand(port());
+      const [held] = await raise(foundOf(key, ['a']));
+      const [free] = await raise(foundOf(`${key} free`, ['a']));
+      const [heldId, freeId] = [held?.alert.alertId ?? '', free?.alert.alertId ?? ''];
+      const { id, revision } = await investigate(port(), heldId);
+      for (const one of [heldId, freeId]) await act(one, { act: 'resolve', resolution: 'fixed' });
+      // The one that is held is the oldest: batches of one still get past it.
+      const sweep = () => port().alerts.sweep({ epoch, changedBeforeMs: NOW_MS + 1, limit: 1 });
+      while ((await sweep()) > 0);
+      expect(await port().alerts.get(heldId)).not.toBeNull();
+      expect(await port().alerts.get(freeId)).toBeNull();
+      await port().investigations.change({
+        ...{ id, revision, nowMs: NOW_MS, body: { ...SUSPICION, standing: CLOSED } },
+      });
+      expect(await sweep()).toBe(1);
+      expect(await port().alerts.get(heldId)).toBeNull();
+    });
+
     it('should refuse whoever is designated no more', async () => {
       const old = await stand(port());
       await stand(port());
@@ -227,6 +252,33 @@ export function alertsContract(harness: Harness<Ports>): void {
       ]);
     });
   });
+}
+
+const SUSPICION: Investigation = {
+  ...{ name: HOSTILE, summary: HOSTILE, severity: 'high', createdBy: 'user:a' },
+  ...{ standing: newInvestigation, moves: [] },
+};
+const CLOSED =
+  investigationAfter(newInvestigation, {
+    ...{ type: 'investigation.closed', atMs: NOW_MS, outcome: 'benign' },
+  }) ?? newInvestigation;
+
+/** An open investigation that holds an alert, among hostile words. */
+async function investigate(
+  { investigations, investigationItems }: Ports,
+  alertId: string,
+): Promise<{ readonly id: string; readonly revision: number }> {
+  const added = { max: 100_000, nowMs: NOW_MS };
+  const row = await investigations.add({ ...added, id: randomUUID(), body: SUSPICION });
+  if (typeof row === 'string') throw new Error(row);
+  const said = { atMs: 1, addedBy: 'user:a', addedAtMs: 2, note: HOSTILE };
+  for (const body of [
+    { ...said, what: 'note' as const },
+    { ...said, what: 'alert' as const, alertId, headline: HOSTILE },
+  ]) {
+    await investigationItems.add({ ...added, id: randomUUID(), parentId: row.id, body });
+  }
+  return row;
 }
 
 /** Becomes the designated Console; whoever was is not any more. */

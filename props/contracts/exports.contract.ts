@@ -201,6 +201,23 @@ export function exportsContract(harness: Harness<Ports>): void {
       expect(await port().exports.get({ table: TABLE, day: day('07-02') })).not.toBeNull();
     });
 
+    it('should never be planned again once they were removed, even when clocks go back', async () => {
+      await planned(['08-01']);
+      await endAll();
+      await port().exports.sweep({ epoch, beforeDay: day('08-02'), limit: 1_000 });
+      const days = ['07-31', '08-01', '08-02'].map(
+        (date) => ({ table: TABLE, day: day(date) }) as const,
+      );
+      expect(await port().exports.plan({ epoch, nowMs: NOW_MS, days })).toBe(1);
+      await port().exports.sweep({ epoch, beforeDay: day('01-01'), limit: 1_000 });
+      expect(await port().exports.plan({ epoch, nowMs: NOW_MS, days })).toBe(0);
+      expect(await port().exports.get({ table: TABLE, day: day('08-01') })).toBeNull();
+      expect(await port().exports.get({ table: TABLE, day: day('08-02') })).not.toBeNull();
+      // A person may still order one.
+      const of = { table: TABLE, day: day('08-01') } as const;
+      expect(await port().exports.order({ ...doing, ...of })).toMatchObject({ state: 'waiting' });
+    });
+
     it('should say when the database is away, and answer again by itself', async () => {
       const { exports } = port();
       await expectAwayAndBack(harness, [

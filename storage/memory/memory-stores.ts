@@ -9,6 +9,7 @@ import { detectionStores } from './detection/stores.ts';
 import { digestStores } from './digest/stores.ts';
 import { exportStores } from './exports/stores.ts';
 import { fleetStores } from './fleet/stores.ts';
+import { heldAlerts } from './hunting/held-alerts.ts';
 import { huntingStores } from './hunting/stores.ts';
 import { licenseStores } from './license/stores.ts';
 import type { MemoryBase } from './plumbing/base.ts';
@@ -23,14 +24,15 @@ export type PlainStores = Omit<RelationalStores, Apart | keyof AccessStores>;
 
 /** The calls on empty stores. */
 export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
+  const hunting = huntingStores(base);
   return {
     ...containmentStores(base),
     ...deliveryStores(base),
-    ...detectionStores(base),
+    ...detectionStores({ ...base, heldAlerts: () => heldAlerts(hunting) }),
     ...digestStores(base),
     ...exportStores(base),
     ...fleetStores(base),
-    ...huntingStores(base),
+    ...hunting,
     ...inventoryStores(),
     ...licenseStores(base),
     ...policyStores(base),

@@ -1,5 +1,5 @@
 // Detection: what people should know lies in the inbox, each thing once; rules find it in events. decision: D130, D131
-import { alertSweepLoop } from '../../../actors/detection/alert-sweep.ts';
+import { createAlertSweep } from '../../../actors/detection/alert-sweep.ts';
 import { type Alerts, createAlerts } from '../../../actors/detection/alerts.ts';
 import { createCoverageWatch } from '../../../actors/detection/coverage-watch.ts';
 import { createRuleEngine, type RuleEngine } from '../../../actors/detection/rule-engine.ts';
@@ -10,6 +10,7 @@ import { FLEET_RULES_MS, RULES_LOOK_MS, RULES_WORK_MS } from '../../../machines/
 import type { RulePause, RuleRow } from '../../../storage/ports/detection/rule-store.ts';
 import type { Capability, ConsoleContext } from '../../capability.ts';
 import { alertActRoutes } from '../../operator-plane/detection/alert-acts.ts';
+import { measureAlerts } from '../../operator-plane/detection/alert-metrics.ts';
 import { ruleRoutes } from '../../operator-plane/detection/alert-rules.ts';
 import { alertRoutes } from '../../operator-plane/detection/alerts.ts';
 import { createSearchTurns } from '../../operator-plane/telemetry/search-turns.ts';
@@ -42,6 +43,7 @@ export const detection: Capability<Detection> = {
       ingest.onStored((batch) => engine.take(batch)),
       ingest.onRepeated((batch) => engine.take(batch)),
     ];
+    const sweep = createAlertSweep({ store, now: time.now });
     const searches = createSearchTurns();
     const routes = { store, rules, events, engine, chance, cursors, searches, now: time.now };
     return {
@@ -55,12 +57,8 @@ export const detection: Capability<Detection> = {
         { take: (identity, beat, nowMs) => coverage.note(identity, beat.loss, nowMs) },
       ],
       machines: [alertMachine],
-      loops: () => [
-        labels.loop,
-        coverage.loop,
-        ...loopsOf(engine),
-        alertSweepLoop({ store, now: time.now }),
-      ],
+      loops: () => [labels.loop, coverage.loop, ...loopsOf(engine), sweep.loop],
+      measure: (registry) => measureAlerts(registry, sweep),
       close() {
         for (const stop of following) stop();
       },

@@ -18,6 +18,7 @@ export const exports: Capability = {
     const allowList = () => context.use(settings).get().webhookAllowList;
     const service = createExportService({
       ...{ exports: relational.exports, audit, exporter, sealer, allowList },
+      keptDays: () => context.use(settings).get().analyticsRetentionDays,
     });
     const work = createExportLoop({
       ...{ exports: relational.exports, source: analytics.exportSource, exporter },

@@ -20,4 +20,9 @@ export function measureExports(registry: Registry, counts: () => ExportCounts): 
   );
   tell('service_export_bytes_total', 'Bytes of Parquet objects written.', (now) => now.bytes);
   tell('service_export_failures_total', 'Steps of exports that failed.', (now) => now.failures);
+  tell(
+    'service_export_runs_removed_total',
+    'Runs of exports removed: their days are long ago.',
+    (now) => now.removed,
+  );
 }

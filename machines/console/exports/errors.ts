@@ -22,6 +22,11 @@ export const EXPORT_ERRORS = {
     title: 'This day is not over yet',
     action: 'Order it an hour after midnight UTC.',
   },
+  export_day_expired: {
+    status: 409,
+    title: 'The event store keeps this day no more',
+    action: 'Use the files that were exported; they stay.',
+  },
   export_running: {
     status: 409,
     title: 'This day is being exported',

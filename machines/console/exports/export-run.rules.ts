@@ -62,6 +62,11 @@ export function isDayClosed(day: ExportDay, nowMs: number): boolean {
   return startOfDayMs(day) + DAY_MS + EXPORT_GRACE_MS <= nowMs;
 }
 
+/** Whether rows of a day may be gone from the event store, which keeps so many days. */
+export function isDayExpired(day: ExportDay, keptDays: number, nowMs: number): boolean {
+  return startOfDayMs(day) < nowMs - keptDays * DAY_MS;
+}
+
 /** The closed days from `fromDay` on, the newest first, at most so many. */
 export function closedDays(fromDay: ExportDay, nowMs: number, limit: number): readonly ExportDay[] {
   const days: ExportDay[] = [];

@@ -20,7 +20,8 @@ export const EXPORT_BACKOFF_MIN_MS = MINUTE_MS;
 export const EXPORT_BACKOFF_MAX_MS = HOUR_MS;
 export const EXPORT_JITTER_RATIO = 0.2;
 export const EXPORT_GIVE_UP_MS = 7 * DAY_MS;
-export const EXPORT_RUNS_KEPT_MS = 400 * DAY_MS;
+/** Longer than the days that are planned at most: what is removed is out of every plan's sight. */
+export const EXPORT_RUNS_KEPT_MS = 1_100 * DAY_MS;
 export const EXPORT_RUNS_REMOVED_MAX = 1_000;
 export const EXPORT_REASON_MAX_CHARS = 512;
 

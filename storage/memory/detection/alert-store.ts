@@ -27,7 +27,12 @@ type AlertState = {
   readonly matches: Map<string, Match>;
   readonly notes: Map<string, readonly AlertNote[]>;
 };
-type AlertDeps = { readonly record: (entry: AuditEntry) => void; readonly fence: Fence };
+export type AlertDeps = {
+  readonly record: (entry: AuditEntry) => void;
+  readonly fence: Fence;
+  /** What may not be removed yet. */
+  readonly heldAlerts: () => ReadonlySet<string>;
+};
 
 /** The calls on an empty store. */
 export function memoryAlertCalls(deps: AlertDeps): Calls<AlertStore> {
@@ -114,7 +119,7 @@ function readCalls(
 
 function actCalls(
   state: AlertState,
-  { record, fence }: AlertDeps,
+  { record, fence, heldAlerts }: AlertDeps,
 ): Pick<Calls<AlertStore>, 'act' | 'pass' | 'sweep'> {
   const { alerts, matches, notes } = state;
   return {
@@ -143,8 +148,10 @@ function actCalls(
     },
     sweep({ epoch, changedBeforeMs, limit }) {
       fence(epoch);
+      const held = heldAlerts();
       const old = sorted(state)
         .filter((row) => !isLive(row) && row.changedAtMs < changedBeforeMs)
+        .filter(({ alert }) => !held.has(alert.alertId))
         .sort(
           (a, b) => a.changedAtMs - b.changedAtMs || (a.alert.alertId < b.alert.alertId ? -1 : 1),
         )

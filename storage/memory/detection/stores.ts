@@ -2,13 +2,17 @@
 import type { DetectionStores } from '../../ports/detection/stores.ts';
 import type { MemoryBase } from '../plumbing/base.ts';
 import type { StoreCalls } from '../plumbing/unsafe-port-of.ts';
-import { memoryAlertCalls } from './alert-store.ts';
+import { type AlertDeps, memoryAlertCalls } from './alert-store.ts';
 import { memoryRuleCalls } from './rule-store.ts';
 
 /** The calls on empty stores. */
-export function detectionStores({ record, fence }: MemoryBase): StoreCalls<DetectionStores> {
+export function detectionStores({
+  record,
+  fence,
+  heldAlerts,
+}: MemoryBase & Pick<AlertDeps, 'heldAlerts'>): StoreCalls<DetectionStores> {
   return {
-    alerts: memoryAlertCalls({ record, fence }),
+    alerts: memoryAlertCalls({ record, fence, heldAlerts }),
     alertRules: memoryRuleCalls(record),
   };
 }

@@ -21,7 +21,12 @@ type Kept = {
   lease: { readonly epoch: number; readonly untilMs: number } | null;
   objects: readonly ExportObject[];
 };
-type State = { target: ExportTargetRow | null; readonly runs: Map<string, Kept> };
+type State = {
+  target: ExportTargetRow | null;
+  readonly runs: Map<string, Kept>;
+  /** Before it nothing is planned any more. */
+  firstDay: string;
+};
 export type ExportDeps = {
   readonly record: (entry: AuditEntry) => void;
   readonly fence: (epoch: number | undefined) => void;
@@ -29,7 +34,7 @@ export type ExportDeps = {
 
 /** The calls on an empty store. */
 export function memoryExportCalls(deps: ExportDeps): Calls<ExportStore> {
-  const state: State = { target: null, runs: new Map() };
+  const state: State = { target: null, runs: new Map(), firstDay: '' };
   return { ...targetCalls(state, deps), ...moveCalls(state, deps), ...readCalls(state, deps) };
 }
 
@@ -58,13 +63,14 @@ function targetCalls(
 }
 
 function moveCalls(
-  { runs }: State,
+  state: State,
   { fence }: ExportDeps,
 ): Pick<Calls<ExportStore>, 'plan' | 'reclaim' | 'claim' | 'settle' | 'sweep'> {
+  const { runs } = state;
   return {
     plan({ epoch, nowMs, days }) {
       fence(epoch);
-      const fresh = days.filter((of) => !runs.has(keyOf(of)));
+      const fresh = days.filter((of) => of.day >= state.firstDay && !runs.has(keyOf(of)));
       for (const of of fresh) {
         runs.set(keyOf(of), { row: { ...newExportRun(nowMs), ...of }, lease: null, objects: [] });
       }
@@ -107,6 +113,7 @@ function moveCalls(
     },
     sweep({ epoch, beforeDay, limit }) {
       fence(epoch);
+      if (beforeDay > state.firstDay) state.firstDay = beforeDay;
       const old = [...runs.values()]
         .filter(({ row }) => row.day < beforeDay && (row.state === 'done' || row.state === 'dead'))
         .sort((a, b) => (a.row.day < b.row.day ? -1 : 1))

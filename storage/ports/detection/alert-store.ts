@@ -130,7 +130,10 @@ export type AlertStore = {
     readonly nowMs: number;
     readonly dedupKeys: readonly string[];
   }): Promise<number>;
-  /** Removes settled ones that did not change since before then, with all that belongs to them. How many. */
+  /**
+   * Removes settled ones that did not change since before then, the oldest first, with all that belongs to them. What an
+   * investigation holds that is not closed stays. How many.
+   */
   sweep(input: {
     readonly epoch: number;
     readonly changedBeforeMs: number;

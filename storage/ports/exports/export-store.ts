@@ -46,7 +46,7 @@ export type ExportStore = {
   /** Puts the same secret in place under another key; false when it is not what was read any more. */
   reseal(input: { readonly was: string; readonly sealed: string }): Promise<boolean>;
 
-  /** Adds runs of days that have none. How many. */
+  /** Adds runs of days that have none, and none were removed of. How many. */
   plan(input: {
     readonly epoch: number;
     readonly nowMs: number;
@@ -77,7 +77,10 @@ export type ExportStore = {
   /** Has a day exported from the start, with its audit row; a day without a run gets one. */
   order(input: AuditContext & TableDay): Promise<ExportRow | 'active'>;
   counts(): Promise<Readonly<Partial<Record<ExportStanding['state'], number>>>>;
-  /** Removes runs of days before this one that have ended. How many. */
+  /**
+   * Removes runs of days before this one that have ended; such days are never planned again, whatever clocks and targets
+   * become, for what was exported is there and the event store may hold less of it by now. How many.
+   */
   sweep(input: {
     readonly epoch: number;
     readonly beforeDay: string;

@@ -268,11 +268,20 @@ async function sweep(
   trx: Transaction<Database>,
   { changedBeforeMs, limit }: Parameters<AlertStore['sweep']>[0],
 ): Promise<number> {
+  // Documents are read as text: their words may hold what a field of theirs could not be taken out over. A quote within a
+  // word is escaped, so no word looks like a name and its value.
   const { rows } = await sql`
     DELETE FROM alerts WHERE alert_id IN (
-      SELECT alert_id FROM alerts
-      WHERE state IN ('resolved', 'reopened') AND changed_at_ms < ${changedBeforeMs}
-      ORDER BY changed_at_ms, alert_id LIMIT ${limit}
+      SELECT a.alert_id FROM alerts AS a
+      WHERE a.state IN ('resolved', 'reopened') AND a.changed_at_ms < ${changedBeforeMs}
+        AND NOT EXISTS (
+          SELECT 1 FROM hunting_documents AS item
+          JOIN hunting_documents AS investigation ON investigation.id = item.parent_id
+          WHERE item.kind = 'investigation_item'
+            AND substring(item.body::text FROM '"alertId":"([^"]*)"') = a.alert_id
+            AND position('"state":"closed"' IN investigation.body::text) = 0
+        )
+      ORDER BY a.changed_at_ms, a.alert_id LIMIT ${limit}
     ) RETURNING alert_id
   `.execute(trx);
   return rows.length;

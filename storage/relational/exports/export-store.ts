@@ -99,10 +99,15 @@ async function plan(
   trx: Trx,
   { nowMs, days }: Parameters<ExportStore['plan']>[0],
 ): Promise<number> {
-  if (days.length === 0) return 0;
+  const { first_day: firstDay } = await trx
+    .selectFrom('export_horizon')
+    .select('first_day')
+    .executeTakeFirstOrThrow();
+  const open = days.filter(({ day }) => day >= firstDay);
+  if (open.length === 0) return 0;
   const written = await trx
     .insertInto('export_runs')
-    .values(days.map((of) => valuesOf({ ...of, ...newExportRun(nowMs) }, null)))
+    .values(open.map((of) => valuesOf({ ...of, ...newExportRun(nowMs) }, null)))
     .onConflict((conflict) => conflict.doNothing())
     .returning('day')
     .execute();
@@ -266,6 +271,9 @@ async function sweep(
   trx: Trx,
   { beforeDay, limit }: Parameters<ExportStore['sweep']>[0],
 ): Promise<number> {
+  await sql`
+    UPDATE export_horizon SET first_day = ${beforeDay} WHERE first_day < ${beforeDay}
+  `.execute(trx);
   const { rows } = await sql<{ day: string }>`
     DELETE FROM export_runs WHERE (day, table_name) IN (
       SELECT day, table_name FROM export_runs

@@ -21,6 +21,7 @@ export type ExportTables = {
     changed_at_ms: number;
     revision: number;
   };
+  export_horizon: { is_only: boolean; first_day: string };
   export_runs: ExportRunsTable;
   export_objects: {
     day: string;
