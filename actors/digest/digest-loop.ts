@@ -58,13 +58,16 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
   }): Promise<LoopResult> {
     const { epoch, signal } = of;
     await upkeep(epoch);
-    const claimed = await claim(epoch);
+    const claimed = await claim(deps, epoch, (days) => {
+      counts.missed += days;
+    });
     if (claimed === null) return undefined;
     const event = await attempt(deps, claimed, signal);
     const next = { ...claimed.run, ...digestRunAfter(claimed.run, event) };
     const { state, reason } = next;
     // Before the row says so: a crash in between tells it again.
-    if (state === 'failed' || state === 'unsure') await tell(epoch, [{ ...next, state, reason }]);
+    if (state === 'failed' || state === 'unsure')
+      await tell(deps, epoch, [{ ...next, state, reason }]);
     await digests.settle({ epoch, run: next });
     if (state === 'sent') await deps.alerts.pass([digestAlertKey(next.digestId)], epoch);
     note(next);
@@ -82,50 +85,10 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
     }
     const reason = null;
     await tell(
+      deps,
       epoch,
       lost.map((one) => ({ ...one, state: 'unsure', reason }) as const),
     );
-  }
-
-  async function tell(
-    epoch: number,
-    troubles: readonly Omit<DigestTrouble, 'name'>[],
-  ): Promise<void> {
-    const nowMs = deps.now();
-    const findings: Finding[] = [];
-    for (const trouble of troubles) {
-      const row = await digests.get(trouble.digestId);
-      const name = row?.name ?? trouble.digestId;
-      findings.push(findingOfDigest({ ...trouble, name }, { alertId: deps.chance.newId(), nowMs }));
-    }
-    await deps.alerts.raise(findings, epoch);
-  }
-
-  /** A day that is due, or else an attempt that is. */
-  async function claim(epoch: number): Promise<Claimed | null> {
-    const nowMs = deps.now();
-    const lease = { epoch, nowMs, leaseUntilMs: nowMs + DIGEST_LEASE_MS };
-    for (const row of await digests.list()) {
-      if (!row.isOn) continue;
-      const { digestId, sinceMs } = row;
-      const [last] = await digests.runs({ digestId, limit: 1 });
-      const due = digestDue({ time: row, sinceMs, lastDay: last?.day ?? null, nowMs });
-      if (due === null) continue;
-      const { day, fromMs, dueMs: toMs } = due.slot;
-      const { missed } = due;
-      const begun = await digests.begin({ ...lease, digestId, day, fromMs, toMs, missed });
-      if (begun === null) continue;
-      counts.missed += missed.length;
-      const [state, reason] = ['missed', null] as const;
-      await tell(
-        epoch,
-        missed.map((one) => ({ digestId, day: one, state, reason })),
-      );
-      return { row, run: begun };
-    }
-    const again = await digests.retry(lease);
-    const row = again === null ? null : await digests.get(again.digestId);
-    return again === null || row === null ? null : { row, run: again };
   }
 
   function note({ state, digestId, day, reason }: DigestRun): void {
@@ -141,6 +104,54 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
       ...{ timeoutMs: DIGEST_STEP_TIMEOUT_MS, run },
     },
   };
+}
+
+async function tell(
+  deps: DigestLoopDeps,
+  epoch: number,
+  troubles: readonly Omit<DigestTrouble, 'name'>[],
+): Promise<void> {
+  const nowMs = deps.now();
+  const findings: Finding[] = [];
+  for (const trouble of troubles) {
+    const row = await deps.digests.get(trouble.digestId);
+    const name = row?.name ?? trouble.digestId;
+    findings.push(findingOfDigest({ ...trouble, name }, { alertId: deps.chance.newId(), nowMs }));
+  }
+  await deps.alerts.raise(findings, epoch);
+}
+
+/** A day that is due, or else an attempt that is. */
+async function claim(
+  deps: DigestLoopDeps,
+  epoch: number,
+  onMissed: (days: number) => void,
+): Promise<Claimed | null> {
+  const { digests } = deps;
+  const nowMs = deps.now();
+  const lease = { epoch, nowMs, leaseUntilMs: nowMs + DIGEST_LEASE_MS };
+  for (const row of await digests.list()) {
+    if (!row.isOn) continue;
+    const { digestId, sinceMs } = row;
+    const [last] = await digests.runs({ digestId, limit: 1 });
+    const due = digestDue({ time: row, sinceMs, lastDay: last?.day ?? null, nowMs });
+    if (due === null) continue;
+    const { day, fromMs, dueMs: toMs } = due.slot;
+    const { missed } = due;
+    const begun = await digests.begin({ ...lease, digestId, day, fromMs, toMs, missed });
+    if (begun === null) continue;
+    onMissed(missed.length);
+    const [state, reason] = ['missed', null] as const;
+    await tell(
+      deps,
+      epoch,
+      missed.map((one) => ({ digestId, day: one, state, reason })),
+    );
+    return { row, run: begun };
+  }
+  const again = await digests.retry(lease);
+  const row = again === null ? null : await digests.get(again.digestId);
+  return again === null || row === null ? null : { row, run: again };
 }
 
 async function attempt(

@@ -31,15 +31,7 @@ export type AnalyticsWatch = {
   snapshot(): Snapshot;
   sinceMs(): number;
 };
-/** One alert, told again with every change, over when all is well. */
-const DEDUP_KEY = 'analytics';
-const NOTHING: AnalyticsFacts = {
-  ...{ parts: null, partsMost: null, merges: null, longestMergeMs: null },
-  ...{ diskFreeBytes: null, diskTotalBytes: null },
-};
-
-/** Makes the watch. */
-export function createAnalyticsWatch(deps: {
+type AnalyticsWatchDeps = {
   readonly health: AnalyticsHealth;
   readonly queuedRows: () => number;
   readonly clock: WheelClock;
@@ -48,14 +40,21 @@ export function createAnalyticsWatch(deps: {
   readonly logger: Logger;
   readonly now: () => number;
   readonly monotonicNow: () => number;
-}): AnalyticsWatch {
+};
+/** One alert, told again with every change, over when all is well. */
+const DEDUP_KEY = 'analytics';
+const NOTHING: AnalyticsFacts = {
+  ...{ parts: null, partsMost: null, merges: null, longestMergeMs: null },
+  ...{ diskFreeBytes: null, diskTotalBytes: null },
+};
+
+/** Makes the watch. */
+export function createAnalyticsWatch(deps: AnalyticsWatchDeps): AnalyticsWatch {
   const { health, logger } = deps;
   const actor = createActor(analyticsHealthMachine, { clock: deps.clock });
   actor.subscribe({ error: (error) => logger.error({ error: String(error) }, 'a watch broke') });
   actor.start();
   let sinceMs = deps.now();
-  let told: AnalyticsHealthStateName = 'healthy';
-  let tenure: number | null = null;
 
   async function timed(run: () => Promise<unknown>): Promise<number | null> {
     const beganMs = deps.monotonicNow();
@@ -91,30 +90,38 @@ export function createAnalyticsWatch(deps: {
       if (value === 'healthy') logger.info(facts, 'the analytics database is healthy');
       else logger.warn(facts, 'the analytics database is not healthy');
     }),
-    tell: {
-      name: 'analytics-health-monitoring',
-      runsOn: 'designated',
-      everyMs: ANALYTICS_LOOK_MS,
-      async run({ epoch }) {
-        const { value, context } = actor.getSnapshot();
-        if (value === 'unknown') return undefined;
-        // Whoever was designated before may have told people, and died before it was over.
-        const isNew = tenure !== epoch;
-        tenure = epoch;
-        if (value === told) {
-          if (isNew && value === 'healthy') await deps.alerts.pass([DEDUP_KEY], epoch);
-          return undefined;
-        }
+    tell: tellingLoop(deps, () => actor.getSnapshot()),
+    snapshot: () => actor.getSnapshot(),
+    sinceMs: () => sinceMs,
+  };
+}
+
+function tellingLoop(
+  deps: Pick<AnalyticsWatchDeps, 'alerts' | 'chance' | 'now'>,
+  snapshot: () => Snapshot,
+): DesignatedLoop {
+  let told: AnalyticsHealthStateName = 'healthy';
+  let tenure: number | null = null;
+  return {
+    name: 'analytics-health-monitoring',
+    runsOn: 'designated',
+    everyMs: ANALYTICS_LOOK_MS,
+    async run({ epoch }) {
+      const { value, context } = snapshot();
+      if (value === 'unknown') return undefined;
+      // Whoever was designated before may have told people, and died before it was over.
+      const isNew = tenure !== epoch;
+      tenure = epoch;
+      const isChanged = value !== told;
+      if (isChanged) {
         const alert = alertOf({ state: value, findings: context.findings }, deps);
         const occurrence = `${value}/${alert.occurredAtMs}`;
         await deps.alerts.raise([findingOf(alert, occurrence, { isToldAgain: true })], epoch);
-        if (value === 'healthy') await deps.alerts.pass([DEDUP_KEY], epoch);
-        told = value;
-        return undefined;
-      },
+      }
+      if (value === 'healthy' && (isNew || isChanged)) await deps.alerts.pass([DEDUP_KEY], epoch);
+      told = value;
+      return undefined;
     },
-    snapshot: () => actor.getSnapshot(),
-    sinceMs: () => sinceMs,
   };
 }
 
