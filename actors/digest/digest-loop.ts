@@ -66,11 +66,12 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
     const next = { ...claimed.run, ...digestRunAfter(claimed.run, event) };
     const { state, reason } = next;
     // Before the row says so: a crash in between tells it again.
-    if (state === 'failed' || state === 'unsure')
+    if (state === 'failed' || state === 'unsure') {
       await tell(deps, epoch, [{ ...next, state, reason }]);
+    }
     await digests.settle({ epoch, run: next });
-    if (state === 'sent') await deps.alerts.pass([digestAlertKey(next.digestId)], epoch);
     note(next);
+    if (state === 'sent') await deps.alerts.pass([digestAlertKey(next.digestId)], epoch);
     return { hasMore: true };
   }
 

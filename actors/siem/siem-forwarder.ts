@@ -222,11 +222,12 @@ async function settle(deps: SiemForwarderDeps, own: Tenure): Promise<void> {
   if (findings.length > 0) await deps.alerts.raise(findings, own.epoch);
   const moves: readonly SiemMove[] = done;
   await deps.siem.move({ epoch: own.epoch, moves });
-  await deps.alerts.pass(over.map(siemAlertKey), own.epoch);
-  for (const destinationId of over) own.well.add(destinationId);
   own.done = own.done.filter((one) => !done.includes(one));
   // Not before: a row that was read meanwhile still stands where the batch began.
   for (const { destinationId } of done) own.underWay.delete(destinationId);
+  // Last: should it fail, the next batch that is taken does it.
+  await deps.alerts.pass(over.map(siemAlertKey), own.epoch);
+  for (const destinationId of over) own.well.add(destinationId);
 }
 
 function tellLog(logger: Logger, { destinationId, standing }: SiemRow, after: SiemStanding): void {
