@@ -26,7 +26,7 @@ import { processTime } from './time.ts';
 
 /** Opens the certificate authority and prepares the listener's certificate. Throws every mistake. */
 export async function openCertificates(
-  config: Pick<ConsoleConfig, 'dataDir' | 'baseUrl' | 'tls'>,
+  config: Pick<ConsoleConfig, 'dataDir' | 'baseUrl' | 'bind' | 'tls'>,
   logger: Logger,
 ): Promise<ConsoleCertificates & { tls(): TlsAssets }> {
   const nowMs = processTime.now();
@@ -64,14 +64,14 @@ export async function openCertificates(
 }
 
 async function tlsAssets(
-  config: Pick<ConsoleConfig, 'dataDir' | 'baseUrl' | 'tls'>,
+  config: Pick<ConsoleConfig, 'dataDir' | 'baseUrl' | 'bind' | 'tls'>,
   authority: CertificateAuthority,
 ): Promise<TlsAssets> {
   const { tls } = config;
   const prepared = await prepareTlsAssets({
     folder: keysFolder(config),
     authority,
-    names: serverNames(config.baseUrl),
+    names: serverNames(config.baseUrl, config.bind),
     nowMs: processTime.now(),
     ...(tls === null
       ? {}

@@ -2,6 +2,8 @@
 import { hostname, networkInterfaces } from 'node:os';
 import type { OwnAddress } from '../operator-plane/trust/node-url.ts';
 
+const EVERYWHERE = ['0.0.0.0', '::'];
+
 /** Every address of this machine with the interface it belongs to. */
 export function ownAddresses(): readonly OwnAddress[] {
   return Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>
@@ -9,11 +11,14 @@ export function ownAddresses(): readonly OwnAddress[] {
   );
 }
 
-/** Loopback, host name, the base URL's host, and every address of this machine. */
-export function serverNames(baseUrl: string): string[] {
+/** Loopback, host name, the base URL's host, where it listens, and every address of this machine. */
+export function serverNames(baseUrl: string, bind: string): string[] {
   const addresses = ownAddresses()
     .filter(({ address }) => !address.startsWith('fe80'))
     .map(({ address }) => address);
   const host = new URL(baseUrl).hostname.replaceAll(/[[\]]/g, '');
-  return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), host, ...addresses])];
+  const listens = EVERYWHERE.includes(bind) ? [] : [bind];
+  return [
+    ...new Set(['localhost', '127.0.0.1', '::1', hostname(), host, ...listens, ...addresses]),
+  ];
 }

@@ -44,7 +44,7 @@ export async function prepareFleet(consoleDir: string, count: number): Promise<F
   const prepared = await prepareTlsAssets({
     folder,
     authority,
-    names: serverNames('https://localhost'),
+    names: serverNames('https://localhost', '127.0.0.1'),
     nowMs,
   });
   if (!prepared.ok) throw new Error(prepared.mistakes.join('; '));

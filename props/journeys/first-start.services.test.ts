@@ -1,7 +1,7 @@
 // A quick start that cannot be: each way is one sentence for a person with what to do, nothing goes on running, and no
 // log is in the terminal. Disks and folders are of a mount namespace that ends with the program.
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -146,6 +146,36 @@ describe('Ctrl-C while it starts', () => {
     3 * START_MS,
   );
 });
+
+describe('--bind', () => {
+  it(
+    'should listen on its address alone, and say so',
+    async () => {
+      const address = '127.0.0.77';
+      const argv = [PROGRAM, 'quickstart', '--no-sensor', '--bind', address];
+      const program = startCommand(NODE, argv, { env: home.env });
+      await program.prints(/Ctrl-C stops everything/, START_MS);
+      expect(program.output()).toContain(`${address}, port ${home.port} only`);
+      expect(await answers(address, home.port)).toBe(true);
+      expect(await answers('127.0.0.1', home.port)).toBe(false);
+      const listed = startCommand(NODE, [PROGRAM, 'sensors', 'list'], { env: home.env });
+      expect(await listed.exited, listed.output()).toBe(0);
+      program.kill('SIGINT');
+      expect(await program.exited).toBe(0);
+    },
+    START_MS,
+  );
+});
+
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
 
 describe('Ctrl-C', () => {
   it(

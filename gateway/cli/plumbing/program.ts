@@ -111,7 +111,13 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
 
 /** What runs here, and not on a Console that is asked. */
 function addStartCommands(program: Command, setExitCode: (code: number) => void): void {
-  const start = async (name: Parameters<typeof runStarter>[0], options: unknown) => {
+  const start = async (
+    name: Parameters<typeof runStarter>[0],
+    options: object,
+    { bind }: { readonly bind?: string } = {},
+  ) => {
+    // A word on the command line stands above the environment.
+    if (bind !== undefined) process.env['SERVICE_CONSOLE_BIND'] = bind;
     const code = await runStarter(name, options);
     if (typeof code === 'number') setExitCode(code);
   };
@@ -119,12 +125,14 @@ function addStartCommands(program: Command, setExitCode: (code: number) => void)
     .command('quickstart')
     .description('start a Console with embedded stores, and one local Sensor')
     .option('--no-sensor', 'leave the Sensor out')
+    .option('--bind <address>', 'listen on this address alone, like 127.0.0.1')
     .option('--verbose', 'show the log of both programs')
-    .action((options) => start('quickstart', options));
+    .action((options) => start('quickstart', options, options));
   program
     .command('serve')
     .description('start a Console from console.yaml and the environment')
-    .action((options) => start('serve', options));
+    .option('--bind <address>', 'listen on this address alone, like 127.0.0.1')
+    .action((options) => start('serve', options, options));
   program
     .command('migrate')
     .description('bring the stores to the newest schema')

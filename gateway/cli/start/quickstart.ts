@@ -1,6 +1,7 @@
 // `npm start`: a Console with embedded stores that provisions itself, one Sensor on this machine, and a command-line
 // context for the second terminal. Ctrl-C stops the Sensor, then the Console, then the stores. decision: D17
 import { existsSync, readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { FirstAdmin } from '../../../actors/access/first-admin.ts';
@@ -65,7 +66,9 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
     const admin = await ownerOf(running).provideFirstAdmin();
     await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
     const asked = options.sensor !== false && !isTold;
-    const sensor = asked ? await openSensor({ running, env, isRoot, logger, isVerbose }) : null;
+    const sensor = asked
+      ? await openSensor({ running, config, env, isRoot, logger, isVerbose })
+      : null;
     if (sensor !== null) closers.push(() => sensor.stop());
     tellReady({ running, config, env, sensor, admin });
     plainLog.tell(!isTold);
@@ -129,7 +132,7 @@ async function provideContext(
   of: { readonly config: ConsoleConfig; readonly env: Env; readonly ownerId: string | null },
 ): Promise<void> {
   const { config, env, ownerId } = of;
-  const url = localUrl(running);
+  const url = localUrl(running, config);
   const path = contextFilePath(env);
   const known = existsSync(path)
     ? (parse(readFileSync(path, 'utf8')) as {
@@ -150,12 +153,13 @@ async function provideContext(
 
 async function openSensor(deps: {
   readonly running: Console;
+  readonly config: ConsoleConfig;
   readonly env: Env;
   readonly isRoot: boolean;
   readonly logger: Logger;
   readonly isVerbose: boolean;
 }): Promise<LocalSensor | null> {
-  const { running, env, isRoot, logger, isVerbose } = deps;
+  const { running, config, env, isRoot, logger, isVerbose } = deps;
   const stateDir = sensorStateDir({ env, isRoot });
   const sensorId = knownIdentity(stateDir);
   if (sensorId !== null && !(await ownerOf(running).isKnownSensor(sensorId))) {
@@ -167,7 +171,7 @@ async function openSensor(deps: {
   return startLocalSensor({
     env,
     isRoot,
-    url: localUrl(running),
+    url: localUrl(running, config),
     caFingerprint: running.caFingerprint.replaceAll(':', '').toLowerCase(),
     createToken: () => ownerOf(running).createToken('quick start'),
     logger,
@@ -199,7 +203,7 @@ function tellReady(deps: {
     bannerOf(
       {
         version: programVersion(),
-        url: localUrl(running),
+        url: localUrl(running, config),
         bind: config.bind,
         port: running.port,
         caFingerprint: running.caFingerprint,
@@ -216,6 +220,9 @@ function tellReady(deps: {
   );
 }
 
-function localUrl(running: Console): string {
-  return `https://localhost:${running.port}`;
+// What listens on one address alone may not be reached at another one of this machine.
+function localUrl({ port }: Console, { bind }: ConsoleConfig): string {
+  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(bind);
+  const host = isIPv6(bind) ? `[${bind}]` : bind;
+  return `https://${isLocal ? 'localhost' : host}:${port}`;
 }
