@@ -1,7 +1,7 @@
 // Sends digests: one Console for all, one attempt a run. The row of a day is written before its first attempt, so a Console
-// that dies in it, and the one that takes over, never send a day twice; what it came to ends the row. decision: D60, D166
+// that dies in it, and the one that takes over, never send a day twice; what it came to ends the row. People are told from the
+// rows, so neither a crash nor an inbox that is away leaves a day untold, or one unsent. decision: D60, D156, D166
 
-import type { Finding } from '../../machines/console/detection/finding.ts';
 import type { Digest } from '../../machines/console/digest/digest.ts';
 import { digestDue, localDayOf } from '../../machines/console/digest/digest-due.rules.ts';
 import type { DigestRunEvent } from '../../machines/console/digest/digest-run.machine.ts';
@@ -21,9 +21,9 @@ import type { DesignatedLoop, LoopResult } from '../loops/loop.ts';
 import type { Handed } from '../outbound/outbound-mail.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
-import { type DigestTrouble, digestAlertKey, findingOfDigest } from './digest-alerts.ts';
 import type { DigestFacts } from './digest-facts.ts';
 import type { DigestSender } from './digest-sender.ts';
+import { createDigestTelling } from './digest-telling.ts';
 
 export const DIGEST_LOOP = 'fleet-digest';
 
@@ -51,6 +51,7 @@ type Claimed = { readonly row: DigestRow; readonly run: DigestRun };
 export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
   const counts = { sent: 0, failed: 0, unsure: 0, missed: 0 };
   const { digests, logger } = deps;
+  const telling = createDigestTelling(deps);
 
   async function run(of: {
     readonly epoch: number;
@@ -58,38 +59,47 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
   }): Promise<LoopResult> {
     const { epoch, signal } = of;
     await upkeep(epoch);
-    const claimed = await claim(deps, epoch, (days) => {
-      counts.missed += days;
-    });
-    if (claimed === null) return undefined;
-    const event = await attempt(deps, claimed, signal);
-    const next = { ...claimed.run, ...digestRunAfter(claimed.run, event) };
-    const { state, reason } = next;
-    // Before the row says so: a crash in between tells it again.
-    if (state === 'failed' || state === 'unsure') {
-      await tell(deps, epoch, [{ ...next, state, reason }]);
+    const claimed = await claim(epoch);
+    if (claimed !== null) {
+      const event = await attempt(deps, claimed, signal);
+      const next = { ...claimed.run, ...digestRunAfter(claimed.run, event) };
+      await digests.settle({ epoch, run: next });
+      note(next);
     }
-    await digests.settle({ epoch, run: next });
-    note(next);
-    if (state === 'sent') await deps.alerts.pass([digestAlertKey(next.digestId)], epoch);
-    return { hasMore: true };
+    await telling.tell(epoch);
+    return claimed === null ? undefined : { hasMore: true };
   }
 
   async function upkeep(epoch: number): Promise<void> {
     const nowMs = deps.now();
     const beforeDay = localDayOf('UTC', nowMs - DIGEST_RUNS_KEPT_MS);
     await digests.sweep({ epoch, beforeDay, limit: DIGEST_RUNS_REMOVED_MAX });
-    const lost = await digests.reclaim({ epoch, nowMs });
-    for (const one of lost) {
+    for (const lost of await digests.reclaim({ epoch, nowMs })) {
       counts.unsure += 1;
-      logger.warn(one, 'a digest was being sent when its Console went away');
+      logger.warn(lost, 'a digest was being sent when its Console went away');
     }
-    const reason = null;
-    await tell(
-      deps,
-      epoch,
-      lost.map((one) => ({ ...one, state: 'unsure', reason }) as const),
-    );
+  }
+
+  /** A day that is due, or else an attempt that is. */
+  async function claim(epoch: number): Promise<Claimed | null> {
+    const nowMs = deps.now();
+    const lease = { epoch, nowMs, leaseUntilMs: nowMs + DIGEST_LEASE_MS };
+    for (const row of await digests.list()) {
+      if (!row.isOn) continue;
+      const { digestId, sinceMs } = row;
+      const [last] = await digests.runs({ digestId, limit: 1 });
+      const due = digestDue({ time: row, sinceMs, lastDay: last?.day ?? null, nowMs });
+      if (due === null) continue;
+      const { day, fromMs, dueMs: toMs } = due.slot;
+      const { missed } = due;
+      const begun = await digests.begin({ ...lease, digestId, day, fromMs, toMs, missed });
+      if (begun === null) continue;
+      counts.missed += missed.length;
+      return { row, run: begun };
+    }
+    const again = await digests.retry(lease);
+    const row = again === null ? null : await digests.get(again.digestId);
+    return again === null || row === null ? null : { row, run: again };
   }
 
   function note({ state, digestId, day, reason }: DigestRun): void {
@@ -105,54 +115,6 @@ export function createDigestLoop(deps: DigestLoopDeps): DigestWork {
       ...{ timeoutMs: DIGEST_STEP_TIMEOUT_MS, run },
     },
   };
-}
-
-async function tell(
-  deps: DigestLoopDeps,
-  epoch: number,
-  troubles: readonly Omit<DigestTrouble, 'name'>[],
-): Promise<void> {
-  const nowMs = deps.now();
-  const findings: Finding[] = [];
-  for (const trouble of troubles) {
-    const row = await deps.digests.get(trouble.digestId);
-    const name = row?.name ?? trouble.digestId;
-    findings.push(findingOfDigest({ ...trouble, name }, { alertId: deps.chance.newId(), nowMs }));
-  }
-  await deps.alerts.raise(findings, epoch);
-}
-
-/** A day that is due, or else an attempt that is. */
-async function claim(
-  deps: DigestLoopDeps,
-  epoch: number,
-  onMissed: (days: number) => void,
-): Promise<Claimed | null> {
-  const { digests } = deps;
-  const nowMs = deps.now();
-  const lease = { epoch, nowMs, leaseUntilMs: nowMs + DIGEST_LEASE_MS };
-  for (const row of await digests.list()) {
-    if (!row.isOn) continue;
-    const { digestId, sinceMs } = row;
-    const [last] = await digests.runs({ digestId, limit: 1 });
-    const due = digestDue({ time: row, sinceMs, lastDay: last?.day ?? null, nowMs });
-    if (due === null) continue;
-    const { day, fromMs, dueMs: toMs } = due.slot;
-    const { missed } = due;
-    const begun = await digests.begin({ ...lease, digestId, day, fromMs, toMs, missed });
-    if (begun === null) continue;
-    onMissed(missed.length);
-    const [state, reason] = ['missed', null] as const;
-    await tell(
-      deps,
-      epoch,
-      missed.map((one) => ({ digestId, day: one, state, reason })),
-    );
-    return { row, run: begun };
-  }
-  const again = await digests.retry(lease);
-  const row = again === null ? null : await digests.get(again.digestId);
-  return again === null || row === null ? null : { row, run: again };
 }
 
 async function attempt(

@@ -24,6 +24,8 @@ export const DIGEST_REASON_MAX_CHARS = 512;
 export const DIGEST_MISSED_MAX = 31;
 export const DIGEST_RUNS_KEPT_MS = 400 * DAY_MS;
 export const DIGEST_RUNS_REMOVED_MAX = 1_000;
+/** What is longer ago is not told any more; less than alerts are kept, as their names say what was told. */
+export const DIGEST_TOLD_BACK_MS = 60 * DAY_MS;
 
 // What one tells.
 export const DIGEST_ALERTS_SHOWN_MAX = 10;
