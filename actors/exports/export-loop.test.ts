@@ -1,11 +1,16 @@
 // What becomes of a day that was exported long ago: its row goes, its files stay. decision: D157
 import { expect, it } from 'vitest';
 import type { ExportTable, TableDay } from '../../machines/console/exports/export-run.rules.ts';
-import { EXPORT_DAYS_PLANNED_MAX, EXPORT_RUNS_KEPT_MS } from '../../machines/limits.ts';
+import {
+  EXPORT_DAYS_PLANNED_MAX,
+  EXPORT_GIVE_UP_MS,
+  EXPORT_RUNS_KEPT_MS,
+} from '../../machines/limits.ts';
 import { DAY_MS, HOUR_MS } from '../../machines/units.ts';
 import { createPlainSealer } from '../../storage/memory/access/plain-sealer.ts';
 import { createMemoryExporter } from '../../storage/memory/exports/exporter.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { createAlerts } from '../detection/alerts.ts';
 import type { LoopResult } from '../loops/loop.ts';
 import { silentLogger as logger } from '../runtime/silent-logger.ts';
 import { systemChance as chance } from '../trust/chance.ts';
@@ -25,14 +30,15 @@ async function openExports() {
   let nowMs = BEGAN_MS;
   const gone = new Set<string>();
   const rowsOf = ({ day }: TableDay) => (gone.has(day) ? [] : [`row of ${day}`]);
-  const { exporter, objects } = createMemoryExporter(rowsOf);
-  const { exports, designation, audit } = createMemoryRelational();
+  const { exporter, objects, setMode } = createMemoryExporter(rowsOf);
+  const { exports, designation, audit, alerts: store } = createMemoryRelational();
   const tenure = await designation.stand({ holder: 'x', nowMs, onLost: () => undefined });
   const service = createExportService({
     ...{ exports, audit, exporter, allowList: () => [], keptDays: () => KEPT_DAYS },
     sealer: createPlainSealer(),
   });
   const work = createExportLoop({
+    alerts: createAlerts({ store, now: () => nowMs }),
     ...{ exports, exporter, chance, logger, version: '1', now: () => nowMs },
     destinationOf: service.destinationOf,
     source: {
@@ -47,7 +53,8 @@ async function openExports() {
     ...{ ...doing, nowMs, revision: 0, target: { ...target, fromDay: FIRST.day } },
   });
   return {
-    ...{ exports, objects, gone, counts: work.counts },
+    ...{ exports, objects, gone, counts: work.counts, setMode },
+    alerts: () => store.list({ limit: 10, before: null }),
     order: () => service.order({ ...doing, nowMs, ...FIRST }),
     /** Everything that is due at an instant. */
     async runAt(atMs: number) {
@@ -87,4 +94,20 @@ it('should refuse to export a day again of which rows may be gone, since its fil
   expect(await order()).toMatchObject({ ok: false, code: 'export_day_expired' });
   await runAt(BEGAN_MS + (KEPT_DAYS + 1) * DAY_MS);
   expect(objects.get(FIRST_FILE)).toEqual(['row of 2026-01-04']);
+});
+
+it('should tell people once of a day that is given up, and again when an order ends the same way', async () => {
+  const { exports, setMode, alerts, order, runAt } = await openExports();
+  const told = async () => (await alerts()).map(({ alert, count }) => [alert.headline, count]);
+  const dead = async () => await exports.list({ state: 'dead', limit: 100, before: null });
+  setMode('fail');
+  await runAt(BEGAN_MS);
+  expect(await told()).toEqual([]);
+  await runAt(BEGAN_MS + EXPORT_GIVE_UP_MS);
+  expect((await dead()).map(({ day }) => day)).toEqual([FIRST.day]);
+  expect(await told()).toEqual([['runtime_events of 2026-01-04 is not exported', 1]]);
+  await order();
+  for (const weeks of [1, 2]) await runAt(BEGAN_MS + EXPORT_GIVE_UP_MS * weeks);
+  expect((await dead()).map(({ day }) => day)).toContain(FIRST.day);
+  expect(await told()).toEqual([[expect.any(String), (await dead()).length + 1]]);
 });

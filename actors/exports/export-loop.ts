@@ -1,6 +1,6 @@
 // Works on exports: one Console for all, one step a run. A step is counting a day, copying one part, or sealing; what it came
 // to is written before the next begins, so a Console that dies in any of them costs that step alone, and doing it again writes
-// the same objects. decision: D60, D157
+// the same objects. decision: D60, D156, D157
 
 import type { ExportRunEvent } from '../../machines/console/exports/export-run.machine.ts';
 import {
@@ -29,9 +29,11 @@ import type {
 } from '../../storage/ports/exports/export-store.ts';
 import type { ExportDestination, Exporter } from '../../storage/ports/exports/exporter.ts';
 import { Overtaken } from '../../storage/ports/runtime/designation.ts';
+import type { Alerts } from '../detection/alerts.ts';
 import type { DesignatedLoop, LoopResult } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Chance } from '../trust/chance.ts';
+import { findingOfDead } from './export-alerts.ts';
 
 export const EXPORT_LOOP = 'parquet-s3-export';
 
@@ -44,7 +46,8 @@ export type ExportLoopDeps = {
   readonly exporter: Exporter;
   /** Null: its secret cannot be opened any more. */
   readonly destinationOf: (target: ExportTargetRow) => ExportDestination | null;
-  readonly chance: Pick<Chance, 'randomBytes'>;
+  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly chance: Pick<Chance, 'randomBytes' | 'newId'>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly version: string;
@@ -91,6 +94,8 @@ export function createExportLoop(deps: ExportLoopDeps): ExportWork {
     // Told to end: whoever comes next does the step again.
     if (signal.aborted) return undefined;
     const next = { ...row, ...exportRunAfter(row, event) };
+    // Told first: a crash in between tells it again, which changes nothing, as the day is the name of the match.
+    if (next.state === 'dead') await deps.alerts.raise([findingOfDead(next, deps)], epoch);
     await deps.exports.settle({ epoch, row: next, objects });
     counts.objects += objects.length;
     for (const { bytes } of objects) counts.bytes += bytes;

@@ -130,6 +130,7 @@ async function tenure(
   };
   const { allowList } = s3;
   const work = createExportLoop({
+    alerts: { raise: async () => [] },
     ...{ exports: relational.exports, exporter, chance: systemChance, logger, version: 'test' },
     source: { tally: (of) => dying(() => stores.analytics.exportSource.tally(of)) },
     destinationOf: ({ place, prefix }) => ({

@@ -6,6 +6,7 @@ import { exportRunMachine } from '../../../machines/console/exports/export-run.m
 import type { Capability } from '../../capability.ts';
 import { measureExports } from '../../operator-plane/exports/export-metrics.ts';
 import { exportRoutes } from '../../operator-plane/exports/exports.ts';
+import { detection } from '../detection/detection.ts';
 import { settings } from '../settings/settings.ts';
 
 export const exports: Capability = {
@@ -22,6 +23,7 @@ export const exports: Capability = {
     });
     const work = createExportLoop({
       ...{ exports: relational.exports, source: analytics.exportSource, exporter },
+      alerts: context.use(detection).alerts,
       ...{ destinationOf: service.destinationOf, chance, logger, now: time.now, version },
     });
     const wake = (): void => loops.wake(EXPORT_LOOP);
