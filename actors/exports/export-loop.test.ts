@@ -48,12 +48,16 @@ async function openExports() {
       },
     },
   });
-  const target = { place: { kind: 'directory' }, prefix: '', tables: TABLES, isOn: true } as const;
-  await service.putTarget({
-    ...{ ...doing, nowMs, revision: 0, target: { ...target, fromDay: FIRST.day } },
-  });
+  const target = { place: { kind: 'directory' }, prefix: '', tables: TABLES } as const;
+  async function turn(isOn: boolean): Promise<void> {
+    const revision = (await exports.target())?.revision ?? 0;
+    await service.putTarget({
+      ...{ ...doing, nowMs, revision, target: { ...target, isOn, fromDay: FIRST.day } },
+    });
+  }
+  await turn(true);
   return {
-    ...{ exports, objects, gone, counts: work.counts, setMode },
+    ...{ exports, objects, gone, counts: work.counts, setMode, turn },
     alerts: () => store.list({ limit: 10, before: null }),
     order: () => service.order({ ...doing, nowMs, ...FIRST }),
     /** Everything that is due at an instant. */
@@ -67,15 +71,18 @@ async function openExports() {
 }
 
 it('should keep the files of a day whose run was removed, whatever clocks do then', async () => {
-  const { exports, objects, gone, counts, runAt } = await openExports();
+  const { exports, objects, gone, counts, turn, runAt } = await openExports();
   await runAt(BEGAN_MS);
   expect(await exports.get(FIRST)).toMatchObject({ run: { state: 'done' } });
   const file = objects.get(FIRST_FILE);
   expect(file).toEqual(['row of 2026-01-04']);
   gone.add(FIRST.day);
+  // Switched off meanwhile: what ended is removed all the same, and no year of days has to be exported here.
+  await turn(false);
   await runAt(BEGAN_MS + EXPORT_RUNS_KEPT_MS + DAY_MS);
   expect(await exports.get(FIRST)).toBeNull();
   expect(counts().removed).toBe(1);
+  await turn(true);
   await runAt(BEGAN_MS + HOUR_MS);
   expect(await exports.get(FIRST)).toBeNull();
   expect(objects.get(FIRST_FILE)).toBe(file);
