@@ -3,19 +3,13 @@
 // measured by the kernel's account of the one gateway process, databases and load apart. Then a Console started afresh
 // holds thousands of streams, and its memory is divided by them. Times are printed and never asserted.
 //   node props/bench/heartbeat.ts [--seconds 12] [--sensors 1000] [--streams 5000] [--profile]
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { stop } from '../journeys/fleet.ts';
-import {
-  type Home,
-  makeHome,
-  type Program,
-  removeHome,
-  startCommand,
-} from '../journeys/programs.ts';
+import type { Program } from '../journeys/programs.ts';
+import { type BenchHome, openBenchHome } from './bench-console.ts';
 import { type Fleet, prepareFleet } from './fleet.ts';
 import type { LoadPlan, LoadResult } from './load.ts';
 import { cpuSecondsOf, openFilesMax, rssKibOf } from './process-stats.ts';
@@ -33,19 +27,16 @@ const PROFILE_LINES = 15;
 
 type Rate = LoadResult & { readonly cpuMsPerHeartbeat: number };
 type Options = ReturnType<typeof readOptions>;
-type Bench = { readonly home: Home; readonly fleet: Fleet; readonly options: Options };
+type Bench = BenchHome & { readonly fleet: Fleet; readonly options: Options };
 
 const options = readOptions();
-const home = await makeHome();
-const running = new Set<Program>();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void tidy().finally(() => process.exit(1)));
-}
+const opened = await openBenchHome();
 try {
   const began = performance.now();
   const count = Math.max(options.sensors, options.streams);
   say(`enrolling ${count} sensors`);
-  const bench = { home, options, fleet: await prepareFleet(home.consoleDir, count) };
+  const fleet = await prepareFleet(opened.home.consoleDir, count);
+  const bench = { ...opened, options, fleet };
   const bare = await measureBare(bench);
   const gateway = await measureConsole(bench);
   printRates(bare, gateway);
@@ -56,7 +47,7 @@ try {
       `${Math.round((performance.now() - began) / 1_000)} s\n`,
   );
 } finally {
-  await tidy();
+  await opened.tidy();
 }
 
 function readOptions() {
@@ -78,36 +69,33 @@ function readOptions() {
   };
 }
 
-async function measureBare({ fleet, home: at, options: wanted }: Bench): Promise<Rate> {
+async function measureBare(bench: Bench): Promise<Rate> {
   say('the bare listener');
-  const { certFile, keyFile, clientCaFile } = fleet.tls;
-  const listener = start('props/bench/bare.ts', [
+  const { certFile, keyFile, clientCaFile } = bench.fleet.tls;
+  const listener = bench.start('props/bench/bare.ts', [
     certFile,
     keyFile,
     clientCaFile,
-    join(at.consoleDir, 'runtime'),
+    join(bench.home.consoleDir, 'runtime'),
   ]);
   const line = await listener.prints(/port \d+\n/);
-  const rate = await load(listener, Number(line.slice(5)), wanted.seconds);
-  await end(listener);
+  const { seconds } = bench.options;
+  const rate = await measureLoad(bench, { on: listener, port: Number(line.slice(5)), seconds });
+  await bench.end(listener);
   return rate;
-
-  function load(on: Program, port: number, seconds: number): Promise<Rate> {
-    return measureLoad({ home: at, fleet, options: wanted }, { on, port, seconds });
-  }
 }
 
 async function measureConsole(bench: Bench): Promise<Rate> {
   say('the Console');
-  const gateway = await startGateway();
+  const gateway = await bench.startGateway();
   const { seconds } = bench.options;
   const rate = await measureLoad(bench, { on: gateway, port: bench.home.port, seconds });
-  await end(gateway);
+  await bench.end(gateway);
   return rate;
 }
 
 async function measureLoad(
-  { fleet, home: at, options: wanted }: Bench,
+  { fleet, options: wanted, start, writePlan }: Bench,
   target: { readonly on: Program; readonly port: number; readonly seconds: number },
 ): Promise<Rate> {
   const plan: LoadPlan = {
@@ -119,7 +107,7 @@ async function measureLoad(
     pauseMaxMs: PAUSE_MAX_MS,
     eventsPerHeartbeat: EVENTS_PER_HEARTBEAT,
   };
-  const sender = start('props/bench/load.ts', [writePlan(at, plan)]);
+  const sender = start('props/bench/load.ts', [writePlan(plan)]);
   await sender.prints(/begin\n/);
   const before = cpuSecondsOf(target.on.pid);
   const line = await sender.prints(/\{"done".*\}\n/);
@@ -129,20 +117,21 @@ async function measureLoad(
   return { ...result, cpuMsPerHeartbeat: (cpuSeconds * 1_000) / result.done };
 }
 
-async function measureStreams({ fleet, home: at, options: wanted }: Bench): Promise<void> {
+async function measureStreams(bench: Bench): Promise<void> {
+  const { fleet, home: at, options: wanted } = bench;
   say(`${wanted.streams} streams`);
-  const gateway = await startGateway();
+  const gateway = await bench.startGateway();
   await settle();
   const before = rssKibOf(gateway.pid);
   const sensors = fleet.sensors.slice(0, wanted.streams);
   const plan = { port: at.port, ca: fleet.tls.serverCaPem, sensors };
-  const holder = start('props/bench/streams.ts', [writePlan(at, plan)]);
+  const holder = bench.start('props/bench/streams.ts', [bench.writePlan(plan)]);
   await holder.prints(/open \d+\n/, 120_000);
   await settle();
   const after = rssKibOf(gateway.pid);
   holder.kill('SIGKILL');
   await holder.exited;
-  await end(gateway);
+  await bench.end(gateway);
   const each = (after - before) / sensors.length;
   process.stdout.write(
     `gateway RSS: ${mib(before)} MiB with ${fleet.sensors.length} sensors enrolled, ${mib(after)} MiB with ` +
@@ -155,56 +144,17 @@ async function profileConsole(bench: Bench): Promise<void> {
   const folder = join(bench.home.folder, 'profile');
   mkdirSync(folder);
   const began = performance.now();
-  const gateway = await startGateway(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+  const gateway = await bench.startGateway(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
   const { seconds } = bench.options;
   await measureLoad(bench, { on: gateway, port: bench.home.port, seconds });
   const skipSeconds = (performance.now() - began) / 1_000 - seconds;
-  await end(gateway);
+  await bench.end(gateway);
   const summary = summarizeProfile(folder, { top: PROFILE_LINES, skipSeconds });
   for (const [what, times] of Object.entries(summary)) {
     const table = new Table({ head: ['self', what], style: { head: [], border: [] } });
     for (const { place, share } of times) table.push([`${(share * 100).toFixed(1)} %`, place]);
     process.stdout.write(`${table}\n`);
   }
-}
-
-/** The Console by its TypeScript entry, so that the process started is the gateway itself. */
-async function startGateway(nodeOptions: readonly string[] = []): Promise<Program> {
-  const program = start(
-    'gateway/cli/service-console.ts',
-    ['quickstart', '--no-sensor'],
-    nodeOptions,
-  );
-  await program.prints(/https:\/\/localhost:\d+/);
-  return program;
-}
-
-function start(
-  file: string,
-  args: readonly string[],
-  nodeOptions: readonly string[] = [],
-): Program {
-  const program = startCommand(process.execPath, [...nodeOptions, file, ...args], {
-    env: home.env,
-  });
-  running.add(program);
-  return program;
-}
-
-async function end(program: Program): Promise<void> {
-  await stop(program);
-  running.delete(program);
-}
-
-async function tidy(): Promise<void> {
-  for (const program of running) program.kill('SIGKILL');
-  await removeHome(home);
-}
-
-function writePlan(at: Home, plan: unknown): string {
-  const path = join(at.folder, 'plan.json');
-  writeFileSync(path, JSON.stringify(plan), { mode: 0o600 });
-  return path;
 }
 
 function printRates(bare: Rate, gateway: Rate): void {

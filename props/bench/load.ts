@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { build } from 'hdr-histogram-js';
+import { heartbeatText } from './heartbeat-text.ts';
 
 export type LoadPlan = {
   readonly port: number;
@@ -42,11 +43,6 @@ function eventsText(count: number): string {
   }).join(',');
 }
 
-function heartbeatText(streamId: string, sequence: number): string {
-  const at = new Date().toISOString();
-  return `{"stream_id":"${streamId}","sequence":${sequence},"sent_at":"${at}","boot_id":"bench","sensor":{"version":"0.1.0","flavor":"standard","capabilities":["stream","zstd"]},"engine":{"kind":"procfs","version":"1.7.0","state":"running","restarts":0,"disabled_hooks":[],"loaded_policies":[]},"trust":{"state":"trusted","certificate_expires_at":"2030-01-01T00:00:00.000Z","renewal_status":"ok"},"events":[${eventsText(plan.eventsPerHeartbeat)}],"connections":[],"listening_services":[{"protocol":"tcp","ip":"0.0.0.0","port":22,"pid":1,"binary":"/usr/sbin/sshd"}],"flows":[],"resources":{"cpu_percent":1.5,"memory_bytes":100000000},"system":{"os_name":"Debian","os_version":"12","architecture":"x64","kernel_version":"6.1"},"pipeline":{"read":10,"normalized":10,"dropped":0,"aggregated":0,"spooled":0,"spool_depth":0,"discarded":0,"sent_stream":0,"sent_heartbeat":10,"engine_lost":0}}`;
-}
-
 function startSensor(sensor: LoadPlan['sensors'][number]): Promise<TLSSocket> {
   const streamId = hex(16);
   const instance = hex(16);
@@ -64,7 +60,7 @@ function startSensor(sensor: LoadPlan['sensors'][number]): Promise<TLSSocket> {
   const send = () => {
     if (isOver) return;
     sequence += 1;
-    const body = heartbeatText(streamId, sequence);
+    const body = heartbeatText({ streamId, sequence, events: eventsText(plan.eventsPerHeartbeat) });
     sentAt = now();
     socket.write(
       `POST /sensors/heartbeat HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nx-service-instance: ${instance}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
