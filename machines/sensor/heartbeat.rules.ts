@@ -1,4 +1,5 @@
-// When the next heartbeat goes out, and when what lies in the spool needs a drain of its own. decision: D6, D13
+// When the next heartbeat goes out, and when what lies in the spool needs a drain of its own; the heartbeat's actor in
+// `sensor/actors/` says how much it takes. decision: D6, D13
 import {
   HEARTBEAT_EVENTS_MAX,
   HEARTBEAT_INTERVAL_MAX_MS,

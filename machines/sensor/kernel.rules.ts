@@ -1,5 +1,5 @@
 // What the kernel's own description tells the engine. On PREEMPT_RT the verifier refuses BPF_MODIFY_RETURN programs, so
-// syscall hooks that need them stay off there; all other collection goes on.
+// syscall hooks that need them stay off there; all other collection goes on. `sensor/engine/` acts on it.
 
 /** Whether the text of /proc/version names a PREEMPT_RT kernel (older ones spell it `PREEMPT RT`). */
 export function isPreemptRt(version: string): boolean {

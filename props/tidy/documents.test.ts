@@ -12,7 +12,9 @@ const invariants = textOf('props/invariants.md');
 const decisions = filesLike(/^props\/decisions\/.*\.md$/);
 const numbers = (letter: string, text = readme) =>
   new Set(
-    [...text.matchAll(new RegExp(`^\\*\\*${letter}(\\d+)\\*\\*`, 'gm'))].map(([, n]) => Number(n)),
+    [...text.matchAll(new RegExp(`^(?:\\*\\*|- )${letter}(\\d+)\\b`, 'gm'))].map(([, n]) =>
+      Number(n),
+    ),
   );
 
 describe('README', () => {
@@ -61,10 +63,10 @@ describe('README', () => {
     const untitled = decisions.filter((path) => {
       const [title = ''] = textOf(path).split('\n');
       const [, number = '', words = ''] = /^# (D\d+) (.+)$/.exec(title) ?? [];
-      return !readme.includes(`**${number}** ${words}\n`);
+      return !readme.includes(`- ${number} ${words}\n`);
     });
     expect(untitled).toEqual([]);
-    const titles = [...readme.matchAll(/^\*\*D\d+\*\* (.+)$/gm)].map(([, title = '']) => title);
+    const titles = [...readme.matchAll(/^- D\d+ (.+)$/gm)].map(([, title = '']) => title);
     expect(titles.filter((title) => title.length > DECISION_TITLE_MAX)).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
-// Whether this Console counts requests together with its replicas, in the shared counter, or by itself. decision: D41
+// Whether this Console counts requests together with its replicas, in the shared counter, or by itself.
+// How many each role may ask stands in `gateway/capabilities/access/rate-limits.ts`. decision: D41
 //   connecting  the first look at the counter; this Console counts by itself meanwhile
 //   shared      requests are counted in the shared counter; a count that fails ends it at once
 //   checking    the same, while a look asks whether the counter still answers: an idle Console notices its end as well
