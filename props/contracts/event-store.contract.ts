@@ -11,6 +11,7 @@ import {
 import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import type { Harness } from './away.ts';
 import { eventConditionsContract } from './event-conditions.contract.ts';
+import { eventPagesContract } from './event-pages.contract.ts';
 import { batch, event, HOSTILE, hex, NOW_MS } from './samples.ts';
 
 const TRANSITION = {
@@ -34,6 +35,7 @@ export function eventStoreContract(
 ): void {
   const stores = harness.port;
   eventConditionsContract(harness);
+  eventPagesContract(harness);
   describe('events', () => {
     it('should come back as they were stored, hostile text and 64-bit numbers included', async () => {
       const { sink, events } = stores();

@@ -30,7 +30,12 @@ export function createAsk(client: ClickHouseClient, options: AskOptions = {}): A
         ...(signal === undefined ? {} : { abort_signal: signal }),
         clickhouse_settings: { max_execution_time: SEARCH_TIMEOUT_MS / 1_000, ...settings },
       });
-      return result.json<Row>();
+      // Row by row as they come: many at once would hold everything else up.
+      const rows: Row[] = [];
+      for await (const some of result.stream<Row>()) {
+        for (const row of some) rows.push(row.json<Row>());
+      }
+      return rows;
     });
 }
 

@@ -17,15 +17,14 @@ import type {
   PolicyMatchQuery,
   ReceivedBucket,
   ReceivedQuery,
-  TopQuery,
-  TopValues,
 } from '../ports/telemetry/event-store.ts';
 import { createAsk } from './ask.ts';
 import { arrivals } from './event-arrivals.ts';
 import { filterOf } from './event-filter.ts';
 import { shared } from './event-indicators.ts';
-import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
-import { FIELD_COLUMNS } from './field-columns.ts';
+import { searchPage } from './event-pages.ts';
+import { EVENT_COLUMNS } from './event-rows.ts';
+import { topValues } from './event-values.ts';
 import { shownSql } from './shown-sql.ts';
 
 const BOUNDS = {
@@ -43,13 +42,6 @@ type BarRow = {
   readonly severity: Severity;
   readonly events: string;
 };
-type TopRow = {
-  readonly value: string;
-  readonly events: string;
-  readonly having: string;
-  readonly distinct: string;
-};
-
 type MatchRow = {
   readonly sensor_id: string;
   readonly policy_name: string;
@@ -84,11 +76,7 @@ export function eventSearch(
     );
 
   return {
-    async search(query) {
-      const { sql, params } = searchStatement(query);
-      const rows = await ask<EventRow>(query, sql, params);
-      return rows.map(eventOfRow);
-    },
+    search: (query) => searchPage(ask, query),
     async statementOf(query) {
       const { sql, params } = searchStatement(query);
       return shownSql(sql, params);
@@ -111,6 +99,7 @@ export function eventSearch(
   };
 }
 
+// As somebody who knows SQL would ask it; `searchPage` asks the same in parts.
 function searchStatement(query: EventQuery): {
   readonly sql: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -157,32 +146,6 @@ async function histogram(ask: Ask, query: HistogramQuery): Promise<readonly Hist
     { ...params, bucket_ms: query.bucketMs },
   );
   return barsOf(rows, Math.floor(query.fromMs), query.bucketMs);
-}
-
-async function topValues(ask: Ask, query: TopQuery): Promise<TopValues> {
-  const { where, params } = filterOf(query);
-  const { present, value, each } = FIELD_COLUMNS[query.field];
-  const values =
-    each === undefined
-      ? `[toString(${value})]`
-      : `arrayDistinct(arrayFilter(x -> isNotNull(x), ${each}))`;
-  const isHeld = each === undefined ? (present ?? '1') : `notEmpty(${values})`;
-  // Each event once, then its values: an event that was stored twice is one.
-  const rows = await ask<TopRow>(
-    query,
-    `WITH held AS (
-         SELECT event_id, any(${values}) AS held_values
-         FROM runtime_events WHERE ${where} AND ${isHeld} GROUP BY event_id)
-       SELECT assumeNotNull(arrayJoin(held_values)) AS value, count() AS events,
-         (SELECT count() FROM held) AS having, count() OVER () AS distinct
-       FROM held GROUP BY value ORDER BY events DESC, value LIMIT {row_limit: UInt32}`,
-    { ...params, row_limit: query.limit },
-  );
-  return {
-    values: rows.map((row) => ({ value: row.value, events: Number(row.events) })),
-    events: Number(rows[0]?.having ?? 0),
-    distinct: Number(rows[0]?.distinct ?? 0),
-  };
 }
 
 async function policyMatches(

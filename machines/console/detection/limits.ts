@@ -57,7 +57,7 @@ export const RULES_LOOK_MS = 10 * SECOND_MS;
 export const RULES_WORK_MS = 1 * SECOND_MS;
 export const SENSOR_LABELS_MS = 30 * SECOND_MS;
 export const FLEET_RULES_MS = 2 * SECOND_MS;
-export const RULE_REPLAY_PAGE_EVENTS = 5_000;
+export const RULE_REPLAY_PAGE_EVENTS = 10_000;
 
 // What one try of a rule may read and tell.
 export const BACKTEST_EVENTS_MAX = 200_000;

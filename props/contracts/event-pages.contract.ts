@@ -1,0 +1,150 @@
+// Pages of events, in either order, and pages of arrivals: put together they are what anybody would have who had all events,
+// whatever the size of a page, however far apart the events lie, and however often they were stored. decision: D131, D167
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type {
+  EventBatch,
+  EventQuery,
+  EventSink,
+  EventStore,
+} from '../../storage/ports/telemetry/event-store.ts';
+import { nanosTextOf, storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
+import type { Harness } from './away.ts';
+import { batch, event, NOW_MS } from './samples.ts';
+
+const DAY_MS = 86_400_000;
+const LONG_MS = 180_000;
+const RUNS = 6;
+
+type Stores = { readonly sink: EventSink; readonly events: EventStore };
+/** How long ago each event of a sensor was, and on how many channels it came. */
+const drawn = fc.array(
+  fc.record({
+    agoMs: fc.oneof(
+      fc.integer({ min: 0, max: 3 }),
+      fc.integer({ min: 0, max: 2 * 3_600_000 }),
+      fc.integer({ min: 0, max: 40 * DAY_MS }),
+    ),
+    isTwice: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 40, size: 'max' },
+);
+
+export function eventPagesContract(harness: Harness<Stores>): void {
+  it(
+    'should give every event once, page by page, in either order',
+    async () => {
+      const sizes = fc.integer({ min: 1, max: 15 });
+      await fc.assert(
+        fc.asyncProperty(drawn, sizes, fc.boolean(), async (ago, limit, isBounded) => {
+          const stores = harness.port();
+          const sensorId = await storeAll(stores, ago);
+          const whole: Omit<EventQuery, 'limit'> = {
+            sensorId,
+            ...(isBounded ? { fromMs: NOW_MS - 50 * DAY_MS, toMs: NOW_MS + 1 } : {}),
+          };
+          const wanted = await namesOf(sensorId);
+          for (const order of ['descending', 'ascending'] as const) {
+            const inOrder = order === 'ascending' ? wanted : wanted.toReversed();
+            expect(await pagesOf(stores.events, { ...whole, order, limit })).toEqual(inOrder);
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    LONG_MS,
+  );
+
+  it(
+    'should give every arrival once, page by page, a batch that came twice when it came last',
+    async () => {
+      const sizes = fc.integer({ min: 1, max: 7 });
+      const batches = fc.array(
+        fc.record({ events: fc.integer({ min: 1, max: 4 }), againMs: fc.option(fc.nat(50_000)) }),
+        { minLength: 1, maxLength: 8, size: 'max' },
+      );
+      await fc.assert(
+        fc.asyncProperty(batches, sizes, async (told, limit) => {
+          const { sink, events } = harness.port();
+          const sensorId = randomUUID();
+          const wanted: { readonly id: string; readonly atMs: number }[] = [];
+          for (const [at, { events: count, againMs }] of told.entries()) {
+            const receivedAtMs = NOW_MS + 1_000 * at;
+            const one = batch({
+              ...{ sensorId, sequence: at + 1, receivedAtMs },
+              events: Array.from({ length: count }, () => event()),
+            });
+            await sink.append(one);
+            // A millisecond of its own, so that the order is known.
+            const againAtMs = receivedAtMs + (againMs ?? 0) * 1_000 + 1 + at;
+            if (againMs !== null) await sink.append({ ...one, receivedAtMs: againAtMs });
+            const atMs = againMs === null ? receivedAtMs : againAtMs;
+            wanted.push(...one.events.map(({ event_id }) => ({ id: event_id, atMs })));
+          }
+          const found = await arrivalsOf(events, sensorId, limit);
+          const times = new Map(wanted.map(({ id, atMs }) => [id, atMs]));
+          expect(found.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted());
+          const inOrder = found.map((id) => times.get(id) ?? 0);
+          expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    LONG_MS,
+  );
+}
+
+const stored = new Map<string, readonly EventBatch[]>();
+
+/** Stores them under a sensor of their own; answers its id. */
+async function storeAll(
+  { sink }: Stores,
+  drawnEvents: readonly { readonly agoMs: number; readonly isTwice: boolean }[],
+): Promise<string> {
+  const told = drawnEvents.map(({ agoMs, isTwice }) => ({
+    ...{ isTwice, event: event({ observed_at: new Date(NOW_MS - agoMs).toISOString() }) },
+  }));
+  const one = batch({ events: told.map((each) => each.event) });
+  const twice = told.filter((each) => each.isTwice).map((each) => each.event);
+  const batches = [one, { ...one, channel: 'heartbeat' as const, events: twice }];
+  for (const each of batches) await sink.append(each);
+  stored.set(one.sensorId, batches);
+  return one.sensorId;
+}
+
+/** What was stored of a sensor, each once, by time and id. */
+async function namesOf(sensorId: string): Promise<readonly string[]> {
+  const all = (stored.get(sensorId) ?? []).flatMap((one) =>
+    one.events.map((each) => storedEventOf(one, each)),
+  );
+  const place = (at: string) => BigInt(nanosTextOf(at) ?? '0');
+  const sorted = all.toSorted((a, b) => {
+    const byTime = place(a.observed_at) - place(b.observed_at);
+    if (byTime !== 0n) return byTime < 0n ? -1 : 1;
+    return a.event_id < b.event_id ? -1 : 1;
+  });
+  return [...new Set(sorted.map(({ event_id }) => event_id))];
+}
+
+async function pagesOf(events: EventStore, query: EventQuery): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let after: EventQuery['after'] = null; ; ) {
+    const page = await events.search({ ...query, after });
+    found.push(...page.map(({ event_id }) => event_id));
+    const last = page.at(-1);
+    if (last === undefined || page.length < query.limit) return found;
+    after = { observedAt: last.observed_at, eventId: last.event_id };
+  }
+}
+
+async function arrivalsOf(events: EventStore, sensorId: string, limit: number) {
+  const range = { receivedFromMs: NOW_MS - 1_000, receivedToMs: NOW_MS + DAY_MS };
+  const found: string[] = [];
+  for (let after: Parameters<EventStore['arrivals']>[0]['after'] = null; ; ) {
+    const page = await events.arrivals({ ...range, sensorId, limit, after });
+    found.push(...page.map(({ event_id }) => event_id));
+    if (page.length < limit) return found;
+    after = page.at(-1) ?? null;
+  }
+}
