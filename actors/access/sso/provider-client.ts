@@ -64,8 +64,6 @@ export type ProviderClient = {
 };
 export type ProviderClientDeps = {
   readonly monotonicNow: () => number;
-  /** Whether a provider may live on this machine: for a quick start and tests. */
-  readonly allowsLoopback: boolean;
   /** Private names, addresses and networks that admins allow. */
   readonly allowList: () => readonly string[];
   readonly agent?: Agent | undefined;
@@ -210,12 +208,12 @@ function authenticationOf(metadata: ServerMetadata, clientSecret: string): Clien
 
 // Its endpoints may lie on several hosts, and each is judged by its own name.
 function fetchOf(deps: ProviderClientDeps, { options }: SsoProviderRow): GuardedFetch {
-  const { allowsLoopback, agent } = deps;
+  const { agent } = deps;
   const { caPem, proxyUrl = null } = options;
   return (address, request) => {
     const allowList = deps.allowList();
     const ask = createGuardedFetch({
-      ...{ ...policyOfList(allowList, hostOf(new URL(address))), allowsLoopback },
+      ...policyOfList(allowList, hostOf(new URL(address))),
       ...{ caPem, agent, timeoutMs: timeoutOf(deps), answerMaxBytes: SSO_ANSWER_MAX_BYTES },
       proxy: proxyOf(proxyUrl, allowList),
     });
