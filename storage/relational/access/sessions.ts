@@ -90,7 +90,8 @@ async function create(
   row: Parameters<SessionStore['create']>[0],
   judged: Parameters<SessionStore['create']>[1],
 ): Promise<boolean> {
-  const user = await shareUser(trx, row.userId);
+  // Alone, since whoever begins beside it would not see this one, and both would pass the bound.
+  const user = await lockUser(trx, row.userId);
   if (user?.status !== 'active') return false;
   if (judged !== undefined && !isAsJudged(user, judged)) return false;
   await trx
@@ -142,11 +143,11 @@ async function rotate(
   return addTurned(trx, old, input);
 }
 
-/** Holds a person's row as it is, together with others who begin sessions. */
+/** Holds a person's row as it is, together with others who turn sessions. */
 async function shareUser(trx: Transaction<Database>, userId: string) {
   return trx
     .selectFrom('users')
-    .select(['user_id', 'status', 'password_hash', 'role', 'mfa_state'])
+    .select('status')
     .where('user_id', '=', storableText(userId))
     .forShare()
     .executeTakeFirst();
