@@ -2,7 +2,7 @@
 // account, or gives somebody power, with keys that lack one scope of the account's role. The routes are read from the
 // program's own table. decision: D62; invariant: I18
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import {
@@ -195,6 +195,31 @@ describe('attack 28: cut keys x accounts of a higher role', () => {
       { method: 'POST' },
     );
     expect(used.body['code']).toBe('reset_link_ended');
+  });
+});
+
+describe('attack 28: a cut key and an account that is raised while it is asked about', () => {
+  it('should change nothing by naming the revision that the account is about to have', async () => {
+    await addPerson(console, 'admin');
+    const { userId } = await addPerson(console, 'viewer');
+    const { users } = relational();
+    const get = users.get.bind(users);
+    const looked = vi.spyOn(users, 'get').mockImplementation(async (id) => {
+      const before = await get(id);
+      // Between the look and the change an admin raises it: what was a guess is its revision now.
+      if (id === userId && before?.revision === 1) {
+        await users.change({ ...doing(), userId, revision: 1, patch: { role: 'admin' } });
+      }
+      return before;
+    });
+    const { secret } = await console.newKey([...ROLE_SCOPES.viewer, 'users:write']);
+    const headers = { authorization: `Bearer ${secret}` };
+    const patch = { revision: 2, status: 'disabled' };
+    const path = `/api/v2/users/${userId}`;
+    const answer = await console.ask(null, path, patch, { method: 'PATCH', headers });
+    looked.mockRestore();
+    expect(answer.body['code']).toBe('user_conflict');
+    expect(await users.get(userId)).toMatchObject({ role: 'admin', status: 'active' });
   });
 });
 
