@@ -12,6 +12,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../machines/trust/roles.rules.ts';
+import { MINUTE_MS } from '../../machines/units.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { addPerson } from './person.ts';
 
@@ -292,6 +293,8 @@ describe('attack 28: what a key for providers and settings may give', () => {
       });
       return answer.status === 200 ? 'done' : answer.body['code'];
     };
+    // The default of an evaluation asks nobody.
+    expect(await change('mfa_required_roles', null)).toBe('role_required');
     expect(await change('mfa_required_roles', [])).toBe('role_required');
     expect(await change('mfa_required_roles', ['viewer'])).toBe('role_required');
     expect(await change('session_idle_minutes', 31)).toBe('role_required');
@@ -300,5 +303,46 @@ describe('attack 28: what a key for providers and settings may give', () => {
     expect(await change('analytics_retention_days', 30, 0)).toBe('done');
     expect(await change('session_idle_minutes', 29)).toBe('done');
     expect(await change('mfa_required_roles', ['admin', 'operator'])).toBe('done');
+  });
+
+  it('should not lengthen sessions that the configuration made shorter than the default', async () => {
+    const strict = await startConsole({ intervals: { SESSION_IDLE_MS: 10 * MINUTE_MS } });
+    try {
+      const { secret } = await strict.newKey(['settings:write']);
+      const headers = { authorization: `Bearer ${secret}` };
+      const change = async (name: string, value: unknown, revision: number) => {
+        const body = { values: { [name]: value }, revisions: { [name]: revision } };
+        const at = { method: 'PATCH', headers };
+        const answer = await strict.ask(null, '/api/v2/settings', body, at);
+        return answer.status === 200 ? 'done' : answer.body['code'];
+      };
+      expect(await change('session_idle_minutes', 60, 0)).toBe('role_required');
+      expect(await change('session_idle_minutes', 5, 0)).toBe('done');
+      expect(await change('session_idle_minutes', null, 1)).toBe('role_required');
+      expect(strict.intervals.SESSION_IDLE_MS).toBe(5 * MINUTE_MS);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('should not lengthen sessions by breaking a rule of other settings at one instant', async () => {
+    const by = { role: 'admin', scopes: ['settings:write'] } as const;
+    const set = (values: Record<string, unknown>, revision = 0) => {
+      const revisions = Object.fromEntries(Object.keys(values).map((name) => [name, revision]));
+      return console.settings.change({ actor: 'api-key:small', values, revisions, by });
+    };
+    const region = { federation_region: 'north', federation_region_label: 'North' };
+    expect(await set({ session_idle_minutes: 5, session_lifetime_hours: 1, ...region })).toEqual({
+      ok: true,
+    });
+    // Each fits what it finds; together they do not.
+    const both = [set({ federation_role: 'regional' }), set({ federation_region: '' }, 1)];
+    expect(await Promise.all(both)).toEqual([{ ok: true }, { ok: true }]);
+    expect(await set({ session_idle_minutes: 60 }, 1)).toMatchObject({ code: 'role_required' });
+    expect(console.settings.get()).toMatchObject({
+      sessionIdleMinutes: 5,
+      sessionLifetimeHours: 1,
+    });
+    expect(console.intervals.SESSION_IDLE_MS).toBe(5 * MINUTE_MS);
   });
 });
