@@ -1,6 +1,6 @@
 // What is left of somebody else's use of an account: a browser keeps one session, sessions of a person are bounded, a
 // reset takes the keys with it, and the next login tells what happened. decision: D64; invariant: I18
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAdminKeys } from '../../actors/access/admin-keys.ts';
 import { systemChance } from '../../actors/trust/chance.ts';
 import { API_KEY_TTL_DEFAULT_MS } from '../../machines/limits.ts';
@@ -56,6 +56,18 @@ describe('attack 32: who comes after somebody else', () => {
       failures: 2,
       changes: [{ action: 'user.reset_link', by: `user:${admin.email}` }],
     });
+    // Whoever has the session left open guesses there, and makes a key.
+    const left = createBrowser(console);
+    await left.login(email);
+    await left.post('/auth/reauthenticate', { password: 'third wrong guess' });
+    const change = { current_password: 'fourth wrong guess', new_password: NEXT };
+    await left.post('/auth/password', change);
+    await left.post('/api-keys', { name: 'backdoor', scopes: ['sensors:read'] });
+    const before = await createBrowser(console).login(email);
+    expect(before.body['since_last_login']).toMatchObject({
+      failures: 2,
+      changes: [{ action: 'api_key.create', by: `user:${email}` }],
+    });
     const third = await createBrowser(console).login(email);
     expect(third.body['since_last_login']).toMatchObject({ failures: 0, changes: [] });
   });
@@ -109,6 +121,30 @@ describe('attack 32: keys that somebody made with a stolen password', () => {
     expect(status).toBe(200);
     expect(answer['api_keys']).toMatchObject([{ status: 'usable' }]);
   });
+
+  it.each([false, true])(
+    'should be listed when made at the last instant (kept: %s)',
+    async (keeps) => {
+      const { userId, email } = await addPerson(console, 'viewer');
+      const thief = createBrowser(console);
+      await thief.login(email);
+      const root = createBrowser(console);
+      await root.login((await addPerson(console, 'admin')).email);
+      const link = await root.post(`/users/${userId}/reset-link`);
+      const { passwordLinks } = console.stores.relational;
+      const useLink = passwordLinks.useLink.bind(passwordLinks);
+      const used = vi.spyOn(passwordLinks, 'useLink').mockImplementation(async (input) => {
+        await thief.post('/api-keys', { name: 'backdoor', scopes: ['sensors:read'] });
+        return useLink(input);
+      });
+      const answer = await createBrowser(console).post('/auth/reset', {
+        ...{ secret: link.body['secret'], password: NEXT, keep_api_keys: keeps },
+      });
+      used.mockRestore();
+      const status = keeps ? 'usable' : 'revoked';
+      expect(answer.body['api_keys']).toMatchObject([{ name: 'backdoor', status }]);
+    },
+  );
 
   it('should be of somebody and end, also the key of a quick start', async () => {
     const { relational } = console.stores;
