@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OidcPeer } from '../peers/oidc-peer.ts';
 import { type ConsoleUnderTest, removeSharedKeys } from './console.fixture.ts';
-import { openSsoStage, type SsoStage } from './sso-stage.ts';
+import { codeOf, openSsoStage, SESSION, type SsoStage } from './sso-stage.ts';
 
 let stage: SsoStage;
 let peer: OidcPeer;
@@ -20,6 +20,32 @@ beforeEach(async () => {
   console = await stage.renew();
 });
 afterEach(() => console.stop());
+
+describe('attack 27: a provider that an admin changes while somebody comes back from it', () => {
+  it.each([{ enabled: false }, { options: { groupRoles: { ops: 'viewer' as const } } }, null])(
+    'should let nobody in by what it was before: %o',
+    async (patch) => {
+      const id = await stage.setUp(peer, { group_roles: { ops: 'admin' } });
+      const { sso, users } = console.stores.relational;
+      const doing = { actor: 'test', nowMs: console.time.now(), providerId: id };
+      const before = await sso.getProvider(id);
+      // The provider takes its time with the answer, and the admin is done before it.
+      peer.does.token = (claims) => {
+        const options = before === null ? undefined : { ...before.options, ...patch?.options };
+        if (patch === null) void sso.removeProvider(doing);
+        else if (options !== undefined) {
+          void sso.changeProvider({ ...doing, revision: 1, patch: { ...patch, options } });
+        }
+        return claims;
+      };
+      const browser = stage.newBrowser();
+      const page = await stage.logIn(browser, id);
+      expect(codeOf(page)).toEqual([403, 'sso_answer_refused']);
+      expect(browser.cookie('localhost:0', SESSION)).toBeNull();
+      expect(await users.findByEmail('ann@example.org')).toBeNull();
+    },
+  );
+});
 
 describe('attack 27: a provider that names addresses nobody should use', () => {
   it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'])(
