@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAdminKeys } from '../../actors/access/admin-keys.ts';
 import { systemChance } from '../../actors/trust/chance.ts';
-import { API_KEY_TTL_DEFAULT_MS } from '../../machines/limits.ts';
+import { API_KEY_TTL_DEFAULT_MS, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp, createPersonWithApp, sessionIn } from './person-with-app.ts';
@@ -153,14 +153,21 @@ describe('attack 32: keys that somebody made with a stolen password', () => {
       now: console.time.now,
       chance: systemChance,
     });
-    const old = await keys.createAdminKey('quick-start', { ownerId: null, replaces: null });
+    const { secret: old } = await console.newKey(['admin']);
     expect(await keys.isGoodKey(old)).toBe(false);
-    const secret = await keys.createAdminKey('quick-start', { ownerId: userId, replaces: old });
+    const of = { ownerId: userId, replaces: old };
+    const secret = (await keys.createAdminKey('quick-start', of)) ?? '';
     expect(await keys.isGoodKey(secret)).toBe(true);
     const [own] = await relational.apiKeys.list({ userId, limit: 1, before: null });
     expect(own?.expiresAtMs).toBeLessThanOrEqual(console.time.now() + API_KEY_TTL_DEFAULT_MS);
     const all = await relational.apiKeys.list({ limit: 9, before: null });
     expect(all.filter(({ revokedAtMs }) => revokedAtMs === null)).toEqual([own]);
+    // Bounded like everybody's; what was not made is not told as if it were.
+    const more = { ownerId: userId, replaces: null };
+    for (let count = 1; count < API_KEYS_PER_USER_MAX; count += 1) {
+      expect(await keys.createAdminKey('quick-start', more)).not.toBeNull();
+    }
+    expect(await keys.createAdminKey('quick-start', more)).toBeNull();
     console.travel(API_KEY_TTL_DEFAULT_MS - 3_600_000);
     expect(await keys.isGoodKey(secret)).toBe(false);
   });
