@@ -114,7 +114,9 @@ async function create(
   await sql`UPDATE sessions SET ended_at_ms = ${row.createdAtMs} WHERE hash IN (
     SELECT hash FROM sessions
     WHERE user_id = ${user.user_id} AND ended_at_ms IS NULL AND expires_at_ms > ${row.createdAtMs}
-    ORDER BY created_at_ms DESC, session_id DESC OFFSET ${SESSIONS_PER_USER_MAX}
+      AND hash <> ${row.hash}
+    ORDER BY (stage = 'full') DESC, created_at_ms DESC, session_id DESC
+    OFFSET ${SESSIONS_PER_USER_MAX - 1}
     FOR UPDATE)`.execute(trx);
   return true;
 }
