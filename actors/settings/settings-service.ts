@@ -6,6 +6,7 @@ import type { Applies } from '../../machines/console/settings/setting.ts';
 import {
   intervalsWith,
   isSettingName,
+  joinedWith,
   mistakesOfChange,
   rolesWeakenedBy,
   SETTING_DEFAULTS,
@@ -122,7 +123,10 @@ async function change(service: Service, input: Change): Promise<{ readonly ok: t
   const weakened = rolesWeakenedBy(service.inForce, wanted);
   const beyond = by === undefined ? null : refusalOfReachAll(by, weakened);
   if (beyond !== null) return beyond;
-  const put = await service.store.put({ ...asked, nowMs: service.now() });
+  // Rules join settings: what else was judged with these has to be as it was, too.
+  const judged = joinedWith(Object.keys(input.values));
+  const revisions = Object.fromEntries(judged.map((name) => [name, seen(service.inForce, name)]));
+  const put = await service.store.put({ ...asked, revisions, nowMs: service.now() });
   if (!put.ok) {
     await look(service);
     return conflicting(service, put.conflicts);

@@ -337,7 +337,11 @@ describe('attack 28: what a key for providers and settings may give', () => {
     });
     // Each fits what it finds; together they do not.
     const both = [set({ federation_role: 'regional' }), set({ federation_region: '' }, 1)];
-    expect(await Promise.all(both)).toEqual([{ ok: true }, { ok: true }]);
+    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { code: 'settings_conflict' }]);
+    expect(console.settings.get()).toMatchObject({ federationRegion: 'north' });
+    // Nor do rows that another version wrote.
+    const rows = { values: { federation_region: '' }, revisions: { federation_region: 1 } };
+    await relational().settings.put({ ...doing(), ...rows });
     expect(await set({ session_idle_minutes: 60 }, 1)).toMatchObject({ code: 'role_required' });
     expect(console.settings.get()).toMatchObject({
       sessionIdleMinutes: 5,

@@ -197,14 +197,19 @@ export function settingsFrom(stored: Readonly<Record<string, unknown>>): {
   const values = withChange(SETTING_DEFAULTS, stored);
   const broken = crossMistakes(values).map(({ name }) => name);
   if (broken.length === 0) return { values, ignored };
-  const joined = RULED_TOGETHER.filter((names) => names.some((name) => broken.includes(name)));
-  const left = new Set<string>(joined.flat());
+  const left = new Set(joinedWith(broken));
   const less = Object.entries(stored).filter(([name]) => !left.has(name));
   const named = Object.keys(stored).filter((name) => left.has(name));
   return {
     values: withChange(SETTING_DEFAULTS, Object.fromEntries(less)),
     ignored: [...new Set([...ignored, ...named])],
   };
+}
+
+/** The settings that rules join with these, themselves among them. */
+export function joinedWith(names: readonly string[]): readonly string[] {
+  const joined = RULED_TOGETHER.filter((group) => group.some((name) => names.includes(name)));
+  return [...new Set([...names, ...joined.flat()])];
 }
 
 const RULED_TOGETHER: readonly (readonly string[])[] = [
