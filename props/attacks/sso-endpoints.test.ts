@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OidcPeer } from '../peers/oidc-peer.ts';
 import { type ConsoleUnderTest, removeSharedKeys } from './console.fixture.ts';
-import { codeOf, openSsoStage, SESSION, type SsoStage } from './sso-stage.ts';
+import { addPerson } from './person.ts';
+import { ANN, codeOf, openSsoStage, SESSION, type SsoStage } from './sso-stage.ts';
 
 let stage: SsoStage;
 let peer: OidcPeer;
@@ -45,6 +46,32 @@ describe('attack 27: a provider that an admin changes while somebody comes back 
       expect(await users.findByEmail('ann@example.org')).toBeNull();
     },
   );
+});
+
+describe('attack 27: a token and a user-info answer that speak of two addresses', () => {
+  it('should not take the proof of one of them for the other', async () => {
+    const id = await stage.setUp(peer, { link_domains: ['example.org'] });
+    const victim = await addPerson(console, 'operator', 'victim@example.org');
+    // The user-info endpoint is asked for the groups, and knows a verified address of its own.
+    peer.logsIn('ann', { ...ANN, email: 'mallory@example.org' });
+    peer.does.token = ({ email_verified: _, groups: _groups, ...claims }) => ({
+      ...claims,
+      email: victim.email,
+    });
+    const page = await stage.logIn(stage.newBrowser(), id);
+    expect(codeOf(page)).toEqual([403, 'sso_email_refused']);
+    // Nor the other way round: a token that says verified, of whatever.
+    peer.logsIn('ann', { ...ANN, email: victim.email, email_verified: false });
+    peer.does.token = ({ email: _, groups: _groups, ...claims }) => ({
+      ...claims,
+      email_verified: true,
+    });
+    expect(codeOf(await stage.logIn(stage.newBrowser(), id))).toEqual([403, 'sso_email_refused']);
+    // Where both mean the same, what one of them lacks is taken from the other.
+    peer.logsIn('ann', { ...ANN, email: victim.email });
+    peer.does.token = ({ email_verified: _, groups: _groups, ...claims }) => claims;
+    expect((await stage.logIn(stage.newBrowser(), id)).status).toBe(303);
+  });
 });
 
 describe('attack 27: a provider that names addresses nobody should use', () => {

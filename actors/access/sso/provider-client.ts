@@ -17,7 +17,11 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client';
-import { type Claims, lacksClaims } from '../../../machines/console/access/sso-login.rules.ts';
+import {
+  type Claims,
+  joinedClaims,
+  lacksClaims,
+} from '../../../machines/console/access/sso-login.rules.ts';
 import {
   SSO_ANSWER_MAX_BYTES,
   SSO_METADATA_TTL_MS,
@@ -137,9 +141,7 @@ export function createProviderClient(deps: ProviderClientDeps): ProviderClient {
           return { ok: true, claims: told };
         }
         const more: Claims = await fetchUserInfo(config, tokens.access_token, told.sub);
-        // What proves how somebody logged in counts from the signed token only.
-        const { acr: _acr, amr: _amr, auth_time: _at, ...about } = more;
-        return { ok: true, claims: { ...about, ...told } };
+        return { ok: true, claims: joinedClaims(told, more) };
       });
     },
   };
