@@ -56,7 +56,7 @@ function portsOf({
   isQuickStart = false,
   givenUp,
 }: ConsoleOptions): ConsolePorts {
-  const { licenseTrustAnchor: anchorPath, ssoAllowsLoopback: allowsLoopback, redisUrl } = config;
+  const { licenseTrustAnchor: anchorPath, redisUrl } = config;
   const { monotonicNow } = processTime;
   const onError = (error: unknown) => logger.error({ error: String(error) }, 'a timer failed');
   const clock = createWheelClock({ onError });
@@ -76,7 +76,7 @@ function portsOf({
       listenAt({ ...config, cacheDir: join(config.dataDir, 'runtime') }, tls, attach),
     hasher: createArgon2Hasher(),
     commonPasswords,
-    openProviders: (allowList) => createProviderClient({ monotonicNow, allowsLoopback, allowList }),
+    openProviders: (allowList) => createProviderClient({ monotonicNow, allowList }),
     outboundMail,
     outboundPost: createOutboundPost(),
     outboundStream,

@@ -107,8 +107,7 @@ export function memoryPorts(
     settingDefaults: EVALUATION_SETTINGS,
     hasher: createCheapHasher(),
     commonPasswords,
-    openProviders: (allowList) =>
-      createProviderClient({ monotonicNow, allowList, allowsLoopback: config.ssoAllowsLoopback }),
+    openProviders: (allowList) => createProviderClient({ monotonicNow, allowList }),
     outboundMail,
     outboundPost: createOutboundPost(),
     exporter: createMemoryExporter().exporter,

@@ -8,11 +8,14 @@ import { hashOfSecret } from '../trust/tokens.ts';
 const DAY_MS = 86_400_000;
 
 export type AdminKeys = {
-  /** Makes an admin API key that belongs to an admin and ends, in place of another; the secret is told once. */
+  /**
+   * Makes an admin API key that belongs to an admin and ends, in place of another; the secret is told once. Null when its
+   * owner has no room for one.
+   */
   createAdminKey(
     name: string,
-    of: { readonly ownerId: string | null; readonly replaces: string | null },
-  ): Promise<string>;
+    of: { readonly ownerId: string; readonly replaces: string | null },
+  ): Promise<string | null>;
   /** Whether an API key of somebody still works, and will for a day. */
   isGoodKey(secret: string): Promise<boolean>;
 };
@@ -29,7 +32,7 @@ export function createAdminKeys(
         await apiKeys.revoke({ keyId: old.keyId, nowMs: now(), actor: 'quick-start' });
       }
       const secret = formatSecret('apiKey', chance.randomBytes(SECRET_RANDOM_BYTES));
-      await apiKeys.create({
+      const made = await apiKeys.create({
         keyId: chance.newId(),
         hash: hashOfSecret(secret),
         name,
@@ -39,7 +42,7 @@ export function createAdminKeys(
         userId,
         actor: 'quick-start',
       });
-      return secret;
+      return made === 'created' ? secret : null;
     },
     async isGoodKey(secret) {
       const row = await apiKeys.findByHash(hashOfSecret(secret));

@@ -22,8 +22,10 @@ export type LoginEvidence = {
 const CHANGES: ReadonlySet<string> = new Set([
   ...['user.password', 'user.reset', 'user.reset_link', 'mfa.enable', 'mfa.disable'],
   ...['mfa.key_add', 'mfa.key_remove'],
-  ...['mfa.recovery_codes', 'mfa.recovery_code_used', 'api_key.create', 'user.link_identity'],
+  ...['mfa.recovery_codes', 'mfa.recovery_code_used', 'user.link_identity'],
 ]);
+/** Codes, and passwords that are said again in a session. */
+const TRIES: ReadonlySet<string> = new Set(['mfa.code', 'user.reauthenticate']);
 const NO_FAILURES: ReadonlySet<string> = new Set([
   'ok',
   'second_factor_needed',
@@ -39,18 +41,23 @@ export async function evidenceOf(
   const ok = { action: 'user.login', target: userId, result: 'ok' };
   const [last] = await audit.search({ ...page, ...ok, limit: 1 });
   const since = last === undefined ? {} : { fromMs: last.atMs };
-  const [own, tried] = await Promise.all([
+  const keys = { action: 'api_key.create', actor: `user:${email}`, result: 'ok' };
+  const [own, tried, made] = await Promise.all([
     audit.search({ ...page, ...since, target: userId }),
     audit.search({ ...page, ...since, action: 'user.login', target: emailKeyOf(email) }),
+    // Their rows name the key; whose it is stands in them.
+    audit.search({ ...page, ...since, ...keys }),
   ]);
   const isNewer = ({ auditId }: AuditRow) => last === undefined || auditId > last.auditId;
   const [about, failed] = [own.filter(isNewer), tried.filter(isNewer)];
-  const wrongCodes = about.filter(({ action, result }) => action === 'mfa.code' && result !== 'ok');
+  const refused = about.filter(({ action, result }) => TRIES.has(action) && result !== 'ok');
+  const ownKeys = made.filter(isNewer).filter(({ after }) => after?.['user_id'] === userId);
+  const changes = about.filter(({ action, result }) => CHANGES.has(action) && result === 'ok');
   return {
     before: last === undefined ? null : { atMs: last.atMs, from: last.from },
-    failures: failed.filter(({ result }) => !NO_FAILURES.has(result)).length + wrongCodes.length,
-    changes: about
-      .filter(({ action, result }) => CHANGES.has(action) && result === 'ok')
+    failures: failed.filter(({ result }) => !NO_FAILURES.has(result)).length + refused.length,
+    changes: [...changes, ...ownKeys]
+      .sort((a, b) => b.auditId - a.auditId)
       .map(({ action, atMs, actor: by, from }) => ({ action, atMs, by, from })),
   };
 }

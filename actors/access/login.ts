@@ -79,7 +79,9 @@ export function createLoginService(deps: LoginDeps): LoginService {
     },
     async confirm(user, { password, address }) {
       const tried = await tryPassword(deps, { ...user, password, address });
-      return tried.ok && !tried.isRight ? refused() : tried;
+      const answer = tried.ok && !tried.isRight ? refused() : tried;
+      if (!answer.ok) await auditUnconfirmed(deps, { ...user, address }, answer);
+      return answer;
     },
   };
 }
@@ -193,6 +195,24 @@ async function auditRefused(
     {
       ...{ atMs: deps.now(), actor: 'anonymous', action: 'user.login', target: tried, from },
       ...{ result: code, detail: { method: 'password', user_agent: userAgent } },
+    },
+  ]);
+}
+
+/** Whoever guesses in a session that was left open leaves a trace for its person, too. */
+async function auditUnconfirmed(
+  deps: LoginDeps,
+  {
+    userId,
+    email,
+    address: from,
+  }: Pick<UserRow, 'userId' | 'email'> & { readonly address: string },
+  { code }: Refusal,
+): Promise<void> {
+  await deps.audit.append([
+    {
+      ...{ atMs: deps.now(), actor: `user:${email}`, action: 'user.reauthenticate', from },
+      ...{ target: userId, result: code, detail: { email, method: 'password' } },
     },
   ]);
 }

@@ -12,6 +12,7 @@ import type { SessionStage } from '../../storage/ports/access/sessions.ts';
 import type { PasswordStore } from '../../storage/ports/access/user-passwords.ts';
 import type { UserRow, UserStore } from '../../storage/ports/access/users.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
 import { hashOfSecret } from '../trust/tokens.ts';
 import type { LoginService } from './login.ts';
 import { evidenceOf, type LoginEvidence } from './login-evidence.ts';
@@ -108,7 +109,7 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
       const accepted = await passwords.accept(password, owner.email);
       if (!accepted.ok) return accepted;
       const doing = { actor: `user:${owner.email}`, from, nowMs: deps.now() };
-      const keys = await usableKeysOf(deps, owner.userId);
+      const before = await keysOf(deps, owner.userId);
       const user = await passwordLinks.useLink({
         ...doing,
         hash,
@@ -117,23 +118,42 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
       });
       if (user === null) return linkEnded(deps, from);
       await loginFailures.forgetFailures([accountTryKey(user.email)]);
-      return { ok: true, user, keys };
+      return { ok: true, user, keys: await keysThere(deps, owner.userId, before) };
     },
   };
 }
 
-// Read before they end: whoever resets hears which keys there were.
-async function usableKeysOf(
-  { apiKeys, now }: Pick<PasswordServiceDeps, 'apiKeys' | 'now'>,
+function keysOf(
+  { apiKeys }: Pick<PasswordServiceDeps, 'apiKeys'>,
   userId: string,
 ): Promise<readonly ApiKeyRow[]> {
   const limit = API_KEYS_PER_USER_MAX + API_KEYS_ENDED_KEPT_MAX;
-  const keys = await apiKeys.list({ userId, limit, before: null });
-  const nowMs = now();
-  return keys.filter(
-    ({ revokedAtMs, expiresAtMs }) =>
-      revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs),
+  return apiKeys.list({ userId, limit, before: null });
+}
+
+/** The keys that could be used until the reset. Looked up after it, since no session is left that could make another. */
+async function keysThere(
+  deps: Pick<PasswordServiceDeps, 'apiKeys' | 'now'>,
+  userId: string,
+  before: readonly ApiKeyRow[],
+): Promise<readonly ApiKeyRow[]> {
+  const revoked = before.filter(({ revokedAtMs }) => revokedAtMs !== null);
+  const ended = new Set(revoked.map(({ keyId }) => keyId));
+  const after = await orElse(() => keysOf(deps, userId), before);
+  const nowMs = deps.now();
+  return after.filter(
+    ({ keyId, expiresAtMs }) => !ended.has(keyId) && (expiresAtMs === null || expiresAtMs > nowMs),
   );
+}
+
+/** The link is used: that the store went away since is no reason to say that it failed. */
+async function orElse<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return otherwise;
+    throw error;
+  }
 }
 
 async function linkEnded(

@@ -62,11 +62,8 @@ async function begin(
   if (user.passwordHash === null && asking.session.stage === 'full') {
     return conflict('This account logs in through a provider, whose second factor counts.');
   }
-  if (asking.session.stage === 'full') {
-    // A session that was left open may not put somebody else's app in front of the account.
-    const confirmed = await deps.login.confirm(user, { password, address: asking.from });
-    if (!confirmed.ok) return confirmed;
-  }
+  const confirmed = await confirmOpen(deps, { asking, user, password });
+  if (!confirmed.ok) return confirmed;
   const secret = newTotpSecret(deps.chance ?? systemChance);
   const sealedSecret = deps.sealer.seal(secret, contextOf(userId));
   const doing = doingOf(deps, asking);
@@ -74,6 +71,25 @@ async function begin(
     return conflict(ON);
   const address = totpAddress({ secret, issuer: deps.issuer(), account: email });
   return { ok: true, secret, address, qrSvg: await qrSvgOf(address) };
+}
+
+/**
+ * A session that was left open may not put somebody else's app in front of the account: it says the password again. So
+ * does one that was whole until the role came to need a factor; without a password it ends, and a login begins another.
+ */
+async function confirmOpen(
+  { login, sessions }: SecondFactorDeps,
+  of: { readonly asking: FactorAsking; readonly user: UserRow; readonly password: string },
+): Answer<object> {
+  const { user, password } = of;
+  const { session, actor, from } = of.asking;
+  const row = await sessions.find(session.hash);
+  if (row === null) return ended();
+  if (row.stage === 'partial') return { ok: true };
+  const isAsked = session.stage === 'full' || (user.passwordHash !== null && password !== '');
+  if (isAsked) return login.confirm(user, { password, address: from });
+  await sessions.end({ actor, from, hash: session.hash });
+  return refuse('credential_invalid', 'Log in again to set up a second factor.');
 }
 
 async function confirm(

@@ -12,10 +12,15 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import {
+  decodeAttestationObject,
+  decodeClientDataJSON,
+  isoBase64URL,
+} from '@simplewebauthn/server/helpers';
 import {
   isAttestationTaken,
   isCounterAcceptable,
+  isFramed,
   keyNameOf,
   type RelyingParty,
 } from '../../machines/console/access/security-key.rules.ts';
@@ -202,6 +207,8 @@ async function readNewKey(
     );
     const hasCertificates = told.get('attStmt').get('x5c') !== undefined;
     if (!isAttestationTaken({ format: told.get('fmt'), hasCertificates })) return null;
+    // The library asks that of a use, and not of a new key.
+    if (isFramed(decodeClientDataJSON(response.response.clientDataJSON))) return null;
     const judged = await verifyRegistrationResponse({
       ...{ response, expectedChallenge, requireUserVerification: false },
       ...{ expectedOrigin: party.origin, expectedRPID: party.id },

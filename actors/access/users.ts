@@ -62,8 +62,9 @@ export function createUserService(deps: UserServiceDeps): UserService {
       const to = input.patch.role ?? before.role;
       const refusal = refusalOfReach(asking, { from: before.role, to });
       if (refusal !== null) return refusal;
-      // The revision keeps the role that was judged: a change that came between is a conflict.
-      const user = await users.change({ ...doing(asking), ...input });
+      // The revision alone does not keep the role that was judged: who guesses the next one names it before it is there.
+      const judgedRole = before.role;
+      const user = await users.change({ ...doing(asking), ...input, judgedRole });
       return typeof user === 'string' ? refusalOf(user) : { ok: true, user };
     },
     async remove(asking, userId) {

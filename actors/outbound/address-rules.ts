@@ -6,7 +6,6 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 export type AddressPolicy = {
   readonly mayBePrivate: boolean;
-  readonly allowsLoopback: boolean;
   /** Addresses that an admin allowed by themselves; what is never reached stays so. */
   readonly allowed?: BlockList | undefined;
 };
@@ -52,7 +51,7 @@ export function mistakeOfAddress(address: string, policy: AddressPolicy): string
   // A mapped IPv4 address is judged as what it maps: BlockList does so by itself.
   const isAllowed = policy.allowed?.check(address, family) === true;
   if (LOOPBACK.check(address, family)) {
-    return policy.allowsLoopback || isAllowed ? null : `${address} is this machine itself`;
+    return isAllowed ? null : `${address} is this machine itself`;
   }
   if (NEVER.check(address, family)) return `${address} is never reached from here`;
   if (PRIVATE.check(address, family) && !policy.mayBePrivate && !isAllowed) {
@@ -75,7 +74,7 @@ export function policyOfList(entries: readonly string[], host: string): AddressP
       allowed.addSubnet(network, Number(bits ?? whole), isV6 ? 'ipv6' : 'ipv4');
     }
   }
-  return { mayBePrivate: isNamed, allowsLoopback: false, allowed };
+  return { mayBePrivate: isNamed, allowed };
 }
 
 function isName(entry: string, host: string): boolean {

@@ -6,6 +6,7 @@ import type { Applies } from '../../machines/console/settings/setting.ts';
 import {
   intervalsWith,
   isSettingName,
+  joinedWith,
   mistakesOfChange,
   rolesWeakenedBy,
   SETTING_DEFAULTS,
@@ -117,10 +118,15 @@ async function change(service: Service, input: Change): Promise<{ readonly ok: t
     (name) => seen(service.inForce, name) !== input.revisions[name],
   );
   if (stale.length > 0) return conflicting(service, stale);
-  const weakened = rolesWeakenedBy(service.inForce.values, input.values);
+  // Compared as they would be in force, not as they are written: null and the configuration have values of their own.
+  const wanted = judgedOf(service, rowsAfter(service, input)).inForce;
+  const weakened = rolesWeakenedBy(service.inForce, wanted);
   const beyond = by === undefined ? null : refusalOfReachAll(by, weakened);
   if (beyond !== null) return beyond;
-  const put = await service.store.put({ ...asked, nowMs: service.now() });
+  // Rules join settings: what else was judged with these has to be as it was, too.
+  const judged = joinedWith(Object.keys(input.values));
+  const revisions = Object.fromEntries(judged.map((name) => [name, seen(service.inForce, name)]));
+  const put = await service.store.put({ ...asked, revisions, nowMs: service.now() });
   if (!put.ok) {
     await look(service);
     return conflicting(service, put.conflicts);
@@ -158,10 +164,15 @@ function mistakesOf(service: Service, values: Change['values']) {
     detail,
   }));
   if (own.length > 0) return shown;
-  const after = new Map(service.inForce.rows);
-  for (const [name, value] of Object.entries(values)) after.set(name, rowLike(name, value));
-  const checked = intervalsWith(service.base, storedValues(after));
+  const checked = intervalsWith(service.base, storedValues(rowsAfter(service, { values })));
   return checked.ok ? [] : checked.mistakes.map((detail) => ({ pointer: '/values', detail }));
+}
+
+/** What would be stored after a change. */
+function rowsAfter({ inForce: { rows } }: Service, { values }: Pick<Change, 'values'>) {
+  const after = new Map(rows);
+  for (const [name, value] of Object.entries(values)) after.set(name, rowLike(name, value));
+  return after;
 }
 
 function revisionMistakes({ values, revisions }: Change) {
@@ -199,34 +210,44 @@ function take(service: Service, rows: ReadonlyMap<string, SettingRow>): void {
   }
 }
 
+/** What holds for these rows; what counts as not stored is told. */
 function inForceOf(
-  { base, logger, defaults = {} }: Pick<SettingsServiceDeps, 'base' | 'logger' | 'defaults'>,
+  deps: Pick<SettingsServiceDeps, 'base' | 'logger' | 'defaults'>,
   rows: ReadonlyMap<string, SettingRow>,
 ): InForce {
+  const { inForce, ignored, mistakes } = judgedOf(deps, rows);
+  if (ignored.length > 0) {
+    deps.logger.error({ settings: ignored }, 'stored settings do not fit and count as not set');
+  }
+  if (mistakes.length > 0) {
+    deps.logger.error(
+      { mistakes },
+      'the intervals of the configuration stay: the settings contradict them',
+    );
+  }
+  return inForce;
+}
+
+function judgedOf(
+  { base, defaults = {} }: Pick<SettingsServiceDeps, 'base' | 'defaults'>,
+  rows: ReadonlyMap<string, SettingRow>,
+) {
   const stored = storedValues(rows);
   const { values: usual, ignored } = settingsFrom(stored);
   const isSet = (name: string) => Object.hasOwn(stored, name) && !ignored.includes(name);
   const own = Object.entries(defaults).filter(([name]) => !isSet(name));
   const values = { ...usual, ...Object.fromEntries(own) };
-  if (ignored.length > 0) {
-    logger.error({ settings: ignored }, 'stored settings do not fit and count as not set');
-  }
   const sound = Object.fromEntries(
     Object.entries(stored).filter(([name]) => !ignored.includes(name)),
   );
   const intervals = intervalsWith(base, sound);
-  if (!intervals.ok) {
-    logger.error(
-      { mistakes: intervals.mistakes },
-      'the intervals of the configuration stay: the settings contradict them',
-    );
-  }
-  return {
+  const inForce: InForce = {
     rows,
     values,
     settings: settingsOf(values),
     intervals: intervals.ok ? intervals.intervals : base,
   };
+  return { inForce, ignored, mistakes: intervals.ok ? [] : intervals.mistakes };
 }
 
 function liveIntervals(service: Service): Intervals {

@@ -36,8 +36,6 @@ export type ConsoleConfig = {
   /** Stands above the setting of this name; null = the setting says. */
   readonly policySigning: 'console' | 'offline' | null;
   readonly platform: 'standard' | 'telecom';
-  /** Whether an identity provider may live on this machine. */
-  readonly ssoAllowsLoopback: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly intervals: Intervals;
 };
@@ -102,7 +100,6 @@ function configOf(dataDir: string, settings: FileSettings, intervals: Intervals)
     provisioning: settings.provisioning ?? null,
     policySigning: settings.policy_signing ?? null,
     platform: settings.platform ?? 'standard',
-    ssoAllowsLoopback: settings.sso_allows_loopback ?? false,
     logLevel: settings.log_level ?? 'info',
     intervals,
   };

@@ -1,6 +1,5 @@
-// Whether a Console has been told anything yet. Where it listens, how it logs, which certificate it shows and
-// where providers of logins may live does not count:
-// the first run has to listen somewhere too. decision: D42
+// Whether a Console has been told anything yet. Where it listens, how it logs and which certificate it shows does not
+// count: the first run has to listen somewhere too. decision: D42
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConfigSource, consoleDataDir } from './config.ts';
@@ -13,7 +12,6 @@ const PLACE_ONLY: ReadonlySet<string> = new Set([
   'SERVICE_CONSOLE_TLS_CERT',
   'SERVICE_CONSOLE_TLS_KEY',
   'SERVICE_CONSOLE_TLS_CA',
-  'SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK',
   'SERVICE_CONSOLE_ALLOW_PLAINTEXT_STORES',
   'SERVICE_LOG_LEVEL',
 ]);

@@ -66,7 +66,6 @@ describe('the first run', () => {
     expect(asks({}, true)).toBe(false);
     expect(asks({ SERVICE_CONSOLE_PORT: '1', SERVICE_CONSOLE_BIND: 'x' })).toBe(true);
     expect(asks({ SERVICE_CONSOLE_TLS_CERT: '/c', SERVICE_LOG_LEVEL: 'warn' })).toBe(true);
-    expect(asks({ SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK: 'true' })).toBe(true);
     expect(asks({ SERVICE_CONSOLE_DATABASE_URL: '' })).toBe(true);
     expect(asks({ SERVICE_CONSOLE_DATABASE_URL: 'postgres://h' })).toBe(false);
     expect(asks({ SERVICE_CONSOLE_MODE: 'cloud' })).toBe(false);

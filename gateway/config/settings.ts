@@ -29,7 +29,6 @@ export const FileSettings = Type.Object(
     provisioning: Type.Optional(Text),
     policy_signing: Type.Optional(Type.Enum(['console', 'offline'])),
     platform: Type.Optional(Type.Enum(['standard', 'telecom'])),
-    sso_allows_loopback: Type.Optional(Type.Boolean()),
     log_level: Type.Optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
     intervals: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
@@ -57,7 +56,6 @@ export const VARIABLES: Readonly<Record<string, readonly [path: string, kind: Ki
   SERVICE_CONSOLE_PROVISIONING: ['provisioning', 'text'],
   SERVICE_CONSOLE_POLICY_SIGNING: ['policy_signing', 'text'],
   SERVICE_CONSOLE_PLATFORM: ['platform', 'text'],
-  SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK: ['sso_allows_loopback', 'boolean'],
   SERVICE_LOG_LEVEL: ['log_level', 'text'],
 };
 

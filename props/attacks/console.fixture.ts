@@ -28,6 +28,7 @@ import type { ConsolePorts } from '../../gateway/console-ports.ts';
 import { configFrom, memoryPorts } from '../../gateway/memory-ports.fixture.ts';
 import { keysOf } from '../../gateway/process/keys.ts';
 import { listenAt } from '../../gateway/process/listen.ts';
+import { EVALUATION_SETTINGS } from '../../machines/console/settings/settings.rules.ts';
 import {
   type IntervalName,
   SENSOR_KEY_OLD_BITS,
@@ -59,6 +60,8 @@ import { createTestTime } from './test-time.ts';
 const UWS_CACHE = join(tmpdir(), `service-uws-test-${process.getuid?.()}`);
 /** What the event store asks a sensor to wait while it is away. */
 export const STORE_RETRY_MS = 1_500;
+/** This machine, as an admin allows it. */
+const HERE = ['127.0.0.0/8', '::1'];
 /** Short enough to wait for, long enough for an honest peer on a busy machine. */
 const SHORT: Partial<Record<IntervalName, number>> = {
   STREAM_PING_INTERVAL_MS: 1_000,
@@ -83,7 +86,7 @@ export type ConsoleOptions = {
   readonly registry?: (real: SensorRegistry) => SensorRegistry;
   /** Whose licenses are trusted; somebody new when absent. */
   readonly issuer?: ReturnType<typeof createIssuer>;
-  /** How identity providers are reached; they may live on this machine. */
+  /** How identity providers are reached; with it this machine is on the allow-list, where they live. */
   readonly providerWay?: Pick<ProviderClientDeps, 'agent' | 'timeoutMs'>;
   /** Replaces the file of the client CA. */
   readonly clientCaFile?: string;
@@ -103,10 +106,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
   const issuer = options.issuer ?? createIssuer();
   const console = await runOn(stores, options, {
     ...{ time, clock: createWheelClock({ tickMs: 10 }), logger: loggerInto(errors) },
-    config: configFrom(
-      { sso_allows_loopback: true, intervals: { ...SHORT, ...options.intervals } },
-      folder,
-    ),
+    config: configFrom({ intervals: { ...SHORT, ...options.intervals } }, folder),
     keys: keysOf({ dataDir: folder }),
     openLicenseTrust: async () => ({ anchors: [issuer.anchor], evaluation: null }),
     openCertificates: async () => ({
@@ -241,17 +241,21 @@ async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<Con
   const sensors = options.registry?.(relational.sensors) ?? relational.sensors;
   const { monotonicNow } = ports.time ?? createTestTime();
   const { hasher, counter, budget: address = 1_000_000, providerWay } = options;
+  const settingDefaults = {
+    ...(options.isEvaluation === false ? {} : EVALUATION_SETTINGS),
+    ...(providerWay === undefined ? {} : { webhook_allow_list: HERE }),
+  };
   const started = await runConsole(
     memoryPorts(
       { relational: { ...relational, sensors }, analytics },
       {
         ...ports,
         ...(hasher === undefined ? {} : { hasher }),
-        ...(options.isEvaluation === false ? { settingDefaults: {} } : {}),
+        settingDefaults,
         openCounter: () => counter ?? null,
         requestBudgets: { address },
         openProviders: (allowList) =>
-          createProviderClient({ monotonicNow, allowList, allowsLoopback: true, ...providerWay }),
+          createProviderClient({ monotonicNow, allowList, ...providerWay }),
       },
     ),
     CAPABILITIES,

@@ -2,7 +2,7 @@
 // account, or gives somebody power, with keys that lack one scope of the account's role. The routes are read from the
 // program's own table. decision: D62; invariant: I18
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import {
@@ -12,6 +12,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../machines/trust/roles.rules.ts';
+import { MINUTE_MS } from '../../machines/units.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { addPerson } from './person.ts';
 
@@ -198,6 +199,31 @@ describe('attack 28: cut keys x accounts of a higher role', () => {
   });
 });
 
+describe('attack 28: a cut key and an account that is raised while it is asked about', () => {
+  it('should change nothing by naming the revision that the account is about to have', async () => {
+    await addPerson(console, 'admin');
+    const { userId } = await addPerson(console, 'viewer');
+    const { users } = relational();
+    const get = users.get.bind(users);
+    const looked = vi.spyOn(users, 'get').mockImplementation(async (id) => {
+      const before = await get(id);
+      // Between the look and the change an admin raises it: what was a guess is its revision now.
+      if (id === userId && before?.revision === 1) {
+        await users.change({ ...doing(), userId, revision: 1, patch: { role: 'admin' } });
+      }
+      return before;
+    });
+    const { secret } = await console.newKey([...ROLE_SCOPES.viewer, 'users:write']);
+    const headers = { authorization: `Bearer ${secret}` };
+    const patch = { revision: 2, status: 'disabled' };
+    const path = `/api/v2/users/${userId}`;
+    const answer = await console.ask(null, path, patch, { method: 'PATCH', headers });
+    looked.mockRestore();
+    expect(answer.body['code']).toBe('user_conflict');
+    expect(await users.get(userId)).toMatchObject({ role: 'admin', status: 'active' });
+  });
+});
+
 describe('attack 28: what a key for providers and settings may give', () => {
   const ISSUER = 'https://sso.example.org';
   const provider = (options: Record<string, unknown>) => ({
@@ -267,6 +293,8 @@ describe('attack 28: what a key for providers and settings may give', () => {
       });
       return answer.status === 200 ? 'done' : answer.body['code'];
     };
+    // The default of an evaluation asks nobody.
+    expect(await change('mfa_required_roles', null)).toBe('role_required');
     expect(await change('mfa_required_roles', [])).toBe('role_required');
     expect(await change('mfa_required_roles', ['viewer'])).toBe('role_required');
     expect(await change('session_idle_minutes', 31)).toBe('role_required');
@@ -275,5 +303,50 @@ describe('attack 28: what a key for providers and settings may give', () => {
     expect(await change('analytics_retention_days', 30, 0)).toBe('done');
     expect(await change('session_idle_minutes', 29)).toBe('done');
     expect(await change('mfa_required_roles', ['admin', 'operator'])).toBe('done');
+  });
+
+  it('should not lengthen sessions that the configuration made shorter than the default', async () => {
+    const strict = await startConsole({ intervals: { SESSION_IDLE_MS: 10 * MINUTE_MS } });
+    try {
+      const { secret } = await strict.newKey(['settings:write']);
+      const headers = { authorization: `Bearer ${secret}` };
+      const change = async (name: string, value: unknown, revision: number) => {
+        const body = { values: { [name]: value }, revisions: { [name]: revision } };
+        const at = { method: 'PATCH', headers };
+        const answer = await strict.ask(null, '/api/v2/settings', body, at);
+        return answer.status === 200 ? 'done' : answer.body['code'];
+      };
+      expect(await change('session_idle_minutes', 60, 0)).toBe('role_required');
+      expect(await change('session_idle_minutes', 5, 0)).toBe('done');
+      expect(await change('session_idle_minutes', null, 1)).toBe('role_required');
+      expect(strict.intervals.SESSION_IDLE_MS).toBe(5 * MINUTE_MS);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('should not lengthen sessions by breaking a rule of other settings at one instant', async () => {
+    const by = { role: 'admin', scopes: ['settings:write'] } as const;
+    const set = (values: Record<string, unknown>, revision = 0) => {
+      const revisions = Object.fromEntries(Object.keys(values).map((name) => [name, revision]));
+      return console.settings.change({ actor: 'api-key:small', values, revisions, by });
+    };
+    const region = { federation_region: 'north', federation_region_label: 'North' };
+    expect(await set({ session_idle_minutes: 5, session_lifetime_hours: 1, ...region })).toEqual({
+      ok: true,
+    });
+    // Each fits what it finds; together they do not.
+    const both = [set({ federation_role: 'regional' }), set({ federation_region: '' }, 1)];
+    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { code: 'settings_conflict' }]);
+    expect(console.settings.get()).toMatchObject({ federationRegion: 'north' });
+    // Nor do rows that another version wrote.
+    const rows = { values: { federation_region: '' }, revisions: { federation_region: 1 } };
+    await relational().settings.put({ ...doing(), ...rows });
+    expect(await set({ session_idle_minutes: 60 }, 1)).toMatchObject({ code: 'role_required' });
+    expect(console.settings.get()).toMatchObject({
+      sessionIdleMinutes: 5,
+      sessionLifetimeHours: 1,
+    });
+    expect(console.intervals.SESSION_IDLE_MS).toBe(5 * MINUTE_MS);
   });
 });

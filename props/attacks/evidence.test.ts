@@ -1,9 +1,9 @@
 // What is left of somebody else's use of an account: a browser keeps one session, sessions of a person are bounded, a
 // reset takes the keys with it, and the next login tells what happened. decision: D64; invariant: I18
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAdminKeys } from '../../actors/access/admin-keys.ts';
 import { systemChance } from '../../actors/trust/chance.ts';
-import { API_KEY_TTL_DEFAULT_MS } from '../../machines/limits.ts';
+import { API_KEY_TTL_DEFAULT_MS, API_KEYS_PER_USER_MAX } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp, createPersonWithApp, sessionIn } from './person-with-app.ts';
@@ -55,6 +55,18 @@ describe('attack 32: who comes after somebody else', () => {
       last_login: { from: '127.0.0.1' },
       failures: 2,
       changes: [{ action: 'user.reset_link', by: `user:${admin.email}` }],
+    });
+    // Whoever has the session left open guesses there, and makes a key.
+    const left = createBrowser(console);
+    await left.login(email);
+    await left.post('/auth/reauthenticate', { password: 'third wrong guess' });
+    const change = { current_password: 'fourth wrong guess', new_password: NEXT };
+    await left.post('/auth/password', change);
+    await left.post('/api-keys', { name: 'backdoor', scopes: ['sensors:read'] });
+    const before = await createBrowser(console).login(email);
+    expect(before.body['since_last_login']).toMatchObject({
+      failures: 2,
+      changes: [{ action: 'api_key.create', by: `user:${email}` }],
     });
     const third = await createBrowser(console).login(email);
     expect(third.body['since_last_login']).toMatchObject({ failures: 0, changes: [] });
@@ -110,6 +122,30 @@ describe('attack 32: keys that somebody made with a stolen password', () => {
     expect(answer['api_keys']).toMatchObject([{ status: 'usable' }]);
   });
 
+  it.each([false, true])(
+    'should be listed when made at the last instant (kept: %s)',
+    async (keeps) => {
+      const { userId, email } = await addPerson(console, 'viewer');
+      const thief = createBrowser(console);
+      await thief.login(email);
+      const root = createBrowser(console);
+      await root.login((await addPerson(console, 'admin')).email);
+      const link = await root.post(`/users/${userId}/reset-link`);
+      const { passwordLinks } = console.stores.relational;
+      const useLink = passwordLinks.useLink.bind(passwordLinks);
+      const used = vi.spyOn(passwordLinks, 'useLink').mockImplementation(async (input) => {
+        await thief.post('/api-keys', { name: 'backdoor', scopes: ['sensors:read'] });
+        return useLink(input);
+      });
+      const answer = await createBrowser(console).post('/auth/reset', {
+        ...{ secret: link.body['secret'], password: NEXT, keep_api_keys: keeps },
+      });
+      used.mockRestore();
+      const status = keeps ? 'usable' : 'revoked';
+      expect(answer.body['api_keys']).toMatchObject([{ name: 'backdoor', status }]);
+    },
+  );
+
   it('should be of somebody and end, also the key of a quick start', async () => {
     const { relational } = console.stores;
     const { userId } = await addPerson(console, 'admin');
@@ -117,14 +153,21 @@ describe('attack 32: keys that somebody made with a stolen password', () => {
       now: console.time.now,
       chance: systemChance,
     });
-    const old = await keys.createAdminKey('quick-start', { ownerId: null, replaces: null });
+    const { secret: old } = await console.newKey(['admin']);
     expect(await keys.isGoodKey(old)).toBe(false);
-    const secret = await keys.createAdminKey('quick-start', { ownerId: userId, replaces: old });
+    const of = { ownerId: userId, replaces: old };
+    const secret = (await keys.createAdminKey('quick-start', of)) ?? '';
     expect(await keys.isGoodKey(secret)).toBe(true);
     const [own] = await relational.apiKeys.list({ userId, limit: 1, before: null });
     expect(own?.expiresAtMs).toBeLessThanOrEqual(console.time.now() + API_KEY_TTL_DEFAULT_MS);
     const all = await relational.apiKeys.list({ limit: 9, before: null });
     expect(all.filter(({ revokedAtMs }) => revokedAtMs === null)).toEqual([own]);
+    // Bounded like everybody's; what was not made is not told as if it were.
+    const more = { ownerId: userId, replaces: null };
+    for (let count = 1; count < API_KEYS_PER_USER_MAX; count += 1) {
+      expect(await keys.createAdminKey('quick-start', more)).not.toBeNull();
+    }
+    expect(await keys.createAdminKey('quick-start', more)).toBeNull();
     console.travel(API_KEY_TTL_DEFAULT_MS - 3_600_000);
     expect(await keys.isGoodKey(secret)).toBe(false);
   });

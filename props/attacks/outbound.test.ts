@@ -85,7 +85,7 @@ describe('attack 29: the one way out', () => {
       await expect(stream(host, { allowList })).rejects.toMatchObject(refused);
       // As an identity provider is asked, where private addresses are ordinary.
       const ask = createGuardedFetch({
-        ...{ mayBePrivate: true, allowsLoopback: true, caPem: null },
+        ...{ mayBePrivate: true, caPem: null },
         ...{ timeoutMs: 1_000, answerMaxBytes: 1_000 },
       });
       await expect(ask(`https://${host}/`, { method: 'GET', headers: {} })).rejects.toMatchObject(

@@ -86,6 +86,7 @@ describe('attack 35: a security key', () => {
       { type: 'webauthn.create' },
       { challenge: 'AAAA' },
       { isAbsent: true },
+      { framedBy: 'https://elsewhere.example' },
       { counter: 1 },
       { counter: 0 },
     ] satisfies Lies[]) {
@@ -145,6 +146,7 @@ describe('attack 35: adding a security key', () => {
     { type: 'webauthn.get' },
     { challenge: 'AAAA' },
     { isAbsent: true },
+    { framedBy: 'https://elsewhere.example' },
   ] satisfies Lies[])('should be refused with %o', async (lies) => {
     expect((await add(createSoftKey(party), lies)).answer.body['code']).toBe('mfa_code_invalid');
     const listed = await ann.call(session, '/auth/mfa/keys');

@@ -11,6 +11,8 @@ export type Lies = {
   readonly challenge?: string;
   readonly counter?: number;
   readonly isAbsent?: boolean;
+  /** Asked in a frame of somebody else's page, as browsers tell it. */
+  readonly framedBy?: string;
   readonly format?: string;
   readonly statement?: ReadonlyMap<string, unknown>;
 };
@@ -26,7 +28,9 @@ export function createSoftKey(at: { readonly rpId: string; readonly origin: stri
 
   function clientData(type: string, challenge: string, lies: Lies): Buffer {
     const told = { type: lies.type ?? type, challenge: lies.challenge ?? challenge };
-    return Buffer.from(JSON.stringify({ ...told, origin: lies.origin ?? at.origin }));
+    const { framedBy: topOrigin } = lies;
+    const framed = topOrigin === undefined ? {} : { crossOrigin: true, topOrigin };
+    return Buffer.from(JSON.stringify({ ...told, origin: lies.origin ?? at.origin, ...framed }));
   }
   function head(flags: number, lies: Lies): Buffer {
     const count = Buffer.alloc(4);

@@ -55,6 +55,16 @@ it('should ask the local factor where the provider proved none, and set one up',
   expect((await own.get('/sensors')).status).toBe(200);
 });
 
+it('should set none up in a session that was whole before one was needed', async () => {
+  const { own, standing } = await enter({ group_roles: { ops: 'viewer' } });
+  expect(standing).toMatchObject({ stage: 'full', needs: null });
+  const values = { mfa_required_roles: ['viewer'] };
+  await console.settings.change({ actor: 't', values, revisions: { mfa_required_roles: 0 } });
+  expect((await own.get('/sensors')).body['code']).toBe('second_factor_required');
+  expect((await own.post('/auth/mfa/enroll', {})).body['code']).toBe('credential_invalid');
+  expect((await own.get('/auth/session')).status).toBe(401);
+});
+
 it('should take the proof that was asked for, and no other', async () => {
   const required = { required_amr: ['mfa', 'hwk'], required_acr: ['urn:two'] };
   for (const [claims, needs] of [

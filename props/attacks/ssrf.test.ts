@@ -99,7 +99,7 @@ const WAYS: Readonly<Record<string, (to: Target) => Promise<unknown>>> = {
     }),
   async 'identity provider'(to) {
     const client = createProviderClient({
-      ...{ monotonicNow: () => 0, allowsLoopback: false, allowList: () => to.allowList },
+      ...{ monotonicNow: () => 0, allowList: () => to.allowList },
       timeoutMs: TIMEOUT_MS,
     });
     const found = await client.discover(providerAt(to), true);

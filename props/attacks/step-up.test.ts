@@ -158,4 +158,21 @@ describe('attack 31: a session that was left open', () => {
     // The secret that was left open is dead.
     expect((await person.call(enrolled.session, '/auth/session')).status).toBe(401);
   });
+
+  it('should put no app before the account once its role needs a factor, without the password', async () => {
+    const person = await createPersonWithApp(console, 'viewer');
+    const [left, kept] = [await person.login(), await person.login()];
+    const values = { mfa_required_roles: [...ROLES] };
+    const revisions = { mfa_required_roles: 0 };
+    await console.settings.change({ actor: 'test', values, revisions });
+    const enroll = (session: string, body: Record<string, string>) =>
+      person.call(session, '/auth/mfa/enroll', body);
+    expect((await enroll(kept.session, { password: 'a wrong password' })).status).toBe(401);
+    expect((await enroll(kept.session, { password: PASSWORD })).status).toBe(200);
+    const refused = await enroll(left.session, {});
+    expect(refused.body['code']).toBe('credential_invalid');
+    // Nothing is left to do in it but to log in again.
+    expect((await person.call(left.session, '/auth/session')).status).toBe(401);
+    expect((await enroll((await person.login()).session, {})).status).toBe(200);
+  });
 });

@@ -106,6 +106,34 @@ export function sessionsContract(harness: Harness<PeoplePorts>): void {
       expect(await sessions().findByHash(whole.to)).toMatchObject({ userId: old.userId });
     });
 
+    it('should be bounded in number also when many begin at one instant', async () => {
+      const userId = await user();
+      const begin = (at: number) =>
+        sessions().create({
+          ...newSession(userId, { createdAtMs: NOW_MS + at }),
+          expiresAtMs: NOW_MS + 90_000,
+        });
+      for (let at = 0; at < SESSIONS_PER_USER_MAX; at += 1) await begin(at);
+      await Promise.all(Array.from({ length: 8 }, (_, at) => begin(1_000 + at)));
+      expect((await sessions().listOf(userId, NOW_MS)).length).toBe(SESSIONS_PER_USER_MAX);
+    });
+
+    it('should not be pushed out by logins that never show the second factor', async () => {
+      const userId = await user();
+      const begin = (at: number, stage: 'partial' | 'full') =>
+        sessions().create({
+          ...newSession(userId, { createdAtMs: NOW_MS + at }),
+          ...{ stage, expiresAtMs: NOW_MS + 90_000 },
+        });
+      for (let at = 0; at < SESSIONS_PER_USER_MAX; at += 1) await begin(at, 'full');
+      for (let at = 0; at < 20; at += 1) await begin(1_000 + at, 'partial');
+      const live = await sessions().listOf(userId, NOW_MS);
+      // Whoever begins one can go on with it, and it takes one place.
+      expect(live.map(({ stage }) => stage).filter((stage) => stage === 'partial').length).toBe(1);
+      expect(live.length).toBe(SESSIONS_PER_USER_MAX);
+      expect(live[0]?.createdAtMs).toBe(NOW_MS + 1_019);
+    });
+
     it('should be bounded in number for a person: the oldest end', async () => {
       const userId = await user();
       const all = Array.from({ length: SESSIONS_PER_USER_MAX + 2 }, (_, at) => ({

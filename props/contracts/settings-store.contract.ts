@@ -82,6 +82,17 @@ export function settingsStoreContract({ port, setAway }: SettingsHarness): void 
       }
     });
 
+    it('should change nothing when what was only looked at is another, however many come at once', async () => {
+      const { settings } = port();
+      const put = (name: string, seen: string) =>
+        settings.put({ ...doing, values: { [name]: 1 }, revisions: { [name]: 0, [seen]: 0 } });
+      const results = await Promise.all([put(a, b), put(b, a)]);
+      expect(results.filter(({ ok }) => ok).length).toBe(1);
+      expect([await stored(a), await stored(b)].filter((row) => row !== null).length).toBe(1);
+      const refused = results.find(({ ok }) => !ok);
+      expect(refused).toEqual({ ok: false, conflicts: [(await stored(a)) === null ? b : a] });
+    });
+
     it('should do nothing for an empty change', async () => {
       expect(await port().settings.put({ ...doing, values: {}, revisions: {} })).toEqual({
         ...{ ok: true, rows: [] },

@@ -259,6 +259,8 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
       const expiresAtMs = NOW_MS + 60_000;
       expect(await passwordLinks().createLink({ ...judged, hash: late, expiresAtMs })).toBe(false);
       expect(await users().remove(judged)).toBe('conflict');
+      const disabling = { ...judged, revision: 2, patch: { status: 'disabled' as const } };
+      expect(await users().change(disabling)).toBe('conflict');
       expect(await users().get(userId)).toMatchObject({ role: 'admin' });
     });
 

@@ -38,9 +38,7 @@ beforeEach(async () => {
   home = await makeHome();
   // Told nothing yet.
   rmSync(join(home.consoleDir, 'console.yaml'));
-  // The provider of logins is a process of this machine, as it never is in earnest.
-  const env = { ...home.env, SERVICE_CONSOLE_SSO_ALLOWS_LOOPBACK: 'true' };
-  program = startProgram(CONSOLE, ['serve'], { env });
+  program = startProgram(CONSOLE, ['serve'], { env: home.env });
   peer = await openOidcPeer({ redirectUri: url('/api/v2/auth/sso/callback') });
 });
 afterEach(async () => {
@@ -177,6 +175,10 @@ describe('a newcomer', () => {
     // A provider of logins, and a colleague who comes through it with nothing but a browser's cookies.
     writeFileSync(file('peer.pem'), peer.caPem);
     writeFileSync(file('client-secret'), peer.client.secret);
+    // It is a process of this machine, as it never is in earnest.
+    expect(await cli(['settings', 'set', 'webhook_allow_list=127.0.0.0/8,::1'])).toMatchObject({
+      code: 0,
+    });
     const provider = await cli([
       ...['sso', 'create', '--kind', 'oidc', '--name', 'Example', '--issuer', peer.issuer],
       ...['--client-id', peer.client.id, '--client-secret-file', file('client-secret')],

@@ -17,7 +17,11 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client';
-import { type Claims, lacksClaims } from '../../../machines/console/access/sso-login.rules.ts';
+import {
+  type Claims,
+  joinedClaims,
+  lacksClaims,
+} from '../../../machines/console/access/sso-login.rules.ts';
 import {
   SSO_ANSWER_MAX_BYTES,
   SSO_METADATA_TTL_MS,
@@ -64,8 +68,6 @@ export type ProviderClient = {
 };
 export type ProviderClientDeps = {
   readonly monotonicNow: () => number;
-  /** Whether a provider may live on this machine: for a quick start and tests. */
-  readonly allowsLoopback: boolean;
   /** Private names, addresses and networks that admins allow. */
   readonly allowList: () => readonly string[];
   readonly agent?: Agent | undefined;
@@ -139,9 +141,7 @@ export function createProviderClient(deps: ProviderClientDeps): ProviderClient {
           return { ok: true, claims: told };
         }
         const more: Claims = await fetchUserInfo(config, tokens.access_token, told.sub);
-        // What proves how somebody logged in counts from the signed token only.
-        const { acr: _acr, amr: _amr, auth_time: _at, ...about } = more;
-        return { ok: true, claims: { ...about, ...told } };
+        return { ok: true, claims: joinedClaims(told, more) };
       });
     },
   };
@@ -210,12 +210,12 @@ function authenticationOf(metadata: ServerMetadata, clientSecret: string): Clien
 
 // Its endpoints may lie on several hosts, and each is judged by its own name.
 function fetchOf(deps: ProviderClientDeps, { options }: SsoProviderRow): GuardedFetch {
-  const { allowsLoopback, agent } = deps;
+  const { agent } = deps;
   const { caPem, proxyUrl = null } = options;
   return (address, request) => {
     const allowList = deps.allowList();
     const ask = createGuardedFetch({
-      ...{ ...policyOfList(allowList, hostOf(new URL(address))), allowsLoopback },
+      ...policyOfList(allowList, hostOf(new URL(address))),
       ...{ caPem, agent, timeoutMs: timeoutOf(deps), answerMaxBytes: SSO_ANSWER_MAX_BYTES },
       proxy: proxyOf(proxyUrl, allowList),
     });

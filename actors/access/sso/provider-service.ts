@@ -64,7 +64,6 @@ export type ProviderServiceDeps = {
   readonly sso: SsoStore;
   readonly sealer: Sealer;
   readonly client: Pick<ProviderClient, 'discover'>;
-  readonly allowsLoopback: boolean;
   /** Private names, addresses and networks that admins allow. */
   readonly allowList: () => readonly string[];
   readonly chance: Pick<Chance, 'newId'>;
@@ -166,10 +165,10 @@ function unknown(): Refusal {
 }
 
 function refusalOf(
-  { allowsLoopback, allowList }: ProviderServiceDeps,
+  { allowList }: ProviderServiceDeps,
   provider: Pick<SsoProviderRow, 'kind' | 'issuer' | 'options'>,
 ): Refusal | null {
-  const mistakes: SsoMistake[] = [...mistakesOfProvider(provider, allowsLoopback)];
+  const mistakes: SsoMistake[] = [...mistakesOfProvider(provider)];
   const { caPem, proxyUrl = null } = provider.options;
   if (caPem !== null && !areCertificates(caPem)) {
     mistakes.push({ pointer: '/ca_pem', detail: 'certificates in PEM, and nothing else' });
@@ -177,7 +176,7 @@ function refusalOf(
   const list = allowList();
   if (!mistakes.some(({ pointer }) => pointer === '/issuer')) {
     const host = hostOf(new URL(provider.issuer));
-    const detail = mistakeOfHost(host, { ...policyOfList(list, host), allowsLoopback });
+    const detail = mistakeOfHost(host, policyOfList(list, host));
     if (detail !== null) mistakes.push({ pointer: '/issuer', detail });
   }
   const detail = proxyUrl === null ? null : mistakeOfProxy(proxyUrl, list);

@@ -205,7 +205,10 @@ function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof 
         known: await findAccounts(deps, providerId, person),
       })),
     admit: (person, verdict) =>
-      orAway(() => {
+      orAway(async () => {
+        // A provider may take its time with an answer; what an admin took from it meanwhile, it does not give any more.
+        const now = await deps.sso.getProvider(providerId);
+        if (now?.enabled !== true || now.revision !== provider.revision) return changedMeanwhile();
         const { from, replaces, userAgent } = input;
         const doing = { actor: `sso:${providerId}`, from, nowMs };
         const onBegun = (secret: string): void => {
@@ -218,6 +221,11 @@ function effectsOf(deps: SsoServiceDeps, returned: Returned): Parameters<typeof 
         });
       }),
   };
+}
+
+function changedMeanwhile() {
+  const reason = 'the provider was changed meanwhile';
+  return { ok: false, code: 'sso_answer_refused', reason } as const;
 }
 
 function personIn({ kind, options }: SsoProviderRow, claims: Claims): SsoExchanged {

@@ -29,7 +29,7 @@ export type Sso = {
 /** Builds the desks; no provider is asked before somebody logs in. */
 export function openSso(
   input: {
-    readonly config: Pick<ConsoleConfig, 'baseUrl' | 'ssoAllowsLoopback'>;
+    readonly config: Pick<ConsoleConfig, 'baseUrl'>;
     readonly stores: {
       readonly sso: SsoStore;
       readonly users: UserStore;
@@ -49,14 +49,13 @@ export function openSso(
   const { config, sealer, clock, logger, time, chance, allowList } = input;
   const client = input.openProviders(allowList);
   const { sso, users, audit } = input.stores;
-  const { ssoAllowsLoopback: allowsLoopback } = config;
   const callbackUrl = (providerId: string) => `${config.baseUrl}${CALLBACK_PATH}/${providerId}`;
   return {
     service: createSsoService({
       ...{ sso, users, sessions, needOf, audit, client, sealer, clock, logger },
       ...{ now: time.now, callbackUrl, chance },
     }),
-    providers: createProviderService({ sso, sealer, client, allowsLoopback, allowList, chance }),
+    providers: createProviderService({ sso, sealer, client, allowList, chance }),
     callbackUrl,
   };
 }

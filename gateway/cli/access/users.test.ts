@@ -39,10 +39,13 @@ describe('users', () => {
     const { people, secondFactor } = cli.live.fixture.access;
     const name = 'mia@example.test';
     const [link = ''] = (await run('create', name, '--role', 'operator')).out;
-    await people.passwords.reset({ secret: link, password: 'a rather long one', from: '' });
-    const { userId = '' } = (await people.users.findByEmail(name)) ?? {};
-    const session = { hash: Buffer.alloc(32), stage: 'partial' } as const;
-    await secondFactor.begin({ userId, session, actor: 'test', from: '' }, {});
+    const password = 'a rather long one';
+    await people.passwords.reset({ secret: link, password, from: '' });
+    const login = await people.login.login({ email: name, password, address: '', userAgent: '' });
+    if (!login.ok) throw new Error(login.code);
+    const { userId } = login.user;
+    const asking = { userId, session: login.session, actor: 'test', from: '' };
+    await secondFactor.begin(asking, { password });
     expect((await people.users.get(userId))?.mfa.state).toBe('pending');
     expect((await run('reset-mfa', name)).code).toBe(EXIT.usage);
     expect(await run('reset-mfa', name, '--yes')).toMatchObject({ code: EXIT.ok, out: [userId] });

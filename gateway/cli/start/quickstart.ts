@@ -64,7 +64,8 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
     if (isTold) return EXIT.ok;
     await noteConfigured(config);
     const admin = await ownerOf(running).provideFirstAdmin();
-    await provideContext(running, { config, env, ownerId: admin?.userId ?? null });
+    // A key is somebody's: without an owner there is none.
+    if (admin !== null) await provideContext(running, { config, env, ownerId: admin.userId });
     const asked = options.sensor !== false && !isTold;
     const sensor = asked
       ? await openSensor({ running, config, env, isRoot, logger, isVerbose })
@@ -129,7 +130,7 @@ export function onStopSignal(logger: Logger): Promise<void> {
 // The key of the context is kept as long as it works; a context of another Console is left alone under its own name.
 async function provideContext(
   running: Console,
-  of: { readonly config: ConsoleConfig; readonly env: Env; readonly ownerId: string | null },
+  of: { readonly config: ConsoleConfig; readonly env: Env; readonly ownerId: string },
 ): Promise<void> {
   const { config, env, ownerId } = of;
   const url = localUrl(running, config);
@@ -148,6 +149,12 @@ async function provideContext(
         ownerId,
         replaces: isOurs ? (before.token ?? null) : null,
       });
+  if (token === null) {
+    process.stderr.write(
+      'The admin has as many API keys as one may have: no key was made for here.\n',
+    );
+    return;
+  }
   saveContext(env, CONTEXT_NAME, { url, token, ca_pem: running.caPem });
 }
 

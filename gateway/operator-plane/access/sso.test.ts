@@ -114,7 +114,6 @@ describe('an identity provider', () => {
     const pointers = refused.body.errors.map(({ pointer }: { pointer: string }) => pointer);
     expect(pointers).toEqual(['/issuer', '/scopes', '/domains', '/group_roles', '/ca_pem']);
     for (const wrong of [
-      'https://localhost/realms/x',
       'https://id.example.org/',
       'https://127.0.0.1/realms/x',
       'https://10.0.0.5/realms/x',
@@ -128,6 +127,32 @@ describe('an identity provider', () => {
     const elsewhere = { revision: 1, issuer: 'https://other.example.org/realms/main' };
     expect((await call('PATCH', path, elsewhere)).status).toBe(422);
     await call('DELETE', path);
+  });
+
+  it('should be on this machine only where the allow-list says so, by its address', async () => {
+    const issuer = 'https://127.0.0.1/realms/x';
+    const allow = async (list: readonly string[] | null, revision: number) => {
+      const answer = await live.fixture.app.inject({
+        ...{
+          method: 'PATCH',
+          url: '/api/v2/settings',
+          headers: { authorization: `Bearer ${key}` },
+        },
+        payload: {
+          values: { webhook_allow_list: list },
+          revisions: { webhook_allow_list: revision },
+        },
+      });
+      expect(answer.statusCode).toBe(200);
+    };
+    expect((await call('POST', '', { ...NEW, issuer })).status).toBe(422);
+    await allow(['127.0.0.0/8'], 0);
+    const made = await call('POST', '', { ...NEW, issuer });
+    expect(made.status).toBe(201);
+    await allow(null, 1);
+    const path = `/${made.body.provider_id}`;
+    expect((await call('POST', `${path}/test`)).body.is_working).toBe(false);
+    expect((await call('DELETE', path)).status).toBe(204);
   });
 
   it('should be seen and changed with the scope for it only', async () => {

@@ -6,7 +6,7 @@ export const ACCESS_AUDIT_ACTIONS = {
   'user.change': 'An account was changed.',
   'user.remove': 'An account was removed.',
   'user.login': 'Somebody logged in, or tried to.',
-  'user.reauthenticate': 'A person showed password and second factor again.',
+  'user.reauthenticate': 'A person showed password and second factor again, or tried to.',
   'user.password': 'A person set a new password.',
   'user.reset_link': 'A link to set a new password was made.',
   'user.reset': 'A password was set through such a link, or tried to be.',

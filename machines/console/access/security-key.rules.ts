@@ -32,6 +32,14 @@ export function isAttestationTaken(told: {
   return told.format === 'none' || (told.format === 'packed' && !told.hasCertificates);
 }
 
+/** Whether a browser says that a page of somebody else stood around the one that asked. */
+export function isFramed(asked: {
+  readonly crossOrigin?: unknown;
+  readonly topOrigin?: unknown;
+}): boolean {
+  return (asked.crossOrigin ?? false) !== false || asked.topOrigin !== undefined;
+}
+
 /** The name a person gives a key, in its one spelling; null when it can be none. */
 export function keyNameOf(text: string): string | null {
   const name = text.normalize('NFC').trim();

@@ -3,7 +3,7 @@
 // over only in a domain for which an admin trusts this provider. decision: D40; invariant: I18
 import { SSO_CLAIMED_GROUPS_MAX, SSO_TEXT_MAX_CHARS } from '../../limits.ts';
 import { ROLE_LEVELS, ROLES, type Role } from '../../trust/roles.rules.ts';
-import { isEmail } from './account.rules.ts';
+import { emailKeyOf, isEmail } from './account.rules.ts';
 import type { SSO_KINDS } from './sso-provider.rules.ts';
 
 // Clocks of providers and of Consoles differ.
@@ -117,6 +117,23 @@ export function methodOfSso(providerId: string, evidence: 'mfa' | 'local' | 'una
 export function lacksClaims(claims: Claims, groupsClaim: string | null): boolean {
   if (textOf(claims['email']) === null) return true;
   return groupsClaim !== null && valueAt(claims, groupsClaim) === undefined;
+}
+
+// How somebody logged in is proved by the signed token only.
+const OF_THE_LOGIN: readonly string[] = ['acr', 'amr', 'auth_time'];
+const OF_THE_ADDRESS: readonly string[] = ['email', 'email_verified', 'xms_edov', 'hd'];
+
+/** The claims of the token, and of the user-info endpoint what it lacks; what is said of an address stays with it. */
+export function joinedClaims(token: Claims, more: Claims): Claims {
+  const [own, other] = [textOf(token['email']), textOf(more['email'])];
+  const about = without(more, OF_THE_LOGIN);
+  if (own === null) return { ...about, ...without(token, other === null ? [] : OF_THE_ADDRESS) };
+  const isSame = other !== null && emailKeyOf(own) === emailKeyOf(other);
+  return { ...(isSame ? about : without(about, OF_THE_ADDRESS)), ...token };
+}
+
+function without(claims: Claims, names: readonly string[]): Claims {
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)));
 }
 
 /** The role of somebody in these groups: the highest that is mapped, else the default; null when there is neither. */

@@ -1,6 +1,5 @@
 // What a kind of identity provider fills in (issuer, scopes, claims), and which configuration is refused. Two kinds have
 // their issuer at one known host; the others are where their owner put them. decision: D40
-import { isLoopbackHost } from '../../trust/loopback.rules.ts';
 import type { Role } from '../../trust/roles.rules.ts';
 
 export const SSO_KINDS = ['google', 'entra', 'okta', 'keycloak', 'oidc'] as const;
@@ -79,13 +78,14 @@ export type SsoConfiguration = {
 export type SsoMistake = { readonly pointer: string; readonly detail: string };
 
 /** What is wrong with a configuration, all at once; empty when nothing is. */
-export function mistakesOfProvider(
-  { kind, issuer, options }: SsoConfiguration,
-  allowsLoopback: boolean,
-): readonly SsoMistake[] {
+export function mistakesOfProvider({
+  kind,
+  issuer,
+  options,
+}: SsoConfiguration): readonly SsoMistake[] {
   const mistakes: SsoMistake[] = [];
   const say = (pointer: string, detail: string) => void mistakes.push({ pointer, detail });
-  const why = mistakeOfIssuer(kind, issuer, allowsLoopback);
+  const why = mistakeOfIssuer(kind, issuer);
   if (why !== null) say('/issuer', why);
   if (!options.scopes.includes('openid')) say('/scopes', 'openid must be among them');
   if (!options.scopes.every((scope) => SCOPE.test(scope))) say('/scopes', 'not a scope');
@@ -117,12 +117,8 @@ export function rolesGivenBy(
     : [...new Set([...named, 'admin' as const])];
 }
 
-/** Why a text cannot be the issuer of a provider of this kind; null when it can. */
-export function mistakeOfIssuer(
-  kind: Kind,
-  issuer: string,
-  allowsLoopback: boolean,
-): string | null {
+/** Why a text cannot be the issuer of a provider of this kind; null when it can. Where it leads is judged elsewhere. */
+export function mistakeOfIssuer(kind: Kind, issuer: string): string | null {
   if (!URL.canParse(issuer)) return 'not an address';
   const url = new URL(issuer);
   if (url.protocol !== 'https:') return 'an issuer begins with https://';
@@ -130,7 +126,6 @@ export function mistakeOfIssuer(
   if (/[?#]/.test(issuer)) return 'an issuer has neither query nor fragment';
   // What the parser would change could be compared in two ways later.
   if (url.href !== issuer && url.href !== `${issuer}/`) return `write it as ${url.href}`;
-  if (!allowsLoopback && isLoopbackHost(url.hostname)) return 'this Console is no provider';
   const { issuerPattern, label, issuerExample } = SSO_PRESETS[kind];
   if (!issuerPattern.test(issuer)) return `an issuer of ${label} looks like ${issuerExample}`;
   return null;

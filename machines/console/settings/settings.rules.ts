@@ -167,22 +167,25 @@ export const SECURITY_SETTINGS: ReadonlySet<string> = new Set<SettingName>([
   ...(['mfa_required_roles', 'session_idle_minutes', 'session_lifetime_hours'] as const),
 ]);
 
-/** Whose sessions or second factors a change protects less than before; who makes it must reach them. decision: D62 */
-export function rolesWeakenedBy(
-  before: SettingValues,
-  change: Readonly<Record<string, unknown>>,
-): readonly Role[] {
-  const after = withChange(before, change);
-  const isLonger = (['session_idle_minutes', 'session_lifetime_hours'] as const).some(
-    (name) => after[name] > before[name],
+/** What protects accounts, as it is in force: whatever set it, a row, the configuration or a default. */
+export type Protection = {
+  readonly settings: Pick<Settings, 'mfaRequiredRoles'>;
+  readonly intervals: Pick<Intervals, 'SESSION_IDLE_MS' | 'SESSION_ABSOLUTE_MS'>;
+};
+
+/** Whose sessions or second factors are protected less than before; who makes it so must reach them. decision: D62 */
+export function rolesWeakenedBy(before: Protection, after: Protection): readonly Role[] {
+  const isLonger = (['SESSION_IDLE_MS', 'SESSION_ABSOLUTE_MS'] as const).some(
+    (name) => after.intervals[name] > before.intervals[name],
   );
   if (isLonger) return ROLES;
-  return before.mfa_required_roles.filter((role) => !after.mfa_required_roles.includes(role));
+  const { mfaRequiredRoles: asked } = after.settings;
+  return before.settings.mfaRequiredRoles.filter((role) => !asked.includes(role));
 }
 
 /**
  * The settings that hold for what is stored. A stored value that does not fit, and every stored value of a rule that is
- * broken, counts as not stored and is named.
+ * broken, counts as not stored and is named; what no broken rule joins stays as it is.
  */
 export function settingsFrom(stored: Readonly<Record<string, unknown>>): {
   readonly values: SettingValues;
@@ -194,22 +197,26 @@ export function settingsFrom(stored: Readonly<Record<string, unknown>>): {
   const values = withChange(SETTING_DEFAULTS, stored);
   const broken = crossMistakes(values).map(({ name }) => name);
   if (broken.length === 0) return { values, ignored };
-  const less = Object.entries(stored).filter(([name]) => !RULED_TOGETHER.has(name));
+  const left = new Set(joinedWith(broken));
+  const less = Object.entries(stored).filter(([name]) => !left.has(name));
+  const named = Object.keys(stored).filter((name) => left.has(name));
   return {
     values: withChange(SETTING_DEFAULTS, Object.fromEntries(less)),
-    ignored: [...new Set([...ignored, ...broken])],
+    ignored: [...new Set([...ignored, ...named])],
   };
 }
 
-const RULED_TOGETHER: ReadonlySet<string> = new Set<SettingName>([
-  'client_certificate_ttl_hours',
-  'renewal_threshold_seconds',
-  'session_idle_minutes',
-  'session_lifetime_hours',
-  'federation_role',
-  'federation_region',
-  'federation_region_label',
-]);
+/** The settings that rules join with these, themselves among them. */
+export function joinedWith(names: readonly string[]): readonly string[] {
+  const joined = RULED_TOGETHER.filter((group) => group.some((name) => names.includes(name)));
+  return [...new Set([...names, ...joined.flat()])];
+}
+
+const RULED_TOGETHER: readonly (readonly string[])[] = [
+  ['client_certificate_ttl_hours', 'renewal_threshold_seconds'],
+  ['session_idle_minutes', 'session_lifetime_hours'],
+  ['federation_role', 'federation_region', 'federation_region_label'],
+] satisfies readonly (readonly SettingName[])[];
 
 /** The settings by the names the program uses. */
 export function settingsOf(values: SettingValues): Settings {

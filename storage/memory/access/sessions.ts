@@ -43,7 +43,7 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
         lastSeenAtMs: row.createdAtMs,
         endedAtMs: null,
       });
-      for (const old of listOf(row.userId, row.createdAtMs).slice(SESSIONS_PER_USER_MAX)) {
+      for (const old of beyondBound(listOf(row.userId, row.createdAtMs), row)) {
         sessions.set(old.hash.toString('hex'), { ...old, endedAtMs: row.createdAtMs });
       }
       return true;
@@ -88,6 +88,13 @@ export function sessionCalls(state: PeopleState, record: RecordEntry): Calls<Ses
       return old.length;
     },
   };
+}
+
+/** Who makes room for a new one, out of the live ones, newest first: partial ones first. */
+function beyondBound(live: readonly SessionRow[], { hash }: Pick<SessionRow, 'hash'>) {
+  const others = live.filter((one) => !one.hash.equals(hash));
+  const isFull = ({ stage }: SessionRow) => Number(stage === 'full');
+  return others.toSorted((a, b) => isFull(b) - isFull(a)).slice(SESSIONS_PER_USER_MAX - 1);
 }
 
 function isAsJudged(user: UserRow, { passwordHash, role, hasFactor }: JudgedLogin): boolean {

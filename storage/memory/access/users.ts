@@ -94,11 +94,11 @@ export function userCalls(
 
 function refusalOf(
   state: PeopleState,
-  { revision, patch }: Parameters<UserStore['change']>[0],
+  { revision, judgedRole, patch }: Parameters<UserStore['change']>[0],
   before: UserRow | undefined,
 ): 'not_found' | 'conflict' | 'last_admin' | null {
   if (before === undefined) return 'not_found';
-  if (before.revision !== revision) return 'conflict';
+  if (before.revision !== revision || !isOfRole(before, judgedRole)) return 'conflict';
   return isLastAdmin(state, before) && takesAdmin(patch) ? 'last_admin' : null;
 }
 

@@ -3,6 +3,7 @@
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import {
   auditOfSettings,
+  namesJudged,
   type SettingRow,
   type SettingsStore,
 } from '../../ports/settings/settings-store.ts';
@@ -17,7 +18,7 @@ export function settingsCalls(log: Pick<MemoryAudit, 'record'>): Calls<SettingsS
     put(input) {
       const names = Object.keys(input.values).sort();
       if (names.length === 0) return { ok: true, rows: [] };
-      const conflicts = names.filter(
+      const conflicts = namesJudged(input).filter(
         (name) => (rows.get(name)?.revision ?? 0) !== input.revisions[name],
       );
       if (conflicts.length > 0) return { ok: false, conflicts };

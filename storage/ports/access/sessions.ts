@@ -45,9 +45,10 @@ export type JudgedLogin = {
 
 export type SessionStore = {
   /**
-   * Begins a session; of more than SESSIONS_PER_USER_MAX live ones the oldest end. False when the person is gone or
-   * disabled, or when password, role or second factor are not what was judged any more, so that a login that was under
-   * way does not outlive a change of them. invariant: I18
+   * Begins a session; of more than SESSIONS_PER_USER_MAX live ones the oldest end, partial ones first: who knows the
+   * password alone pushes nobody out. False when the person is gone or disabled, or when password, role or second factor
+   * are not what was judged any more, so that a login that was under way does not outlive a change of them.
+   * invariant: I18
    */
   create(
     row: Omit<SessionRow, 'endedAtMs' | 'lastSeenAtMs'>,

@@ -60,12 +60,13 @@ export type UserStore = {
   }): Promise<readonly UserRow[]>;
   /**
    * Changes what is given. A change of role and a disabling end the user's sessions and links with it; the last active
-   * admin can be neither disabled, lowered nor removed.
+   * admin can be neither disabled, lowered nor removed. `conflict`: revision or role are not what was seen any more.
    */
   change(
     input: AuditContext & {
       readonly userId: string;
       readonly revision: number;
+      readonly judgedRole?: Role;
       readonly patch: UserPatch;
     },
   ): Promise<UserRow | 'not_found' | 'conflict' | 'last_admin'>;

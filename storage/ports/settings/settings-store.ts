@@ -15,8 +15,8 @@ export type SettingRow = {
 export type SettingsStore = {
   list(): Promise<readonly SettingRow[]>;
   /**
-   * Puts several settings at once. `revisions` names what the caller saw (0: never set); any other makes it a conflict
-   * and nothing is changed.
+   * Puts several settings at once. `revisions` names what the caller saw (0: never set), also of settings that it only
+   * looked at; any other makes it a conflict and nothing is changed. Of many at once each finds what the one before left.
    */
   put(
     input: AuditContext & {
@@ -28,6 +28,14 @@ export type SettingsStore = {
     | { readonly ok: false; readonly conflicts: readonly string[] }
   >;
 };
+
+/** Whose revisions a change is judged by, in one order. */
+export function namesJudged({
+  values,
+  revisions,
+}: Pick<Parameters<SettingsStore['put']>[0], 'values' | 'revisions'>): readonly string[] {
+  return [...new Set([...Object.keys(values), ...Object.keys(revisions)])].sort();
+}
 
 /** The audit row of a change, the same in every store. */
 export function auditOfSettings(

@@ -90,7 +90,8 @@ async function create(
   row: Parameters<SessionStore['create']>[0],
   judged: Parameters<SessionStore['create']>[1],
 ): Promise<boolean> {
-  const user = await shareUser(trx, row.userId);
+  // Alone, since whoever begins beside it would not see this one, and both would pass the bound.
+  const user = await lockUser(trx, row.userId);
   if (user?.status !== 'active') return false;
   if (judged !== undefined && !isAsJudged(user, judged)) return false;
   await trx
@@ -113,7 +114,9 @@ async function create(
   await sql`UPDATE sessions SET ended_at_ms = ${row.createdAtMs} WHERE hash IN (
     SELECT hash FROM sessions
     WHERE user_id = ${user.user_id} AND ended_at_ms IS NULL AND expires_at_ms > ${row.createdAtMs}
-    ORDER BY created_at_ms DESC, session_id DESC OFFSET ${SESSIONS_PER_USER_MAX}
+      AND hash <> ${row.hash}
+    ORDER BY (stage = 'full') DESC, created_at_ms DESC, session_id DESC
+    OFFSET ${SESSIONS_PER_USER_MAX - 1}
     FOR UPDATE)`.execute(trx);
   return true;
 }
@@ -142,11 +145,11 @@ async function rotate(
   return addTurned(trx, old, input);
 }
 
-/** Holds a person's row as it is, together with others who begin sessions. */
+/** Holds a person's row as it is, together with others who turn sessions. */
 async function shareUser(trx: Transaction<Database>, userId: string) {
   return trx
     .selectFrom('users')
-    .select(['user_id', 'status', 'password_hash', 'role', 'mfa_state'])
+    .select('status')
     .where('user_id', '=', storableText(userId))
     .forShare()
     .executeTakeFirst();

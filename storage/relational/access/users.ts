@@ -109,7 +109,7 @@ async function change(
   const reason =
     before === null
       ? 'not_found'
-      : before.revision !== input.revision
+      : before.revision !== input.revision || !isOfRole(before, input.judgedRole)
         ? 'conflict'
         : isLastAdmin && takesAdmin(patch)
           ? 'last_admin'

@@ -1,9 +1,10 @@
-// Settings in one table, a row each. The rows of a change are locked first, so that of two people who saw the same only one
-// changes them; a name nobody ever set has no row to lock, and there the unique name decides. decision: D38
-import type { Kysely, Selectable } from 'kysely';
+// Settings in one table, a row each. A change holds the whole table, since rules join settings and a name that nobody ever
+// set has no row to lock: of two people who saw the same only one changes them. decision: D38
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import {
   auditOfSettings,
+  namesJudged,
   type SettingRow,
   type SettingsStore,
 } from '../../ports/settings/settings-store.ts';
@@ -47,15 +48,15 @@ function put(db: Kysely<Database>, input: PutInput): Promise<PutResult> {
   const names = Object.keys(input.values).sort();
   if (names.length === 0) return Promise.resolve({ ok: true, rows: [] });
   return db.transaction().execute(async (trx) => {
-    const locked = await trx
+    await sql`LOCK TABLE settings IN SHARE ROW EXCLUSIVE MODE`.execute(trx);
+    const judged = namesJudged(input);
+    const found = await trx
       .selectFrom('settings')
       .selectAll()
-      .where('name', 'in', names)
-      .orderBy('name')
-      .forUpdate()
+      .where('name', 'in', judged)
       .execute();
-    const before = new Map(locked.map((row) => [row.name, row]));
-    const conflicts = names.filter(
+    const before = new Map(found.map((row) => [row.name, row]));
+    const conflicts = judged.filter(
       (name) => (before.get(name)?.revision ?? 0) !== input.revisions[name],
     );
     if (conflicts.length > 0) throw new Conflict(conflicts);
