@@ -2,15 +2,19 @@
 // events in it, and those would be given up though nothing is wrong with them. invariant: I1
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HEARTBEAT_BODY_MAX_BYTES, LOSS_HOURS_MAX } from '../../machines/limits.ts';
+import { HEARTBEAT_BODY_MAX_BYTES, LOSS_HOURS_MAX, NODE_MACHINES_MAX } from '../../machines/limits.ts';
+import { PACK_NAMESPACES_MAX, PACK_POLICIES_MAX } from '../../machines/policy/limits.ts';
 import { EMPTY_LOSS_LEDGER, settle } from '../../machines/sensor/loss-ledger.rules.ts';
 import { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
+import type { TOLD_MEMBERS } from '../../machines/wire/heartbeat-members.ts';
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
+import type { PolicyReport } from '../../machines/wire/policy.ts';
 import { emptyFacts } from '../../sensor/actors/facts.ts';
 import { heartbeatText, membersText } from '../../sensor/actors/heartbeat-body.ts';
 import { engineWithin } from '../../sensor/capabilities/engine/engine-within.ts';
 import { createLossReporter } from '../../sensor/capabilities/losses/loss-reporter.ts';
+import { policyWithin } from '../../sensor/capabilities/policy/policy-report.ts';
 import { createSocketReport } from '../../sensor/capabilities/telemetry/socket-report.ts';
 import { createFlowTable } from '../../sensor/telemetry/flows.ts';
 import { eventLike } from '../pipeline/event-like.ts';
@@ -70,6 +74,41 @@ function engineOf(unit: string, count: number) {
   };
 }
 
+function policiesOf(unit: string): PolicyReport {
+  const each = Array.from({ length: 2 * PACK_POLICIES_MAX }, (_, n) => n);
+  const [id, sha256] = ['00000000-0000-4000-8000-000000000000', '0'.repeat(64)];
+  return {
+    ...{ assignment_id: id, pack_id: id, version: 1_000_000_000, manifest_sha256: sha256 },
+    in_force: { pack_id: id, version: 1_000_000_000, manifest_sha256: sha256 },
+    ...{ state: 'failed', code: textOf(unit, 64), reason: textOf(unit, 512), mode: 'enforce' },
+    namespace_scope: Array.from({ length: PACK_NAMESPACES_MAX }, (_, n) => `n${n}`.padEnd(63, '0')),
+    ...{ highest_version: 1, enforcement_revision: MOST, custom_revision: MOST },
+    signing_keys_sha256: sha256,
+    policies: each.map((n) => ({
+      ...{ name: textOf(unit, 128, n), state: 'failed', reason: textOf(unit, 512, n), sha256 },
+      ...{ code: textOf(unit, 64, n), acted: MOST, would_have_acted: MOST },
+    })),
+  };
+}
+
+/** The rest of what capabilities tell, by the name of its member. */
+function membersOf(unit: string) {
+  const machine = { machine: 'a'.repeat(32), value: 'a'.repeat(256), since: AT, due: AT };
+  return {
+    loss: membersText({ loss: createLossReporter('0'.repeat(16)).next(fullLedger()) }),
+    policy: membersText({ policy: policyWithin(policiesOf(unit)) }),
+    containment: membersText({
+      containment: {
+        ...{ order_id: '00000000-0000-4000-8000-000000000000', state: 'failed', since: AT },
+        ...{ method: textOf(unit, 64), failure: textOf(unit, 512), repaired: MOST },
+      },
+    }),
+    machines: membersText({
+      machines: Array.from({ length: NODE_MACHINES_MAX }, () => machine),
+    }),
+  } satisfies Record<keyof typeof TOLD_MEMBERS, string>;
+}
+
 function fullLedger() {
   const places = ['seen', ...LOSS_PLACES].map((name) => [name, 2 ** 45]);
   const counts = Object.fromEntries(places);
@@ -86,7 +125,6 @@ function linesOf(unit: string): string[] {
 
 function bodyOf(unit: string, counts: { sockets: number; flows: number; engine: number }): string {
   const facts = emptyFacts();
-  const ledger = fullLedger();
   const parts = {
     ...{ facts, bootId: textOf(unit, 64), version: textOf(unit, 64), now: () => Date.parse(AT) },
     config: { flavor: 'standard', declaredRole: textOf(unit, 64) },
@@ -107,7 +145,7 @@ function bodyOf(unit: string, counts: { sockets: number; flows: number; engine: 
       membersText({ engine: engineWithin(engineOf(unit, counts.engine)) }),
       membersText({ flows: flowsOf(unit, counts.flows).report().flows }),
       membersText({ trust: facts.trust }),
-      membersText({ loss: createLossReporter('0'.repeat(16)).next(ledger) }),
+      ...Object.values(membersOf(unit)),
     ],
   });
 }

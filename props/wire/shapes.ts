@@ -1,14 +1,9 @@
 // Every schema of the wire, read as plain JSON Schema: what fits it (made from it) and whether a value fits (judged by a
 // reader so plain that it can be trusted beside the compiled one).
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
-import * as enrollment from '../../machines/wire/enrollment.ts';
-import * as event from '../../machines/wire/event.ts';
-import * as heartbeat from '../../machines/wire/heartbeat.ts';
-import * as inventory from '../../machines/wire/inventory.ts';
-import * as policy from '../../machines/wire/policy.ts';
-import * as scalars from '../../machines/wire/scalars.ts';
-import * as stream from '../../machines/wire/stream.ts';
 
 export type Shape = {
   readonly type?: string;
@@ -36,16 +31,14 @@ export type Message = { readonly name: string; readonly schema: TSchema; readonl
 const ITEMS_MADE_MAX = 2;
 const KEYS_MADE_MAX = 3;
 
-/** Every schema that a module of the wire exports. */
-export const SCHEMAS: readonly Message[] = [
-  enrollment,
-  event,
-  heartbeat,
-  inventory,
-  policy,
-  scalars,
-  stream,
-]
+const WIRE = join(import.meta.dirname, '..', '..', 'machines', 'wire');
+const MODULES = readdirSync(WIRE).filter((name) => /^[a-z-]+\.ts$/.test(name));
+const modules: readonly object[] = await Promise.all(
+  MODULES.map((name): Promise<object> => import(join(WIRE, name))),
+);
+
+/** Every schema that a module of the wire exports, each once. */
+export const SCHEMAS: readonly Message[] = modules
   .flatMap((module) => Object.entries(module))
   .filter((entry): entry is [string, TSchema] => isSchema(entry[1]))
   .map(([name, schema]) => ({ name, schema, shape: schema as Shape }));

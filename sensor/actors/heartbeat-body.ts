@@ -1,6 +1,6 @@
 // The text of a heartbeat. Events go in as the JSON texts the spool keeps, so nothing is parsed or copied twice; what the
 // capabilities tell comes as text, too. Each part has its share of the body, in bytes of JSON: events half, sockets a
-// quarter, what the engine says an eighth, flows a sixteenth; the rest is short. So no part makes a Console refuse a body
+// quarter, what the engine says an eighth, flows a sixteenth, policies a thirty-second; the rest is short. So no part makes a Console refuse a body
 // for its length and with it events that are good.
 import type { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
 import type { ClaimedBatch, Spool } from '../spool/spool-port.ts';

@@ -1,5 +1,6 @@
 // What this node tells of its policies, and when: the part of a heartbeat stays away while the Console has it. decision: D78
 import { hash } from 'node:crypto';
+import { HEARTBEAT_BODY_MAX_BYTES } from '../../../machines/limits.ts';
 import { canonicalText } from '../../../machines/policy/canonical.rules.ts';
 import { PACK_POLICIES_MAX } from '../../../machines/policy/limits.ts';
 import { type PolicySnapshot, packStandingOf } from '../../../machines/sensor/policy.machine.ts';
@@ -50,6 +51,20 @@ export function policyReportOf(
     signing_keys_sha256: keysSha256,
     policies: fromConsole.slice(0, 2 * PACK_POLICIES_MAX).map(factOf),
   };
+}
+
+/** Of the heartbeat, for what a node says of its policies. */
+const POLICY_MAX_BYTES = HEARTBEAT_BODY_MAX_BYTES / 32;
+/** Of a reason, when all of them are too long. */
+const REASON_MAX_CHARS = 32;
+
+/** The part as it is, unless it is too long for its share of a heartbeat: then with short reasons. */
+export function policyWithin(report: PolicyReport): PolicyReport {
+  if (Buffer.byteLength(JSON.stringify(report)) <= POLICY_MAX_BYTES) return report;
+  const policies = report.policies.map((one) =>
+    one.reason === undefined ? one : { ...one, reason: wellFormed(one.reason, REASON_MAX_CHARS) },
+  );
+  return { ...report, policies };
 }
 
 const IN_FORCE: readonly string[] = ['enforcing', 'monitoring'];

@@ -13,7 +13,7 @@ import { type PolicyKeeper, startPolicies } from './policies.ts';
 import { policiesCommand } from './policies-command.ts';
 import { type PolicyEffects, startPolicyActor } from './policy.actor.ts';
 import { packLines, policyLines } from './policy-lines.ts';
-import { createReportSender, policyReportOf } from './policy-report.ts';
+import { createReportSender, policyReportOf, policyWithin } from './policy-report.ts';
 
 type Policies = {
   /** There while events are collected. */
@@ -66,7 +66,7 @@ export const policy: SensorCapability<Policies> = {
         const sender = createReportSender();
         return {
           heartbeat() {
-            const due = sender.due(report());
+            const due = sender.due(policyWithin(report()));
             return {
               text: due === null ? '' : membersText({ policy: due }),
               heard(answer) {
