@@ -197,7 +197,9 @@ export const DISK_FREE_MIN_BYTES = 256 * MIB;
 // Operator plane, live channel and the command line.
 export const OPERATOR_EXPORT_PAGE_ROWS = 1_000;
 export const OPERATOR_EXPORT_ROWS_MAX = 1_000_000;
-export const OPERATOR_SCAN_PAGES_MAX = 20;
+/** Brief rows of one question, and of one request: what follows is asked for with the cursor. */
+export const SENSORS_SCANNED_AT_ONCE = 2_500;
+export const SENSORS_SCANNED_MAX = 100_000;
 export const PROBE_SHARED_MS = 500;
 export const TOKEN_TTL_MAX_MS = 24 * HOUR_MS;
 export const RATE_LIMIT_KEYS_MAX = 100_000;

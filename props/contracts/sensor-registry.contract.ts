@@ -233,6 +233,8 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
         () => registry.getSensor(sensorId),
         () => registry.loadSensors(),
         () => registry.listSensors({ limit: 1, after: null }),
+        () => registry.listBriefly({ limit: 1, after: null }),
+        () => registry.sensorsOf([sensorId]),
         () => registry.loadIdentities(),
         () => registry.identitiesOf(sensorId),
         () => registry.findToken(unused),
@@ -283,5 +285,18 @@ export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
     if (first === undefined) throw new Error('there are sensors');
     const next = await registryOf().listSensors({ limit: 1, after: first });
     expect(next).toEqual([second]);
+    const brief = await registryOf().listBriefly({ limit: 500, after: null });
+    expect(brief).toEqual(
+      all.map(({ facts, ...row }) => ({
+        ...{ sensorId: row.sensorId, nodeName: row.nodeName, flavor: row.flavor },
+        ...{ system: row.system, sensorVersion: row.sensorVersion },
+        ...{ enrolledAtMs: row.enrolledAtMs, revokedAtMs: row.revokedAtMs },
+        ...{ lastHeartbeatAtMs: row.lastHeartbeatAtMs, currentNotAfterMs: row.currentNotAfterMs },
+        engineKind: (facts?.engine as { kind?: string } | undefined)?.kind ?? null,
+      })),
+    );
+    const ids = [second?.sensorId ?? '', first.sensorId];
+    expect(await registryOf().sensorsOf([...ids, randomUUID()])).toEqual([first, second]);
+    expect(await registryOf().sensorsOf([])).toEqual([]);
   });
 }

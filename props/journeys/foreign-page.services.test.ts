@@ -154,7 +154,8 @@ describe('a foreign page', { timeout: TIMEOUT_MS }, () => {
       })`);
       const framed = tab.frames().filter((frame) => frame !== tab.mainFrame());
       for (const frame of framed) {
-        expect(frame.url()).toMatch(/^chrome-error:/);
+        // The browser tells of its own page a moment after it stands there.
+        await expect.poll(() => frame.url()).toMatch(/^chrome-error:/);
         expect(await frame.locator('.fs-page').count()).toBe(0);
       }
       await tab.close();

@@ -14,7 +14,7 @@ export type FleetRouteDeps = {
   readonly now: () => number;
   readonly cursors: CursorSigner;
   readonly chance: Pick<Chance, 'newId'>;
-  readonly registry: Pick<SensorRegistry, 'listSensors' | 'getSensor'>;
+  readonly registry: Pick<SensorRegistry, 'listBriefly' | 'sensorsOf' | 'getSensor'>;
   readonly teams: TeamStore;
   /** Why a credential may not touch these accounts; null when it may. */
   readonly judgeReach: UserService['judge'];

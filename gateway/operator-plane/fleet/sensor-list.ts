@@ -1,11 +1,12 @@
-// One page of sensors. Names and labels are filtered by the database, live states by the live view while the rows pass by; a
-// rare state costs at most a bounded number of rows a request, and the cursor goes on from where it stopped.
-import { OPERATOR_SCAN_PAGES_MAX, PAGE_ITEMS_MAX } from '../../../machines/limits.ts';
-import type { SensorRegistry, SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
+// One page of sensors. Names and labels are filtered by the database, live states by the live view while brief rows pass by;
+// only what is on the page is read whole. A rare state costs at most a bounded number of rows a request, and the cursor goes
+// on from where it stopped.
+import { SENSORS_SCANNED_AT_ONCE, SENSORS_SCANNED_MAX } from '../../../machines/limits.ts';
+import type { BriefSensor, SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { TeamStore } from '../../../storage/ports/fleet/teams.ts';
 import type { FleetView } from '../plumbing/deps.ts';
 import { type SortedPosition, sortedAfter, sortKeyOf } from './sensor-sort.ts';
-import { type SensorSummary, summaryOf } from './sensor-view.ts';
+import { type JudgedSensor, judgedOf, type SensorSummary, summaryOf } from './sensor-view.ts';
 
 export type SensorFilter = {
   readonly node_name?: string | undefined;
@@ -24,43 +25,42 @@ export type SensorFilter = {
 };
 export type SensorPosition = { readonly nodeName: string; readonly sensorId: string };
 
-/** A page and where the next one starts; a page may be short before the end of the list. */
-export async function listSensorPage(options: {
-  readonly registry: Pick<SensorRegistry, 'listSensors'>;
+type ListParts = {
+  readonly registry: Pick<SensorRegistry, 'listBriefly' | 'sensorsOf'>;
   readonly fleet: FleetView;
   readonly teams: Pick<TeamStore, 'labelsOf'>;
   readonly filter: SensorFilter;
-  readonly after: SensorPosition | null;
-  readonly limit: number;
-}): Promise<{ readonly items: readonly SensorSummary[]; readonly next: SensorPosition | null }> {
+};
+
+/** A page and where the next one starts; a page may be short before the end of the list. */
+export async function listSensorPage(
+  options: ListParts & { readonly after: SensorPosition | null; readonly limit: number },
+): Promise<{ readonly items: readonly SensorSummary[]; readonly next: SensorPosition | null }> {
   const { registry, fleet, filter, limit } = options;
-  const rowsAsked = looksAtEach(filter) ? PAGE_ITEMS_MAX : limit + 1;
-  const found: SensorRow[] = [];
+  // One match more than asked for proves that there is a next page.
+  const rowsAsked = looksAtEach(filter) ? SENSORS_SCANNED_AT_ONCE : limit + 1;
+  const found: BriefSensor[] = [];
   let position = options.after;
-  for (let page = 0; page < OPERATOR_SCAN_PAGES_MAX; page += 1) {
-    const rows = await registry.listSensors({
-      limit: rowsAsked,
-      after: position,
-      ...storedPart(filter),
-    });
+  for (let scanned = 0; scanned < SENSORS_SCANNED_MAX; scanned += rowsAsked) {
+    const page = { limit: rowsAsked, after: position };
+    const rows = await registry.listBriefly({ ...page, ...storedPart(filter) });
     for (const row of rows) {
-      // One match more than asked for proves that there is a next page.
-      if (!matches(summaryOf(row, fleet, undefined), filter)) {
-        position = positionOf(row);
-        continue;
+      if (matches(judgedOf(row, fleet), filter)) {
+        if (found.length === limit) {
+          return { items: await summariesOf(options, found), next: position };
+        }
+        found.push(row);
       }
-      if (found.length === limit) return pageOf(options, found, position);
-      found.push(row);
       position = positionOf(row);
     }
-    if (rows.length < rowsAsked) return pageOf(options, found, null);
+    if (rows.length < rowsAsked) return { items: await summariesOf(options, found), next: null };
   }
-  return pageOf(options, found, position);
+  return { items: await summariesOf(options, found), next: position };
 }
 
 /** A page in another order; null when more sensors match than can be ordered. decision: D55 */
 export async function listSortedPage(
-  options: Pick<Parameters<typeof listSensorPage>[0], 'registry' | 'fleet' | 'teams' | 'filter'> & {
+  options: ListParts & {
     readonly sort: string;
     readonly after: SortedPosition | null;
     readonly limit: number;
@@ -69,25 +69,19 @@ export async function listSortedPage(
   readonly items: readonly SensorSummary[];
   readonly next: SortedPosition | null;
 } | null> {
-  const { fleet, sort, limit } = options;
-  const rows = await everyMatch(options);
-  if (rows === null) return null;
-  const keyed = rows.map((row) => ({
-    ...{ row, sensorId: row.sensorId },
-    key: sortKeyOf(sort, summaryOf(row, fleet, undefined)),
+  const { sort, limit } = options;
+  const found = await everyMatch(options);
+  if (found === null) return null;
+  const keyed = found.map((sensor) => ({
+    sensorId: sensor.sensorId,
+    key: sortKeyOf(sort, sensor),
   }));
   const left = sortedAfter(keyed, sort, options.after);
   const page = left.slice(0, limit);
   const last = page.at(-1);
-  const labelled = await pageOf(
-    options,
-    page.map(({ row }) => row),
-    null,
-  );
-  const next = left.length > limit && last !== undefined ? last : null;
   return {
-    items: labelled.items,
-    next: next === null ? null : { key: next.key, sensorId: next.sensorId },
+    items: await summariesOf(options, page),
+    next: left.length > limit && last !== undefined ? last : null,
   };
 }
 
@@ -95,32 +89,35 @@ async function everyMatch({
   registry,
   fleet,
   filter,
-}: Pick<Parameters<typeof listSensorPage>[0], 'registry' | 'fleet' | 'filter'>): Promise<
-  readonly SensorRow[] | null
-> {
-  const found: SensorRow[] = [];
+}: ListParts): Promise<readonly JudgedSensor[] | null> {
+  const found: JudgedSensor[] = [];
   let after: SensorPosition | null = null;
-  for (let page = 0; page < OPERATOR_SCAN_PAGES_MAX; page += 1) {
-    const rows = await registry.listSensors({
-      ...{ limit: PAGE_ITEMS_MAX, after },
-      ...storedPart(filter),
-    });
-    found.push(...rows.filter((row) => matches(summaryOf(row, fleet, undefined), filter)));
+  for (let scanned = 0; scanned < SENSORS_SCANNED_MAX; scanned += SENSORS_SCANNED_AT_ONCE) {
+    const page = { limit: SENSORS_SCANNED_AT_ONCE, after };
+    const rows = await registry.listBriefly({ ...page, ...storedPart(filter) });
+    for (const row of rows) {
+      const sensor = judgedOf(row, fleet);
+      if (matches(sensor, filter)) found.push(sensor);
+    }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_ITEMS_MAX) return found;
+    if (last === undefined || rows.length < SENSORS_SCANNED_AT_ONCE) return found;
     after = positionOf(last);
   }
   return null;
 }
 
-/** The page with the labels of what is on it, which are asked for once. */
-async function pageOf(
-  { teams, fleet }: Pick<Parameters<typeof listSensorPage>[0], 'teams' | 'fleet'>,
-  rows: readonly SensorRow[],
-  next: SensorPosition | null,
-) {
-  const labels = await teams.labelsOf(rows.map((row) => row.sensorId));
-  return { items: rows.map((row, index) => summaryOf(row, fleet, labels[index])), next };
+/** What is on the page, whole and with its labels, in the order given. One that is gone meanwhile is left out. */
+async function summariesOf(
+  { registry, teams, fleet }: ListParts,
+  page: readonly { readonly sensorId: string }[],
+): Promise<readonly SensorSummary[]> {
+  const ids = page.map(({ sensorId }) => sensorId);
+  const [rows, labels] = await Promise.all([registry.sensorsOf(ids), teams.labelsOf(ids)]);
+  const byId = new Map(rows.map((row) => [row.sensorId, row]));
+  return ids.flatMap((id, at) => {
+    const row = byId.get(id);
+    return row === undefined ? [] : [summaryOf(row, fleet, labels[at])];
+  });
 }
 
 /** The part of a filter that the database answers. */
@@ -133,7 +130,7 @@ function storedPart({ node_name, tag, group_id, team_id }: SensorFilter) {
   };
 }
 
-function positionOf(row: SensorRow): SensorPosition {
+function positionOf(row: BriefSensor): SensorPosition {
   return { nodeName: row.nodeName, sensorId: row.sensorId };
 }
 
@@ -147,23 +144,24 @@ const LOOKED_AT = [
   ...(['flavor', 'os', 'sensor_version'] as const),
 ];
 
-function matches(sensor: SensorSummary, filter: SensorFilter): boolean {
+function matches(sensor: JudgedSensor, filter: SensorFilter): boolean {
   const { states } = sensor;
-  const lists: readonly (readonly [readonly string[] | undefined, string | null | undefined])[] = [
-    [filter.trust_health, sensor.trust_health],
-    [filter.trust_state, sensor.trust_state],
-    [filter.freshness, states?.freshness],
-    [filter.stream, states?.stream],
-    [filter.engine, states?.engine],
-    [filter.engine_kind, sensor.engine_kind],
-    [filter.flavor, sensor.flavor],
-    [filter.sensor_version, sensor.sensor_version],
-  ];
-  const isListed = lists.every(([asked, is]) => asked === undefined || asked.includes(is ?? ''));
-  return isListed && matchesSystem(sensor, filter.os);
+  const isIn = (asked: readonly string[] | undefined, is: string | null | undefined): boolean =>
+    asked === undefined || asked.includes(is ?? '');
+  return (
+    isIn(filter.trust_health, sensor.trust_health) &&
+    isIn(filter.trust_state, sensor.trust_state) &&
+    isIn(filter.freshness, states?.freshness) &&
+    isIn(filter.stream, states?.stream) &&
+    isIn(filter.engine, states?.engine) &&
+    isIn(filter.engine_kind, sensor.engine_kind) &&
+    isIn(filter.flavor, sensor.flavor) &&
+    isIn(filter.sensor_version, sensor.sensor_version) &&
+    matchesSystem(sensor, filter.os)
+  );
 }
 
-function matchesSystem({ system }: SensorSummary, part: string | undefined): boolean {
+function matchesSystem({ system }: JudgedSensor, part: string | undefined): boolean {
   return (
     part === undefined ||
     `${system.os_name} ${system.os_version}`.toLowerCase().includes(part.toLowerCase())

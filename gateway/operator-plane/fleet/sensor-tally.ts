@@ -1,11 +1,11 @@
 // How many sensors there are in each state and of each version. It is counted from the very rows of the list, so a number
 // and the filtered list behind it agree. decision: D96
 import Type from 'typebox';
-import { PAGE_ITEMS_MAX } from '../../../machines/limits.ts';
+import { SENSORS_SCANNED_AT_ONCE } from '../../../machines/limits.ts';
 import type { SensorRegistry } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { FleetView } from '../plumbing/deps.ts';
 import type { SensorPosition } from './sensor-list.ts';
-import { type SensorSummary, summaryOf } from './sensor-view.ts';
+import { type JudgedSensor, judgedOf } from './sensor-view.ts';
 
 /** Versions come from nodes; beyond this many the rarest are counted together. */
 const VERSIONS_MAX = 32;
@@ -32,7 +32,7 @@ const FIELDS = [
   'flavor',
 ] as const;
 
-type From = { readonly registry: Pick<SensorRegistry, 'listSensors'>; readonly fleet: FleetView };
+type From = { readonly registry: Pick<SensorRegistry, 'listBriefly'>; readonly fleet: FleetView };
 
 /** Counts every sensor, page by page; who asks while it is counted gets the same answer. Rejects with StoreUnavailable. */
 export function createSensorTally(from: From): () => Promise<SensorTally> {
@@ -54,15 +54,15 @@ async function tally({ registry, fleet }: From): Promise<SensorTally> {
   let total = 0;
   let after: SensorPosition | null = null;
   for (;;) {
-    const rows = await registry.listSensors({ limit: PAGE_ITEMS_MAX, after });
+    const rows = await registry.listBriefly({ limit: SENSORS_SCANNED_AT_ONCE, after });
     for (const row of rows) {
-      const sensor = summaryOf(row, fleet, undefined);
+      const sensor = judgedOf(row, fleet);
       total += 1;
       for (const field of FIELDS) add(counts.get(field), stateIn(sensor, field));
       if (sensor.trust_health !== 'revoked') add(versions, sensor.sensor_version);
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_ITEMS_MAX) break;
+    if (last === undefined || rows.length < SENSORS_SCANNED_AT_ONCE) break;
     after = { nodeName: last.nodeName, sensorId: last.sensorId };
   }
   const ordered = [...versions].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
@@ -79,7 +79,7 @@ async function tally({ registry, fleet }: From): Promise<SensorTally> {
   };
 }
 
-function stateIn(sensor: SensorSummary, field: (typeof FIELDS)[number]) {
+function stateIn(sensor: JudgedSensor, field: (typeof FIELDS)[number]) {
   if (field === 'freshness' || field === 'stream' || field === 'engine')
     return sensor.states?.[field];
   return sensor[field];

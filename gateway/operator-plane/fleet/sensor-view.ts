@@ -4,7 +4,7 @@ import type { FleetEntry } from '../../../actors/fleet/fleet-live-view.ts';
 import { SystemFacts } from '../../../machines/wire/enrollment.ts';
 import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
 import { Flavor, Uuid } from '../../../machines/wire/scalars.ts';
-import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
+import type { BriefSensor, SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts';
 import type { SensorLabels } from '../../../storage/ports/fleet/teams.ts';
 import type { FleetView } from '../plumbing/deps.ts';
 import { Nullable, Time } from '../plumbing/shapes.ts';
@@ -82,6 +82,33 @@ export function summaryOf(
     states: live === undefined ? null : statesOf(live),
     is_contained: live?.is_contained === true,
     engine_kind: engineKindOf(row),
+  };
+}
+
+/** What a list looks at in a sensor to filter and order it; instants in milliseconds. */
+export type JudgedSensor = Pick<BriefSensor, 'sensorId' | 'system' | 'flavor' | 'enrolledAtMs'> & {
+  readonly node_name: string;
+  readonly sensor_version: string;
+  readonly engine_kind: string | null;
+  readonly trust_state: SensorSummary['trust_state'];
+  readonly trust_health: SensorSummary['trust_health'];
+  readonly states: Pick<FleetEntry, 'freshness' | 'stream' | 'engine'> | undefined;
+  readonly lastHeartbeatAtMs: number | null;
+  readonly certificateEndsMs: number | null;
+};
+
+/** A brief row joined with its live states. */
+export function judgedOf(row: BriefSensor, fleet: FleetView): JudgedSensor {
+  const live = fleet.get(row.sensorId);
+  const isRevoked = row.revokedAtMs !== null;
+  return {
+    ...{ sensorId: row.sensorId, system: row.system, flavor: row.flavor },
+    ...{ node_name: row.nodeName, sensor_version: row.sensorVersion, engine_kind: row.engineKind },
+    trust_state: isRevoked ? 'trust_revoked' : (live?.trust_state ?? null),
+    trust_health: isRevoked ? 'revoked' : (live?.trust_health ?? null),
+    ...{ states: live, enrolledAtMs: row.enrolledAtMs },
+    lastHeartbeatAtMs: live?.last_heartbeat_at_ms ?? row.lastHeartbeatAtMs,
+    certificateEndsMs: row.currentNotAfterMs,
   };
 }
 

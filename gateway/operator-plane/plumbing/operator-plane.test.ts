@@ -381,7 +381,7 @@ describe('a mistake', () => {
       },
     });
     const id = fixture.addSensor(1);
-    Object.assign(fixture.relational.sensors, { listSensors: away });
+    Object.assign(fixture.relational.sensors, { listBriefly: away });
 
     for (const url of ['/api/v2/sensors', '/api/v2/events']) {
       const { answer, body } = await get(url);

@@ -2,6 +2,7 @@
 // the real one. Who may call and what stands between is the business of whoever makes a port of it.
 import { auditOfRevocation } from '../../ports/audit/audit-entries.ts';
 import type {
+  BriefSensor,
   HeartbeatFacts,
   SensorRegistry,
   SensorRow,
@@ -37,6 +38,8 @@ export function registryCalls(state: RegistryState): Calls<RegistryPort> {
     loadSensors: () => orderedSensors(state),
     getSensor: (sensorId) => sensorOf(state, sensorId),
     listSensors: (query) => listSensors(state, query),
+    listBriefly: (query) => listSensors(state, query).map(briefOf),
+    sensorsOf: (ids) => orderedSensors(state).filter(({ sensorId }) => ids.includes(sensorId)),
   };
 }
 
@@ -76,6 +79,17 @@ function revoke(
   }
   state.tellChanged(sensorId);
   return sensorOf(state, sensorId);
+}
+
+function briefOf(row: SensorRow): BriefSensor {
+  const { sensorId, nodeName, flavor, system, sensorVersion, enrolledAtMs, revokedAtMs } = row;
+  const { lastHeartbeatAtMs, currentNotAfterMs, facts } = row;
+  const engine = (facts?.engine ?? null) as { readonly kind?: unknown } | null;
+  return {
+    ...{ sensorId, nodeName, flavor, system, sensorVersion, enrolledAtMs, revokedAtMs },
+    ...{ lastHeartbeatAtMs, currentNotAfterMs },
+    engineKind: typeof engine?.kind === 'string' ? engine.kind : null,
+  };
 }
 
 function listSensors(

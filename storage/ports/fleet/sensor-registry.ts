@@ -52,6 +52,23 @@ export type SensorRow = {
   readonly containmentOrder?: ContainmentOrderRow;
 };
 
+/** What lists of many sensors are filtered and ordered by: a row without what is long. */
+export type BriefSensor = Pick<
+  SensorRow,
+  | 'sensorId'
+  | 'nodeName'
+  | 'flavor'
+  | 'system'
+  | 'sensorVersion'
+  | 'enrolledAtMs'
+  | 'revokedAtMs'
+  | 'lastHeartbeatAtMs'
+  | 'currentNotAfterMs'
+> & {
+  /** Of the latest facts; null where they name none. */
+  readonly engineKind: string | null;
+};
+
 /** The latest facts of one heartbeat: small, replaced whole, never an event. */
 export type SensorFacts = {
   readonly engine: unknown;
@@ -220,6 +237,10 @@ export type SensorRegistry = {
   getSensor(sensorId: string): Promise<SensorRow | null>;
   /** Ordered by (node_name, sensor_id). */
   listSensors(query: SensorQuery): Promise<readonly SensorRow[]>;
+  /** The same sensors in the same order, in brief: for whoever looks at thousands to show a few. */
+  listBriefly(query: SensorQuery): Promise<readonly BriefSensor[]>;
+  /** Those there are, in the order of the list. */
+  sensorsOf(sensorIds: readonly string[]): Promise<readonly SensorRow[]>;
   /**
    * Calls back with the sensor whose identities changed (in any replica). `onLost` when the notifications stop,
    * `onRestored` after they flow again (reload everything then).

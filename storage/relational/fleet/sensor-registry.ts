@@ -1,7 +1,12 @@
 // The registry of sensors, certificates and tokens on PostgreSQL. invariant: I2, I3, I15
 import { type Kysely, sql } from 'kysely';
 import { auditOfRevocation } from '../../ports/audit/audit-entries.ts';
-import type { LabelFilter, SensorRegistry, SensorRow } from '../../ports/fleet/sensor-registry.ts';
+import type {
+  LabelFilter,
+  SensorQuery,
+  SensorRegistry,
+  SensorRow,
+} from '../../ports/fleet/sensor-registry.ts';
 import type { Timers } from '../../ports/plumbing/clock.ts';
 import type { Logger } from '../../ports/plumbing/logger.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
@@ -14,8 +19,10 @@ import { watchIdentities } from '../trust/identity-watch.ts';
 import { activateCertificate, addPendingCertificate } from '../trust/renew.ts';
 import { createTokens } from '../trust/tokens.ts';
 import {
+  briefOf,
   identityOf,
   readIdentities,
+  selectBriefly,
   selectIdentities,
   selectSensors,
   sensorOf,
@@ -49,28 +56,50 @@ export function createSensorRegistry(options: SensorRegistryOptions): SensorRegi
       return rows.map(sensorOf);
     },
     getSensor: (sensorId) => orUnavailable(() => getSensor(db, sensorId)),
-    async listSensors({ limit, after, nodeNameContains, ...labels }) {
-      let page = selectSensors(db).orderBy('s.node_name').orderBy('s.sensor_id').limit(limit);
-      for (const condition of labelConditions(labels)) page = page.where(condition);
-      if (after !== null) {
-        page = page.where((eb) =>
-          eb(
-            eb.refTuple('s.node_name', 's.sensor_id'),
-            '>',
-            eb.tuple(storableText(after.nodeName), storableText(after.sensorId)),
-          ),
-        );
-      }
-      if (nodeNameContains !== undefined) {
-        const wanted = storableText(nodeNameContains).toLowerCase();
-        page = page.where((eb) =>
-          eb(eb.fn('strpos', [eb.fn('lower', ['s.node_name']), eb.val(wanted)]), '>', 0),
-        );
-      }
+    async listSensors(query) {
+      const page = listed(selectSensors(db), query);
       return (await orUnavailable(() => page.execute())).map(sensorOf);
+    },
+    async listBriefly(query) {
+      const page = listed(selectBriefly(db), query);
+      return (await orUnavailable(() => page.execute())).map(briefOf);
+    },
+    async sensorsOf(sensorIds) {
+      if (sensorIds.length === 0) return [];
+      const rows = selectSensors(db)
+        .where('s.sensor_id', 'in', sensorIds.map(storableText))
+        .orderBy('s.node_name')
+        .orderBy('s.sensor_id');
+      return (await orUnavailable(() => rows.execute())).map(sensorOf);
     },
     watchIdentities: (watch) => watchIdentities({ url, timers, logger }, watch),
   };
+}
+
+/** One page of a selection of sensors, by name; whatever columns it has, it is of the table `s`. */
+function listed<Query>(
+  from: Query,
+  { limit, after, nodeNameContains, ...labels }: SensorQuery,
+): Query {
+  const all = from as unknown as ReturnType<typeof selectSensors>;
+  let page = all.orderBy('s.node_name').orderBy('s.sensor_id').limit(limit);
+  for (const condition of labelConditions(labels)) page = page.where(condition);
+  if (after !== null) {
+    page = page.where((eb) =>
+      eb(
+        eb.refTuple('s.node_name', 's.sensor_id'),
+        '>',
+        eb.tuple(storableText(after.nodeName), storableText(after.sensorId)),
+      ),
+    );
+  }
+  if (nodeNameContains !== undefined) {
+    const wanted = storableText(nodeNameContains).toLowerCase();
+    page = page.where((eb) =>
+      eb(eb.fn('strpos', [eb.fn('lower', ['s.node_name']), eb.val(wanted)]), '>', 0),
+    );
+  }
+  return page as unknown as Query;
 }
 
 /** One condition for each label that is asked for. */

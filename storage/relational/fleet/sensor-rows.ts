@@ -3,6 +3,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { ContainmentOrderRow } from '../../ports/containment/containment-orders.ts';
 import type {
+  BriefSensor,
   CertificateRow,
   IdentityRecord,
   SensorRow,
@@ -31,6 +32,44 @@ export function selectSensors(db: Kysely<Database>) {
       'o.ordered_at_ms as order_at_ms',
       'o.until_ms as order_until_ms',
     ]);
+}
+
+/** The same without what is long. */
+export function selectBriefly(db: Kysely<Database>) {
+  return db
+    .selectFrom('sensors as s')
+    .leftJoin('sensor_certificates as c', (join) =>
+      join.onRef('c.sensor_id', '=', 's.sensor_id').on('c.status', '=', 'current'),
+    )
+    .select([
+      's.sensor_id',
+      's.node_name',
+      's.flavor',
+      's.system',
+      's.sensor_version',
+      's.enrolled_at_ms',
+      's.revoked_at_ms',
+      's.last_heartbeat_at_ms',
+      'c.not_after_ms as current_not_after_ms',
+      sql<string | null>`s.facts -> 'engine' ->> 'kind'`.as('engine_kind'),
+    ]);
+}
+
+type BriefRow = Awaited<ReturnType<ReturnType<typeof selectBriefly>['execute']>>[number];
+
+export function briefOf(row: BriefRow): BriefSensor {
+  return {
+    sensorId: row.sensor_id,
+    nodeName: row.node_name,
+    flavor: row.flavor,
+    system: row.system,
+    sensorVersion: row.sensor_version,
+    enrolledAtMs: row.enrolled_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+    lastHeartbeatAtMs: row.last_heartbeat_at_ms,
+    currentNotAfterMs: row.current_not_after_ms,
+    engineKind: row.engine_kind,
+  };
 }
 
 export function sensorOf(
