@@ -18,6 +18,8 @@ export type Options = {
   readonly people: number;
   /** Whether somebody keeps alert rules and saved searches, and works on the alerts. */
   readonly keepers: number;
+  /** Whether somebody cuts nodes off and lets them go. */
+  readonly wardens: number;
   /** Receivers of webhooks; with any, things are found that have to be told. */
   readonly receivers: number;
   /** Simulated time with faults; healing comes after it. */
@@ -86,6 +88,7 @@ export function drawOptions(
     people: random.fork('people').pick([0, 1, 2, 3]),
     // Short runs are many, and a keeper costs a third more: it has pinned runs of its own.
     keepers: profile === 'smoke' ? 0 : random.fork('keepers').pick([0, 1]),
+    wardens: random.fork('wardens').pick([0, 1]),
     // A suite of its own has them: they cost more than all else, and no ordinary run has to move for them.
     receivers: 0,
     hours: round(spread(ranges.hours)),

@@ -23,6 +23,7 @@ import { createOperators } from './world/operators.ts';
 import { createPeople } from './world/people.ts';
 import { createReceivers } from './world/receivers.ts';
 import { createSimulatedStores } from './world/stores.ts';
+import { createWarden } from './world/warden.ts';
 import { createWorld, type Logged, type World } from './world/world.ts';
 
 export type Outcome = 'held' | 'crash' | 'safety' | 'liveness';
@@ -103,6 +104,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
   for (const console of fleet.consoles) console.start();
   fleet.people.begin();
   fleet.keeper.begin();
+  fleet.warden.begin();
   fleet.receiving.begin();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
@@ -190,8 +192,9 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
     count: options.people,
   });
   const keeper = createKeeper({ world, consoles, listeners, count: options.keepers });
+  const warden = createWarden({ world, consoles, listeners, count: options.wardens });
   const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
-  return { world, network, stores, consoles, nodes, operators, people, keeper, receiving };
+  return { world, network, stores, consoles, nodes, operators, people, keeper, warden, receiving };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -219,6 +222,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
   }
   fleet.people.heal();
   fleet.keeper.heal();
+  fleet.warden.heal();
   fleet.receiving.heal();
 }
 

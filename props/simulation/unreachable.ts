@@ -51,7 +51,6 @@ export type Unreachable = {
 
 const NO_PACKS =
   'nobody in the simulated fleet assigns packs yet; one node of its own does (packs)';
-const NO_CONTAINMENT = 'nobody in the simulated fleet orders containment yet';
 const FILES_ANSWER =
   'keys, certificates and the edge of a simulated Console are there whatever happens; only its stores can be away';
 const CALL_ENDS_FIRST = 'every call of a step has a deadline of its own, which comes first';
@@ -100,20 +99,6 @@ export const UNREACHABLE: readonly Unreachable[] = [
   ...[0, 1, 2, 3, 4].map((at) => ({
     place: `sensor.policy policy.reported ${at}`,
     reason: NO_PACKS,
-  })),
-  ...['containing', 'contained', 'releasing', 'failed'].map((state) => ({
-    place: `sensor.containment.${state}/*`,
-    reason: NO_CONTAINMENT,
-  })),
-  { place: 'sensor.containment containment.ordered 0', reason: NO_CONTAINMENT },
-  { place: 'sensor.containment containment.reported 0', reason: NO_CONTAINMENT },
-  ...[0, 1, 2, 3].map((at) => ({
-    place: `sensor.containment.deciding always ${at}`,
-    reason: NO_CONTAINMENT,
-  })),
-  ...['containing', 'contained', 'releasing', 'failed'].map((state) => ({
-    place: `containment.${state}/*`,
-    reason: NO_CONTAINMENT,
   })),
   ...STARTUP_STEPS.map((step) => ({
     place: `startup.${step} after:stepTimeoutMs 0`,

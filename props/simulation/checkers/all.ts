@@ -11,6 +11,7 @@ import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
 import { closedOut } from './closed-out.ts';
+import { containment } from './containment.ts';
 import { countedLicense } from './counted-license.ts';
 import { designation } from './designation.ts';
 import { endedSession } from './ended-session.ts';
@@ -72,6 +73,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   designation,
   endedSession,
   closedOut,
+  containment,
   secondFactor,
   keptSettings,
   countedLicense,

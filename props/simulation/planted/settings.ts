@@ -45,6 +45,7 @@ export const CALM: PlantedBug['options'] = {
   consoles: 1,
   people: 0,
   keepers: 0,
+  wardens: 0,
   receivers: 0,
   hours: 0.1,
   kinds: [],

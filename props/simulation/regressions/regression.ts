@@ -51,7 +51,14 @@ export function regressionOf(
 
 /** What cases have that were kept before there was a choice. */
 const OF_EARLIER_CASES = {
-  ...{ people: 0, keepers: 0, receivers: 0, programs: 0, binariesMax: BASELINE_BINARIES_MAX },
+  ...{
+    people: 0,
+    keepers: 0,
+    wardens: 0,
+    receivers: 0,
+    programs: 0,
+    binariesMax: BASELINE_BINARIES_MAX,
+  },
 };
 
 /** The run a kept case stands for. */

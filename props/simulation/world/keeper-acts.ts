@@ -6,7 +6,7 @@ import { ask } from './person-factor.ts';
 import type { PlaneAnswer, PlaneRequest } from './plane-client.ts';
 
 /** Asks with a session; null when nothing was heard. A session that opens nothing any more is put away. */
-async function asked(
+export async function asked(
   parts: PersonParts,
   { person, held }: { readonly person: Person; readonly held: Held },
   request: Pick<PlaneRequest, 'method' | 'path' | 'body'>,

@@ -47,6 +47,8 @@ export type NodeHost = {
   readonly sockets: NodeSockets;
   readonly containers: NodeContainers;
   isUp(): boolean;
+  /** Whether rules of a containment are in its kernel. */
+  isCutOff(): boolean;
   incarnation(): number;
   start(): void;
   /** Ends it in order, as SIGTERM does. */
@@ -103,7 +105,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
   let life: Life | null = null;
   let run: NodeRun | null = null;
   let isWanted = false;
-  const filter = createSimulatedFilter();
+  const filter = createSimulatedFilter((kind) => world.observe({ kind, node: name }));
   let token: string | null = null;
   let lastExit: ReturnType<NodeHost['lastExit']> = null;
 
@@ -212,6 +214,8 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     run = null;
     own.end();
     options.network.endHost(name, how === 'power_lost' ? 'silently' : 'told');
+    // Rules live in the kernel, and go with the power.
+    if (how === 'power_lost') filter.wipe();
     disk.end(how === 'power_lost' ? 'power_lost' : 'killed', random.fork(`end ${incarnation}`));
     world.observe({ kind: 'process.ended', host: name, incarnation, how, reason });
   }
@@ -224,6 +228,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     sockets,
     containers,
     isUp: () => life?.isAlive() === true,
+    isCutOff: () => filter.ruleset() !== null,
     incarnation: () => incarnation,
     start,
     stop() {
@@ -252,6 +257,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       isWanted = false;
       if (life !== null) finish(life, 'killed');
       disk.wipe();
+      filter.wipe();
       world.observe({ kind: 'node.wiped', node: name });
     },
     state() {

@@ -12,8 +12,10 @@ export type SimulatedFilter = {
 
 const CONSOLE = { peers: [{ address: '192.0.2.1', port: 15_483 }], resolvers: [] } as const;
 
-/** A node without rules. */
-export function createSimulatedFilter(): SimulatedFilter {
+/** A node without rules; `tell` hears what its Sensor does to them. */
+export function createSimulatedFilter(
+  tell: (did: 'filter.applied' | 'filter.lifted') => void = () => undefined,
+): SimulatedFilter {
   let ruleset: string | null = null;
   return {
     ruleset: () => ruleset,
@@ -25,11 +27,13 @@ export function createSimulatedFilter(): SimulatedFilter {
       apply: (text) =>
         life.call('filter.apply', () => {
           ruleset = text;
+          tell('filter.applied');
         }),
       read: () => life.call('filter.read', () => (ruleset === null ? null : readBack(ruleset))),
       remove: () =>
         life.call('filter.remove', () => {
           ruleset = null;
+          tell('filter.lifted');
         }),
     }),
   };
