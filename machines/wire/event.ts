@@ -2,33 +2,11 @@
 // `event_id` is deterministic, so a repeat is recognisable. Unknown fields are ignored, not refused.
 import Type from 'typebox';
 import { Count, Text, Timestamp } from './scalars.ts';
+import { EVENT_KINDS, SEVERITIES } from './words.ts';
+
+export { EVENT_KINDS, SEVERITIES };
 
 export const EVENT_SCHEMA_VERSION = 1;
-export const EVENT_KINDS = [
-  'process_exec',
-  'process_exit',
-  'process_burst',
-  'network_connect',
-  'network_accept',
-  'network_listen',
-  'network_close',
-  'dns_query',
-  'file_open',
-  'file_write',
-  'privilege_change',
-  'kernel_module_load',
-  'bpf_program_load',
-  'process_ptrace',
-  'process_signal',
-  'library_load',
-  'policy_match',
-  'policy_enforced',
-  'engine_loss',
-  'engine_throttle',
-  'ngap_procedure',
-  'telecom_anomaly',
-] as const;
-export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 
 export const BINARY_MAX_CHARS = 4_096;
 export const ARGUMENTS_MAX_CHARS = 4_096;

@@ -7,20 +7,10 @@ import { RuntimeEvent } from './event.ts';
 import { ANSWERED_MEMBERS, TOLD_MEMBERS } from './heartbeat-members.ts';
 import { SectionHash } from './inventory.ts';
 import { Channel, Count, Flavor, Sequence, StreamId, Text, Timestamp } from './scalars.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from './words.ts';
 
-export const TRUST_STATES = [
-  'trusted',
-  'renewal_recommended',
-  'renewal_due',
-  'trust_revoked',
-] as const;
-export const TRUST_HEALTHS = [
-  'healthy',
-  'renewal_recommended',
-  'renewal_due',
-  'degraded',
-  'revoked',
-] as const;
+export { TRUST_HEALTHS, TRUST_STATES };
+
 export const ENGINE_STATES = [
   'unpacking',
   'starting',

@@ -4,19 +4,10 @@
 import Type from 'typebox';
 import { LOSS_HOURS_MAX } from '../limits.ts';
 import { Count, Timestamp } from './scalars.ts';
+import { LOSS_PLACES } from './words.ts';
 
-/**
- * Where an event can be lost, in the order of its way: the kernel's ring, the engine, the reader of its export, the
- * pipeline, the spool (its cap, or damage on the disk), and the Console that will never take it.
- */
-export const LOSS_PLACES = [
-  'kernel_lost',
-  'engine_lost',
-  'reader_skipped',
-  'pipeline_dropped',
-  'spool_discarded',
-  'console_refused',
-] as const;
+export { LOSS_PLACES };
+
 export type LossPlace = (typeof LOSS_PLACES)[number];
 
 const SettledCounts = {

@@ -12,9 +12,10 @@ import {
   SIGNING_KEYS_MAX,
 } from '../policy/limits.ts';
 import { Count, Flavor, Text, Timestamp, Uuid } from './scalars.ts';
+import { ENFORCEMENT_MODES, POLICY_MODES } from './words.ts';
 
-export const POLICY_MODES = ['enforce', 'monitor'] as const;
-export const ENFORCEMENT_MODES = ['enforce', 'monitor', 'off'] as const;
+export { ENFORCEMENT_MODES, POLICY_MODES };
+
 export const ENFORCEMENT_STATES = [
   'pending',
   'verifying',

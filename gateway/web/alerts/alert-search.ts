@@ -1,6 +1,7 @@
 // The address of the inbox: its filters, and the alert that is open beside the list.
-import { ALERT_SEVERITIES } from '../../../machines/console/delivery/alert.ts';
-import { ALERT_STATES } from '../../../machines/console/detection/alert.machine.ts';
+
+import { ALERT_STATES } from '../../../machines/console/detection/alert-states.ts';
+import { ALERT_SEVERITIES } from '../../../machines/wire/words.ts';
 import { listIn, present, textIn } from '../shell/search-params.ts';
 
 const TEXT_MAX_CHARS = 256;

@@ -2,8 +2,8 @@
 import { MultiSelect, TextInput } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ALERT_SEVERITIES } from '../../../machines/console/delivery/alert.ts';
-import { ALERT_STATES } from '../../../machines/console/detection/alert.machine.ts';
+import { ALERT_STATES } from '../../../machines/console/detection/alert-states.ts';
+import { ALERT_SEVERITIES } from '../../../machines/wire/words.ts';
 import { call, useApi } from '../api/client.ts';
 import type { Alert } from '../api/contract.ts';
 import { sentenceOf } from '../api/problem.ts';

@@ -1,7 +1,7 @@
 // Coverage of every sensor over a span: the share that the Console has, and at which of six places the rest was lost.
 import { Select } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
+import { LOSS_PLACES } from '../../../machines/wire/words.ts';
 import { useApi } from '../api/client.ts';
 import type { FleetCoverage } from '../api/contract.ts';
 import { exact, percent, shortId } from '../design/numbers.ts';

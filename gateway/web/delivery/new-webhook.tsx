@@ -1,8 +1,9 @@
 // Adding a webhook. A secret that the Console made is shown once, in the same dialog.
 import { Button, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { ALERT_SEVERITIES, type AlertSeverity } from '../../../machines/console/delivery/alert.ts';
+import type { AlertSeverity } from '../../../machines/console/delivery/alert.ts';
 import { WEBHOOK_TYPES } from '../../../machines/console/delivery/formats/formats.ts';
+import { ALERT_SEVERITIES } from '../../../machines/wire/words.ts';
 import { call } from '../api/client.ts';
 import { CodeLine } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';

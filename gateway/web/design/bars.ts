@@ -1,5 +1,6 @@
 // Counts over time as bars, their severities one above the other.
-import { SEVERITIES, type Severity } from '../../../machines/wire/event.ts';
+import type { Severity } from '../../../machines/wire/event.ts';
+import { SEVERITIES } from '../../../machines/wire/words.ts';
 
 export type Bar = {
   readonly at: string;

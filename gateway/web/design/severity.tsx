@@ -1,5 +1,6 @@
 // Severity: grey, blue, yellow, orange, red, each with a bar of its own length and always with the word.
-import { SEVERITIES, type Severity } from '../../../machines/wire/event.ts';
+import type { Severity } from '../../../machines/wire/event.ts';
+import { SEVERITIES } from '../../../machines/wire/words.ts';
 
 /** The severity of an event. */
 export function SeverityMark({ severity }: { readonly severity: Severity }) {

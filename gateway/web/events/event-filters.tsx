@@ -1,6 +1,6 @@
 // What is asked of the events: a condition with its parts as chips, the range, and the lists that people choose from most.
 import { MultiSelect } from '@mantine/core';
-import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/event.ts';
+import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/words.ts';
 import { Chip } from '../design/chips.tsx';
 import { QueryBar } from '../design/query-bar.tsx';
 import { TimeRange } from '../design/time-range.tsx';

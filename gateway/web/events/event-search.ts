@@ -1,6 +1,6 @@
 // The address of a search for events, as the API names its parameters, with the columns that are shown and the event that
 // is open beside the list.
-import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/event.ts';
+import { EVENT_KINDS, SEVERITIES } from '../../../machines/wire/words.ts';
 import type { QueryOf } from '../api/contract.ts';
 import { instantOf } from '../design/range.ts';
 import { listIn, present, textIn } from '../shell/search-params.ts';

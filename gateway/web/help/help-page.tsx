@@ -1,7 +1,6 @@
 // Keys, what the marks mean, and the way to the command line.
 import { Kbd } from '@mantine/core';
-import { SEVERITIES } from '../../../machines/wire/event.ts';
-import { TRUST_HEALTHS } from '../../../machines/wire/heartbeat.ts';
+import { SEVERITIES, TRUST_HEALTHS } from '../../../machines/wire/words.ts';
 import { CodeLine } from '../design/copy.tsx';
 import { Facts, PageFrame, Panel } from '../design/page.tsx';
 import { SeverityMark } from '../design/severity.tsx';

@@ -2,7 +2,8 @@
 import { Button, Modal, Select, Textarea, TextInput } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { SEVERITIES, type Severity } from '../../../machines/wire/event.ts';
+import type { Severity } from '../../../machines/wire/event.ts';
+import { SEVERITIES } from '../../../machines/wire/words.ts';
 import { call, useApi } from '../api/client.ts';
 import type { Investigation } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';

@@ -2,7 +2,8 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ALERT_SEVERITIES, type AlertSeverity } from '../../../machines/console/delivery/alert.ts';
+import type { AlertSeverity } from '../../../machines/console/delivery/alert.ts';
+import { ALERT_SEVERITIES } from '../../../machines/wire/words.ts';
 import { call, useApi } from '../api/client.ts';
 import type { SavedSearch } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';

@@ -1,7 +1,7 @@
 // How the fleet stands beside its health: trust, freshness, engines, versions. Each number is counted from the list that it
 // leads to.
 import { Link } from '@tanstack/react-router';
-import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/words.ts';
 import { useApi } from '../api/client.ts';
 import type { SensorTally } from '../api/contract.ts';
 import { exact } from '../design/numbers.ts';

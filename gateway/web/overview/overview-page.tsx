@@ -2,7 +2,8 @@
 // Every number leads to the list behind it; on an empty fleet this is the first step of enrolling a node.
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { TRUST_HEALTHS, type TrustHealth } from '../../../machines/wire/heartbeat.ts';
+import type { TrustHealth } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS } from '../../../machines/wire/words.ts';
 import { useApi } from '../api/client.ts';
 import { useTopic } from '../api/live.ts';
 import { Wizard } from '../deploy/deploy-page.tsx';

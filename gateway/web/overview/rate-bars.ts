@@ -1,5 +1,5 @@
 // What is drawn of the rate of events: a bar for every step, its severities one above the other.
-import { SEVERITIES } from '../../../machines/wire/event.ts';
+import { SEVERITIES } from '../../../machines/wire/words.ts';
 import type { EventRate } from '../api/contract.ts';
 import { type Bar, barsIn } from '../design/bars.ts';
 

@@ -3,7 +3,8 @@ import { Alert, Button, Modal, MultiSelect, Select, TextInput } from '@mantine/c
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { POLICY_MODES, type PolicyMode } from '../../../machines/wire/policy.ts';
+import type { PolicyMode } from '../../../machines/wire/policy.ts';
+import { POLICY_MODES } from '../../../machines/wire/words.ts';
 import { call, useApi } from '../api/client.ts';
 import type { PackDraftAnswer, PackWithVersions } from '../api/contract.ts';
 import { Failure, useForm } from '../design/form.tsx';

@@ -1,7 +1,8 @@
 // What one sensor has of policies: which pack counts and why, what was passed over, the switch, and what the node says.
 import { Alert, Select } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ENFORCEMENT_MODES, type EnforcementMode } from '../../../machines/wire/policy.ts';
+import type { EnforcementMode } from '../../../machines/wire/policy.ts';
+import { ENFORCEMENT_MODES } from '../../../machines/wire/words.ts';
 import { call, useApi } from '../api/client.ts';
 import type { SensorPolicy } from '../api/contract.ts';
 import { useTopic } from '../api/live.ts';

@@ -1,7 +1,8 @@
 // Which version goes to whom: the fields that an assignment and a rollout share.
 import { Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { POLICY_MODES, type PolicyMode } from '../../../machines/wire/policy.ts';
+import type { PolicyMode } from '../../../machines/wire/policy.ts';
+import { POLICY_MODES } from '../../../machines/wire/words.ts';
 import { useApi } from '../api/client.ts';
 import { POLICY_TEXTS as TEXTS } from './texts.ts';
 

@@ -2,7 +2,7 @@
 import { Button, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/words.ts';
 import { useApi } from '../api/client.ts';
 import { useMay } from '../session/session.ts';
 import {

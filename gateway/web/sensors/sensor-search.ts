@@ -1,5 +1,5 @@
 // The address of the list: every filter and the order, as the API names them.
-import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/heartbeat.ts';
+import { TRUST_HEALTHS, TRUST_STATES } from '../../../machines/wire/words.ts';
 import type { QueryOf } from '../api/contract.ts';
 import { listIn, present, textIn } from '../shell/search-params.ts';
 

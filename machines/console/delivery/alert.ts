@@ -1,6 +1,9 @@
 // What is told to destinations: one alert, with everything that any format shows of it. Facts alone; a format decides how
 // they look. Optional facts that are not known are null or absent.
 import Type from 'typebox';
+import { ALERT_SEVERITIES } from '../../wire/words.ts';
+
+export { ALERT_SEVERITIES };
 
 export const ALERT_KINDS = [
   'security_event',
@@ -25,8 +28,6 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** From the least to the most severe. */
-export const ALERT_SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
 export const ALERT_SOURCES = [

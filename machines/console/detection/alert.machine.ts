@@ -9,6 +9,8 @@ import { assign, type SnapshotFrom, setup } from 'xstate';
 import { ALERT_EVENTS_SHOWN_MAX } from '../../limits.ts';
 import { ALERT_SEVERITIES, type AlertSeverity } from '../delivery/alert.ts';
 
+export { ALERT_STATES, type AlertStateName } from './alert-states.ts';
+
 /** Why an alert is settled. `passed`: what it told of is over by itself. */
 export const ALERT_RESOLUTIONS = ['fixed', 'expected', 'false_positive', 'passed'] as const;
 export type AlertResolution = (typeof ALERT_RESOLUTIONS)[number];
@@ -148,10 +150,3 @@ function newest(ids: readonly string[]): readonly string[] {
 }
 
 export type AlertSnapshot = SnapshotFrom<typeof alertMachine>;
-export type AlertStateName = 'open' | 'acknowledged' | 'resolved' | 'reopened';
-export const ALERT_STATES = [
-  'open',
-  'acknowledged',
-  'resolved',
-  'reopened',
-] as const satisfies readonly AlertStateName[];
