@@ -2,7 +2,11 @@
 // events in it, and those would be given up though nothing is wrong with them. invariant: I1
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HEARTBEAT_BODY_MAX_BYTES, LOSS_HOURS_MAX, NODE_MACHINES_MAX } from '../../machines/limits.ts';
+import {
+  HEARTBEAT_BODY_MAX_BYTES,
+  LOSS_HOURS_MAX,
+  NODE_MACHINES_MAX,
+} from '../../machines/limits.ts';
 import { PACK_NAMESPACES_MAX, PACK_POLICIES_MAX } from '../../machines/policy/limits.ts';
 import { EMPTY_LOSS_LEDGER, settle } from '../../machines/sensor/loss-ledger.rules.ts';
 import { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
