@@ -1,12 +1,12 @@
 // A node that was cut off stays so until somebody lets it go or the end comes that its order named, whatever ends on the way;
 // after its power was lost the rules are back before it asks a Console for anything; and once all is well each node is as
 // the last order has it. What was asked and never answered may have been ordered or not. decision: D85, D86, D168
-import type { Observation } from '../world/observation.ts';
+import type { ContainmentObservation } from '../world/containment-observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
 import { stateOf } from './node-files.ts';
 
-type Asked = Extract<Observation, { readonly kind: 'containment.asked' }>;
+type Asked = Extract<ContainmentObservation, { readonly kind: 'containment.asked' }>;
 type Order = {
   readonly asked: Asked;
   outcome: 'unknown' | 'placed' | 'refused';

@@ -3,6 +3,7 @@
 import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
+import type { ContainmentObservation } from './containment-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
 
 /** A batch as it is named on the wire. `events` are the keys the engine gave them. */
@@ -45,17 +46,6 @@ export type EngineStep =
   | 'ended';
 
 export type Observation =
-  /** Orders of containment as their author knows them; `act` names one. */
-  | {
-      readonly kind: 'containment.asked';
-      readonly act: number;
-      readonly sensor: string;
-      readonly wanted: 'contained' | 'released';
-      readonly untilMs: number | null;
-    }
-  | { readonly kind: 'containment.placed' | 'containment.refused'; readonly act: number }
-  /** What a Sensor did to the packet filter of its node. */
-  | { readonly kind: 'filter.applied' | 'filter.lifted'; readonly node: string }
   /** Processes and hosts. `node` and `console` are host names. */
   | { readonly kind: 'process.started'; readonly host: string; readonly incarnation: number }
   | {
@@ -233,6 +223,7 @@ export type Observation =
       readonly target: string | null;
     }
   | { readonly kind: 'act.done'; readonly act: number }
+  | ContainmentObservation
   | WebhookObservation
   /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */
   | {
