@@ -83,7 +83,7 @@ it('should lead from the setup code to the first event', { timeout: TEST_MS }, a
   );
   await page.getByRole('link', { name: 'Show the sensor' }).click();
   await page.getByRole('link', { name: 'Events', exact: true }).last().click();
-  await page.locator('table tbody tr').first().waitFor();
+  await page.locator('table tbody .fs-row-button').first().waitFor();
   await liveView(page, '1280-first-event');
   // The Console that ends and the one that starts are one address: what broke off in between is no mistake of the page.
   expect(complaints.filter((one) => !/WebSocket|ERR_/.test(one))).toEqual([]);

@@ -11,6 +11,8 @@ export type StoredMark = { readonly event_id: string; readonly sensor_id: string
 export type Marks = {
   /** Numbers 0..made()-1 were started so far. */
   made(): number;
+  /** The longest that one took beyond its pause: how far this machine is behind what is asked of it. */
+  slowestMs(): number;
   /** Ends after the process that runs now. */
   stop(): Promise<void>;
 };
@@ -22,17 +24,20 @@ const PAGE = 500;
 
 /** Starts one marked process after the other, `pauseMs` apart. */
 export function startMarks(home: Home, word: string, pauseMs: number): Marks {
-  let made = 0;
+  let [made, slowestMs] = [0, 0];
   let isStopping = false;
   const running = (async () => {
     while (!isStopping) {
+      const began = performance.now();
       await mark(home, word, made);
       made += 1;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      slowestMs = Math.max(slowestMs, performance.now() - began - pauseMs);
     }
   })();
   return {
     made: () => made,
+    slowestMs: () => slowestMs,
     async stop() {
       isStopping = true;
       await running;

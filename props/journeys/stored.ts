@@ -83,16 +83,17 @@ export async function batchesOf(access: ClickhouseAccess, sensorId: string): Pro
 const TOLD_LATE_NS = 2_000_000_000n;
 /**
  * What breaks the order of batches: a missing number, or a batch that begins well before the one below it ended. An engine
- * tells a connect with the time at which it began, once its port is known.
+ * tells a connect with the time at which it began, once its port is known. `behindMs` is what the machine was behind.
  */
-export function disorderOf(batches: readonly Batch[]): string[] {
+export function disorderOf(batches: readonly Batch[], behindMs = 0): string[] {
+  const late = TOLD_LATE_NS + BigInt(Math.ceil(behindMs)) * 1_000_000n;
   const wrong: string[] = [];
   const byChannel = Map.groupBy(batches, ({ stream_id, channel }) => `${stream_id}/${channel}`);
   for (const [name, own] of byChannel) {
     for (const [at, batch] of own.entries()) {
       if (batch.sequence !== at + 1) wrong.push(`${name}: ${batch.sequence} stands at ${at + 1}`);
       const before = own[at - 1];
-      if (before !== undefined && batch.first_ns + TOLD_LATE_NS < before.last_ns) {
+      if (before !== undefined && batch.first_ns + late < before.last_ns) {
         const backMs = Number(before.last_ns - batch.first_ns) / 1e6;
         wrong.push(`${name}: ${batch.sequence} goes back by ${backMs} ms`);
       }

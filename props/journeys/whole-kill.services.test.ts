@@ -125,7 +125,9 @@ it.skipIf(skip).each([
   expect(stored.size + held).toBeLessThanOrEqual(begun);
   expect(begun).toBeLessThanOrEqual(stored.size + held + counted.all);
   if (isExact) expect({ missing, counted: counted.all }).toEqual({ missing: 0, counted: 0 });
-  expect(disorderOf(await batchesOf(embeddedClickhouse(at), sensor_id))).toEqual([]);
+  // Two seconds hold where the machine keeps up; how far it was behind is told by the programs of this test.
+  const batches = await batchesOf(embeddedClickhouse(at), sensor_id);
+  expect(disorderOf(batches, made.slowestMs())).toEqual([]);
   expect(await stop(sensor)).toBe(0);
   expect(await stop(consoleProgram)).toBe(0);
 });
