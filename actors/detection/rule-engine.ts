@@ -114,12 +114,15 @@ async function look(engine: Engine): Promise<void> {
   for (const [ruleId, { row }] of running) {
     if (versions.get(ruleId) !== row.version) running.delete(ruleId);
   }
-  if (!engine.isStarted) engine.judgedMs = (await engine.cursors.start()) ?? deps.now();
+  const startedMs = deps.now();
+  if (!engine.isStarted) engine.judgedMs = (await engine.cursors.start()) ?? startedMs;
   for (const row of own) {
     if (!running.has(row.ruleId)) {
       await begin(engine, row, engine.isStarted ? row.activeSinceMs : engine.judgedMs);
     }
   }
+  // The own cursor stands before those of the dead go: whoever starts next finds one of the two.
+  if (!engine.isStarted) await engine.cursors.advance(startedMs - RULE_CURSOR_LAG_MS);
   engine.isStarted = true;
   await takeOver(engine);
   const live = running.size === 0 ? new Map<string, number>() : await deps.inbox.liveByRule();

@@ -173,7 +173,7 @@ describe('a rule', () => {
 const batches = fc.array(
   fc.record({
     sensor: fc.nat(1),
-    gapSecs: fc.constantFrom(0, 1, 30, 600, 3_000),
+    gapSecs: fc.constantFrom<number>(0, 1, 30, 600, 3_000),
     events: fc.array(drawn, { minLength: 1, maxLength: 6 }),
   }),
   { maxLength: 30 },
@@ -184,6 +184,16 @@ const specs = fc.constantFrom(
   specOf(count(3), { group_by: ['process.binary'] }),
   specOf(SEQUENCE),
 );
+
+const once = (gapSecs: number, id: number, atSecs: number): DrawnBatch => ({
+  ...{ sensor: 0, gapSecs, events: [{ id, atSecs, binary: '/bin/a' }] },
+});
+/** A process that took over from one long dead, and died before it noted how far it came. */
+const DIES_SOON_AFTER_START: [RuleSpec, DrawnBatch[], ('crash' | 'hold')[]] = [
+  specOf({ kind: 'match', condition: A }, { group_by: ['process.binary'] }),
+  [once(3_000, 0, 0), once(0, 30, 210), once(0, 0, 0)],
+  ['crash', 'hold', 'crash'],
+];
 
 describe('a rule that runs', () => {
   it('always counts live, over crashes and repeats, what a backtest of the stored events tells', () =>
@@ -203,7 +213,7 @@ describe('a rule that runs', () => {
           expect(await countedIn(world.alerts)).toEqual(await world.backtested());
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 60, examples: [DIES_SOON_AFTER_START] },
     ));
 });
 
