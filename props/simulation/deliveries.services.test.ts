@@ -6,4 +6,6 @@ const FRESH = process.env['PROPS_SEED'] ?? '20261121';
 
 describe('deliveries of the simulated fleet, further seeds', () => {
   itDeliversOver(['3', '4', '13', '18', '20', `${FRESH}/deliveries`]);
+  // So many that not all of them can be sent to at once.
+  itDeliversOver(['5'], 25);
 });

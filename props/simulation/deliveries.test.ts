@@ -4,6 +4,4 @@ import { itDeliversOver } from './deliveries-suite.ts';
 
 describe('deliveries of the simulated fleet', () => {
   itDeliversOver(['2', '9']);
-  // So many that not all of them can be sent to at once.
-  itDeliversOver(['5'], 25);
 });

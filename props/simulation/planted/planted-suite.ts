@@ -12,6 +12,7 @@ const PATIENCE_MS = 600_000;
 export const SLOW: ReadonlySet<string> = new Set([
   'acts-audited-twice',
   'acts-unaudited',
+  'crash-keeps-sending',
   'crossing-is-forgotten',
   'expired-certificate-serves',
   'flow-counts-again',
@@ -21,6 +22,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'identity-counts-again',
   'idle-sessions-live',
   'judged-too-soon',
+  'last-webhook-waits',
   'license-in-memory',
   'license-limits-nobody',
   'logged-out-here-only',
