@@ -3,18 +3,16 @@
 //   node props/bench/policy-fleet.ts [--sensors 1000] [--versions 5] [--rounds 6] [--seconds 10]
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { readLibrary } from '../../gateway/policy-library/read-library.ts';
-import { api, items } from '../journeys/api.ts';
+import { allItems } from '../journeys/api.ts';
 import type { Program } from '../journeys/programs.ts';
 import { type BenchHome, openBenchHome } from './bench-console.ts';
 import { type Fleet, prepareFleet } from './fleet.ts';
 import type { LoadPlan, LoadResult } from './load.ts';
 import type { PolicyNodesPlan } from './policy-nodes.ts';
+import { askConsole, makePack, publishFor, writeDraft } from './policy-pack.ts';
 import { cpuSecondsOf } from './process-stats.ts';
 
-// On every kernel this engine runs on.
-const POLICIES = ['attach-to-process', 'mount-file-system', 'read-password-hashes', 'remove-logs'];
-const GROUP = 'with-policies';
+const TAG = 'with-policies';
 const BULK = 500;
 const REST_MS = 10_000;
 const REACH_MS = 120_000;
@@ -55,36 +53,19 @@ function readOptions() {
   };
 }
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await api(home, method, `/api/v2${path}`, body);
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body as T;
-}
-
 /** The first half of the fleet has a tag. */
 async function tagHalf(): Promise<void> {
-  const ids: string[] = [];
-  for (let cursor = ''; ; ) {
-    const path = `/api/v2/sensors?limit=500${cursor}`;
-    const { body } = await api(home, 'GET', path);
-    const page = body as {
-      items: { sensor_id: string; node_name: string }[];
-      next_cursor: string | null;
-    };
-    for (const { sensor_id, node_name } of page.items) {
-      if (Number(node_name.split('-')[1]) < options.sensors) ids.push(sensor_id);
-    }
-    if (page.next_cursor === null) break;
-    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
-  }
-  for (let at = 0; at < ids.length; at += BULK) {
-    const sensor_ids = ids.slice(at, at + BULK);
-    await ask('POST', '/sensors/bulk-change', { sensor_ids, add_tags: [GROUP] });
+  type Listed = { readonly sensor_id: string; readonly node_name: string };
+  const all = await allItems<Listed>(home, `/api/v2/sensors?limit=${BULK}`);
+  const half = all.filter(({ node_name }) => Number(node_name.split('-')[1]) < options.sensors);
+  for (let at = 0; at < half.length; at += BULK) {
+    const sensor_ids = half.slice(at, at + BULK).map(({ sensor_id }) => sensor_id);
+    await askConsole(home, 'POST', '/sensors/bulk-change', { sensor_ids, add_tags: [TAG] });
   }
 }
 
 async function reachAll({ fleet, gateway, start, writePlan, end }: Bench): Promise<void> {
-  const keys = await ask<{ signing_keys_sha256: string }>('GET', '/signing-keys');
+  const keys = await askConsole<{ signing_keys_sha256: string }>(home, 'GET', '/signing-keys');
   const plan: PolicyNodesPlan = {
     ...{ port: home.port, ca: fleet.tls.serverCaPem },
     sensors: fleet.sensors.slice(0, options.sensors),
@@ -96,37 +77,24 @@ async function reachAll({ fleet, gateway, start, writePlan, end }: Bench): Promi
   const before = cpuSecondsOf(gateway.pid);
   await wait(REST_MS);
   const restPerMs = (cpuSecondsOf(gateway.pid) - before) / REST_MS;
-  const { pack_id } = await ask<{ pack_id: string }>('POST', '/packs', {
-    ...{ name: 'bench', draft: await draftOf(1) },
-  });
+  const packId = await makePack(home);
   for (let version = 1; version <= options.versions; version += 1) {
-    await oneVersion({ nodes, gateway, pack_id, version, restPerMs });
+    await oneVersion({ nodes, gateway, packId, version, restPerMs });
   }
   await end(nodes);
-}
-
-async function draftOf(version: number) {
-  const library = (await readLibrary()).filter(({ name }) => POLICIES.includes(name));
-  return {
-    ...{ mode: 'enforce', modes_allowed: ['enforce'], namespace_scope: null, rollback_to: [] },
-    policies: library.map(({ name, yaml }) => ({ name, yaml: `${yaml}# version ${version}\n` })),
-  };
 }
 
 async function oneVersion(of: {
   readonly nodes: Program;
   readonly gateway: Program;
-  readonly pack_id: string;
+  readonly packId: string;
   readonly version: number;
   readonly restPerMs: number;
 }): Promise<void> {
-  const { nodes, gateway, pack_id, version, restPerMs } = of;
-  const { revision } = await ask<{ revision: number }>('GET', `/packs/${pack_id}/draft`);
-  await ask('PUT', `/packs/${pack_id}/draft`, { revision, draft: await draftOf(version) });
+  const { nodes, gateway, packId, version, restPerMs } = of;
+  await writeDraft(home, packId, version);
   const [began, cpu] = [Date.now(), cpuSecondsOf(gateway.pid)];
-  await ask('POST', `/packs/${pack_id}/publish`, {});
-  const target = { kind: 'tag', id: GROUP };
-  await ask('POST', '/assignments', { target, pack_id, version, mode: 'enforce' });
+  await publishFor(home, { kind: 'tag', id: TAG }, { packId, version });
   const line = await nodes.prints(new RegExp(`reached ${version} \\[.*\\]\\n`), REACH_MS);
   const tookMs = Date.now() - began;
   // What was still to be written after the last answer.
@@ -151,8 +119,6 @@ async function unchanged(bench: Bench): Promise<void> {
       ms: [],
     },
   ];
-  const given = await items<{ pack_id: string }>(home, '/api/v2/assignments');
-  say(`${given.length} assignment`);
   for (let round = 0; round < options.rounds; round += 1) {
     for (const side of round % 2 === 0 ? sides : [...sides].reverse()) {
       side.ms.push(await heartbeats(bench, side.sensors));

@@ -31,7 +31,6 @@ type Node = {
   readonly streamId: string;
   readonly agent: Agent;
   sequence: number;
-  version: number;
   isAsking: boolean;
   isWanted: boolean;
 };
@@ -96,11 +95,10 @@ async function takeOnce(node: Node, answer: HeartbeatResponse): Promise<void> {
     signing_keys_sha256: plan.signingKeysSha256,
     policies: policies.map(({ name }) => ({ name, state: 'enforcing' })),
   });
-  note(node, version);
+  note(version);
 }
 
-function note(node: Node, version: number): void {
-  node.version = version;
+function note(version: number): void {
   const times = reached.get(version) ?? [];
   times.push(Date.now());
   reached.set(version, times);
@@ -111,7 +109,7 @@ function note(node: Node, version: number): void {
 function open(sensor: Pair): Promise<void> {
   const tls = { ca: plan.ca, cert: sensor.cert, key: sensor.key };
   const node: Node = {
-    ...{ instanceId: hex(), streamId: hex(), sequence: 0, version: 0 },
+    ...{ instanceId: hex(), streamId: hex(), sequence: 0 },
     ...{ isAsking: false, isWanted: false },
     agent: new Agent({ ...tls, keepAlive: true, maxSockets: 1 }),
   };

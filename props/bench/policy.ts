@@ -1,8 +1,6 @@
 // From publishing a version to a node that says it enforces it: a quick-start Console and a real Sensor with the eBPF engine
 // on this machine, a version after another. Needs root. `node props/bench/policy.ts [versions]`
 import { setTimeout as wait } from 'node:timers/promises';
-import { readLibrary } from '../../gateway/policy-library/read-library.ts';
-import { api } from '../journeys/api.ts';
 import {
   createToken,
   enroll,
@@ -13,6 +11,7 @@ import {
   stop,
 } from '../journeys/fleet.ts';
 import { type Home, makeHome, removeHome } from '../journeys/programs.ts';
+import { askConsole, makePack, publishFor, writeDraft } from './policy-pack.ts';
 import { cpuSecondsOf } from './process-stats.ts';
 
 const VERSIONS = Number(process.argv[2] ?? 10);
@@ -20,36 +19,15 @@ const VERSIONS = Number(process.argv[2] ?? 10);
 const LOOK_MS = 80;
 const PATIENCE_MS = 60_000;
 const REST_MS = 30_000;
-// On every kernel this engine runs on.
-const POLICIES = ['attach-to-process', 'mount-file-system', 'read-password-hashes', 'remove-logs'];
-
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-async function ask<T>(home: Home, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await api(home, method, `/api/v2${path}`, body);
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body as T;
-}
-
 async function measure(home: Home, sensorId: string, pid: number): Promise<void> {
-  const library = (await readLibrary()).filter(({ name }) => POLICIES.includes(name));
-  const draftOf = (version: number) => ({
-    ...{ mode: 'enforce', modes_allowed: ['enforce'], namespace_scope: null, rollback_to: [] },
-    // Each version is another text.
-    policies: library.map(({ name, yaml }) => ({ name, yaml: `${yaml}# version ${version}\n` })),
-  });
-  const draft = draftOf(1);
-  const made = await ask<{ pack_id: string }>(home, 'POST', '/packs', { name: 'bench', draft });
+  const packId = await makePack(home);
   const took: number[] = [];
   for (let version = 1; version <= VERSIONS; version += 1) {
-    const at = `/packs/${made.pack_id}/draft`;
-    const { revision } = await ask<{ revision: number }>(home, 'GET', at);
-    await ask(home, 'PUT', at, { revision, draft: draftOf(version) });
+    await writeDraft(home, packId, version);
     const began = performance.now();
-    await ask(home, 'POST', `/packs/${made.pack_id}/publish`, {});
-    const target = { kind: 'sensor', id: sensorId };
-    const assignment = { target, pack_id: made.pack_id, version, mode: 'enforce' };
-    await ask(home, 'POST', '/assignments', assignment);
+    await publishFor(home, { kind: 'sensor', id: sensorId }, { packId, version });
     await enforced(home, sensorId, version, began);
     took.push(performance.now() - began);
   }
@@ -61,13 +39,13 @@ async function measure(home: Home, sensorId: string, pid: number): Promise<void>
   const before = cpuSecondsOf(pid);
   await wait(REST_MS);
   const percent = ((cpuSecondsOf(pid) - before) / (REST_MS / 1_000)) * 100;
-  say(`the Sensor at rest with ${library.length} policies: ${percent.toFixed(2)} % of a processor`);
+  say(`the Sensor at rest with the pack: ${percent.toFixed(2)} % of a processor`);
 }
 
 async function enforced(home: Home, sensorId: string, version: number, began: number) {
   type View = { reported: { state: string; version?: number; reason?: string } | null };
   for (;;) {
-    const { reported } = await ask<View>(home, 'GET', `/sensors/${sensorId}/policy`);
+    const { reported } = await askConsole<View>(home, 'GET', `/sensors/${sensorId}/policy`);
     if (reported?.version === version && reported.state === 'enforcing') return;
     if (performance.now() - began > PATIENCE_MS) throw new Error(JSON.stringify(reported));
     await wait(LOOK_MS);

@@ -131,6 +131,9 @@ async function questions(nowMs: number): Promise<void> {
     ]);
   }
   say(`${table}`);
+  const whole = { fromMs: nowMs - DAYS * DAY_MS, toMs: nowMs };
+  const every = { ...whole, field: 'process.arguments', limit: 10 } as const;
+  say(`values of a field with as many as events: ${await times(() => events.topValues(every))}`);
   for (const condition of RULES) await backtestOf(events, condition, nowMs);
 }
 

@@ -16,6 +16,8 @@ import { batch, event, NOW_MS } from './samples.ts';
 const DRAWN_EVENTS = 120;
 const DRAWN_CONDITIONS = 150;
 const LONG_MS = 180_000;
+/** More than an event store follows at once. */
+const MANY_VALUES = 5_000;
 
 export function eventConditionsContract(
   harness: Harness<{ readonly sink: EventSink; readonly events: EventStore }>,
@@ -136,6 +138,24 @@ export function eventConditionsContract(
       const nobody = { sensorId: randomUUID(), field: 'severity', limit: 3 } as const;
       expect((await stores().events.topValues(nobody)).events).toBe(0);
     });
+  });
+
+  it('should name the most frequent of very many values, and tell how many there are', async () => {
+    const { sink, events } = stores();
+    const of = (binary: string) => event({ process: { exec_id: 'x', pid: 1, binary } });
+    const one = batch({
+      events: [
+        ...Array.from({ length: MANY_VALUES }, (_, n) => of(`/bin/rare-${n}`)),
+        ...Array.from({ length: 30 }, () => of('/bin/often')),
+      ],
+    });
+    await sink.append(one);
+    const { sensorId } = one;
+    const top = await events.topValues({ sensorId, field: 'process.binary', limit: 2 });
+    expect(top.values[0]).toEqual({ value: '/bin/often', events: 30 });
+    expect(top.values[1]?.events).toBe(1);
+    expect(Math.abs(top.distinct - MANY_VALUES - 1)).toBeLessThan(MANY_VALUES / 50);
+    expect(Math.abs(top.events - MANY_VALUES - 30)).toBeLessThan(MANY_VALUES / 50);
   });
 
   it('should count what was received when, each event once in its stretch', async () => {

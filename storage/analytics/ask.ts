@@ -10,6 +10,13 @@ export type AskAnalytics = <Row>(
   params?: Readonly<Record<string, unknown>>,
 ) => Promise<readonly Row[]>;
 
+/** As `AskAnalytics`, ended by the signal of whoever asked. */
+export type AskEvents = <Row>(
+  query: { readonly signal?: AbortSignal },
+  sql: string,
+  params: Readonly<Record<string, unknown>>,
+) => Promise<readonly Row[]>;
+
 export type AskOptions = {
   readonly settings?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;

@@ -3,14 +3,10 @@
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { ArrivalQuery, EventScope } from '../ports/telemetry/event-store.ts';
 import { nanosTextOf } from '../ports/telemetry/stored-event.ts';
+import type { AskEvents } from './ask.ts';
 import { type Filter, filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 
-type Ask = <Row>(
-  query: EventScope,
-  sql: string,
-  params: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
 type Place = Pick<EventRow, 'received_ms' | 'sensor_id' | 'observed_ns' | 'event_id'>;
 type Cut = { readonly rows: number; readonly receivedMs: string };
 type Page = { readonly scope: EventScope; readonly filter: Filter; readonly limit: number };
@@ -23,7 +19,10 @@ const UP_TO_CUT = 'received_at <= fromUnixTimestamp64Milli({cut_ms: Int64})';
 const IN_ORDER = 'received_at, sensor_id, observed_at, event_id';
 
 /** A page; fewer than `limit` only where there are no more. */
-export async function arrivals(ask: Ask, query: ArrivalQuery): Promise<readonly StoredEvent[]> {
+export async function arrivals(
+  ask: AskEvents,
+  query: ArrivalQuery,
+): Promise<readonly StoredEvent[]> {
   const { after, limit, ...scope } = query;
   const found: EventRow[] = [];
   let place = after === null ? null : placeOf(after);
@@ -39,7 +38,7 @@ export async function arrivals(ask: Ask, query: ArrivalQuery): Promise<readonly 
   return found.map(eventOfRow);
 }
 
-/** Rows of the range behind a place, of batches that were written twice each. */
+/** Rows of the range behind a place, also both of a batch that was written twice. */
 function filterFrom(query: ArrivalQuery, place: Place | null): Filter {
   const { receivedFromMs, receivedToMs, after: _, limit: __, ...scope } = query;
   const { where, params } = filterOf(scope);
@@ -67,7 +66,7 @@ function filterFrom(query: ArrivalQuery, place: Place | null): Filter {
 }
 
 /** How far a page reaches by its receipt alone, which is cheap to sort; null: there is nothing. */
-async function cutOf(ask: Ask, { scope, filter, limit }: Page): Promise<Cut | null> {
+async function cutOf(ask: AskEvents, { scope, filter, limit }: Page): Promise<Cut | null> {
   const [cut] = await ask<{ readonly found: string; readonly cut_ms: string }>(
     scope,
     `SELECT count() AS found, toUnixTimestamp64Milli(max(received_at)) AS cut_ms FROM (
@@ -80,7 +79,7 @@ async function cutOf(ask: Ask, { scope, filter, limit }: Page): Promise<Cut | nu
 }
 
 function placesOf(
-  ask: Ask,
+  ask: AskEvents,
   { scope, filter, limit }: Page,
   cutMs: string,
 ): Promise<readonly Place[]> {
@@ -95,7 +94,7 @@ function placesOf(
 // A batch that was written twice has two times of receipt until the store merges them: the later one counts, and where that
 // lies behind this page the event is told by a later one.
 async function rowsOf(
-  ask: Ask,
+  ask: AskEvents,
   { scope, filter, limit }: Page,
   { receivedMs, places }: Cut & { readonly places: readonly Place[] },
 ): Promise<readonly EventRow[]> {

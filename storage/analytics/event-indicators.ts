@@ -1,14 +1,10 @@
 // Values that several sensors have in common. decision: D145
 import { SEVERITIES, type Severity } from '../../machines/wire/event.ts';
-import type { EventScope, SharedQuery, SharedValue } from '../ports/telemetry/event-store.ts';
+import type { SharedQuery, SharedValue } from '../ports/telemetry/event-store.ts';
+import type { AskEvents } from './ask.ts';
 import { filterOf } from './event-filter.ts';
 import { FIELD_COLUMNS } from './field-columns.ts';
 
-type Ask = <Row>(
-  query: EventScope,
-  sql: string,
-  params: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
 type SharedRow = {
   readonly value: string;
   readonly sensors: string;
@@ -20,7 +16,7 @@ type SharedRow = {
 };
 
 /** Those on most sensors first, then in the order of their text. */
-export async function shared(ask: Ask, query: SharedQuery): Promise<readonly SharedValue[]> {
+export async function shared(ask: AskEvents, query: SharedQuery): Promise<readonly SharedValue[]> {
   const { where, params } = filterOf(query);
   const { present, value, each } = FIELD_COLUMNS[query.field];
   if (each !== undefined) throw new Error('a field of several values is no indicator');

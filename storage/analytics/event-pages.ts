@@ -1,32 +1,31 @@
 // One page of events. The rows that belong on it are found by two narrow columns first, and read whole afterwards, so that a
 // page of many million events needs neither the memory nor the time of sorting them whole. A range is asked from its near
 // end on, in stretches that grow: who looks at the newest events does not wait for ninety days. invariant: I10; decision: D167
+import { DAY_MS, HOUR_MS } from '../../machines/units.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
-import type { EventQuery, EventScope } from '../ports/telemetry/event-store.ts';
+import type { EventQuery } from '../ports/telemetry/event-store.ts';
 import { nanosTextOf } from '../ports/telemetry/stored-event.ts';
+import type { AskEvents } from './ask.ts';
 import { type Filter, filterOf } from './event-filter.ts';
 import { EVENT_COLUMNS, type EventRow, eventOfRow } from './event-rows.ts';
 
-type Ask = <Row>(
-  query: Pick<EventScope, 'signal'>,
-  sql: string,
-  params: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
 type Place = { readonly nanos: string; readonly eventId: string };
 type Stretch = Pick<EventQuery, 'fromMs' | 'toMs'>;
 /** A filter, in which order its rows are read, and how many events are wanted of them. */
 type Part = { readonly filter: Filter; readonly isAscending: boolean; readonly limit: number };
 
-const HOUR_MS = 3_600_000;
 /** Behind the near end of the range; what is left is the last stretch. */
-const STRETCHES_MS = [HOUR_MS, 24 * HOUR_MS] as const;
+const STRETCHES_MS = [HOUR_MS, DAY_MS] as const;
 /** More rows than events: an event that came on two channels is stored twice. */
 const SPARE_SHARE = 0.25;
 const SPARE_ROWS = 16;
 const WIDER = 4;
 
 /** The events of a page, each once. */
-export async function searchPage(ask: Ask, query: EventQuery): Promise<readonly StoredEvent[]> {
+export async function searchPage(
+  ask: AskEvents,
+  query: EventQuery,
+): Promise<readonly StoredEvent[]> {
   const found = new Map<string, EventRow>();
   for (const filter of filtersOf(query)) {
     const part = {

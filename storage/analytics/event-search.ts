@@ -18,7 +18,7 @@ import type {
   ReceivedBucket,
   ReceivedQuery,
 } from '../ports/telemetry/event-store.ts';
-import { createAsk } from './ask.ts';
+import { type AskEvents, createAsk } from './ask.ts';
 import { arrivals } from './event-arrivals.ts';
 import { filterOf } from './event-filter.ts';
 import { shared } from './event-indicators.ts';
@@ -113,13 +113,7 @@ LIMIT 1 BY event_id LIMIT {row_limit: UInt32}`;
   return { sql, params: { ...params, row_limit: query.limit } };
 }
 
-type Ask = <Row>(
-  query: Pick<EventScope, 'signal'>,
-  sql: string,
-  params: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
-
-async function received(ask: Ask, query: ReceivedQuery): Promise<readonly ReceivedBucket[]> {
+async function received(ask: AskEvents, query: ReceivedQuery): Promise<readonly ReceivedBucket[]> {
   const { where, params } = filterOf(query);
   // The parameter of an aggregate function has to be a literal.
   const idsMax = Math.max(1, Math.floor(query.idsMax));
@@ -135,7 +129,7 @@ async function received(ask: Ask, query: ReceivedQuery): Promise<readonly Receiv
   }));
 }
 
-async function histogram(ask: Ask, query: HistogramQuery): Promise<readonly HistogramBar[]> {
+async function histogram(ask: AskEvents, query: HistogramQuery): Promise<readonly HistogramBar[]> {
   const { where, params } = filterOf(query);
   // Exact up to some tens of thousands in a bar, and of a bounded size beyond. decision: D96
   const rows = await ask<BarRow>(
@@ -149,7 +143,7 @@ async function histogram(ask: Ask, query: HistogramQuery): Promise<readonly Hist
 }
 
 async function policyMatches(
-  ask: Ask,
+  ask: AskEvents,
   { sensorIds, policies, ...query }: PolicyMatchQuery,
 ): Promise<readonly PolicyMatch[]> {
   const { where, params } = filterOf(query);

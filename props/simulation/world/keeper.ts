@@ -1,8 +1,6 @@
 // Somebody who keeps alert rules and saved searches, and works on the alerts: makes a rule of every kind, mutes a noisy
 // sensor and hears it again, takes alerts, settles them, opens settled ones again. It logs in like everybody else and is
 // changed by nobody. decision: D165
-import type { ConsoleHost } from './console-host.ts';
-import type { Listeners } from './dial.ts';
 import {
   actOn,
   makeRule,
@@ -12,19 +10,16 @@ import {
   readRule,
   type StandingRule,
 } from './keeper-acts.ts';
+import {
+  createLonePerson,
+  type LoneAct,
+  type LoneOptions,
+  type LonePerson,
+} from './lone-person.ts';
 import type { AlertDeed, KeptRule, KeptSearch } from './observation.ts';
-import { newPerson, type Person, type PersonParts } from './person.ts';
-import { logIn } from './person-login.ts';
+import type { PersonParts } from './person.ts';
 import type { Random } from './random.ts';
-import type { World } from './world.ts';
 
-type Keeper = {
-  begin(): void;
-  /** Everything works again: it changes nothing more, and rests. */
-  heal(): void;
-};
-
-const HASTE_MS = 3_000;
 const THINK_MS = [40_000, 120_000] as const;
 /** No other person has this number, so that its address is its own, too. */
 const NAME = 'keeper-91';
@@ -61,49 +56,19 @@ function planOf(random: Random): Plan {
 }
 
 /** Makes so many keepers: one, or none. */
-export function createKeeper(of: {
-  readonly world: World;
-  readonly consoles: readonly ConsoleHost[];
-  readonly listeners: Listeners;
-  readonly count: number;
-}): Keeper {
-  const { world, consoles, listeners, count } = of;
-  const random = world.random.fork('keeper');
-  const person: Person = { ...newPerson(NAME, false), role: 'analyst' };
+export function createKeeper(of: LoneOptions): LonePerson {
+  const random = of.world.random.fork('keeper');
   const plan = planOf(random);
   const thinkMs = random.pick(THINK_MS);
-  const parts: PersonParts = { world, consoles, listeners, random, isHonest: true };
-  let isHealed = false;
-
-  function next(ms: number): void {
-    world.scheduler.after(ms, () => {
-      if (isHealed) return;
-      act(parts, person, plan).then(
-        (isBusy) => next(isBusy ? HASTE_MS : random.exponential(thinkMs)),
-        (error: unknown) => world.crashed(person.name, error),
-      );
-    });
-  }
-
-  return {
-    begin() {
-      if (count > 0) next(HASTE_MS);
-    },
-    heal() {
-      isHealed = true;
-    },
-  };
+  return createLonePerson(of, {
+    ...{ name: NAME, role: 'analyst', random, thinkMs },
+    act: (parts, one) => act(parts, one, plan),
+  });
 }
 
 /** One thing; whether there is more to do at once. */
-async function act(parts: PersonParts, person: Person, plan: Plan): Promise<boolean> {
+async function act(parts: PersonParts, of: Parameters<LoneAct>[1], plan: Plan): Promise<boolean> {
   const { random } = parts;
-  const held = person.held.at(-1);
-  if (held === undefined) {
-    await logIn(parts, person);
-    return true;
-  }
-  const of = { person, held };
   const missing = plan.rules.find(({ standing }) => standing === null);
   if (missing !== undefined) {
     await bring(parts, of, missing);

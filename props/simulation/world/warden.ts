@@ -1,26 +1,23 @@
 // Somebody who cuts nodes off and lets them go again: for good or until an instant, also a node that is contained already, at
 // whichever Console answers. It logs in like everybody else and is changed by nobody. decision: D85, D168
 import { WORLD_BEGINS_MS } from './clocks.ts';
-import type { ConsoleHost } from './console-host.ts';
-import type { Listeners } from './dial.ts';
 import { asked } from './keeper-acts.ts';
-import { type Held, newPerson, type Person, type PersonParts } from './person.ts';
-import { logIn } from './person-login.ts';
+import {
+  createLonePerson,
+  type LoneAct,
+  type LoneOptions,
+  type LonePerson,
+} from './lone-person.ts';
+import type { PersonParts } from './person.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-type Warden = {
-  begin(): void;
-  /** Everything works again: it orders nothing more. */
-  heal(): void;
-};
 type Listed = {
   readonly sensor_id: string;
   readonly trust_state: string | null;
   readonly is_contained: boolean;
 };
 
-const HASTE_MS = 3_000;
 const THINK_MS = [15_000, 60_000] as const;
 /** No other person has this number, so that its address is its own, too. */
 const NAME = 'warden-92';
@@ -30,54 +27,21 @@ const RELEASES_FREE = 0.1;
 const HAS_END = 0.4;
 
 /** Makes so many wardens: one, or none. */
-export function createWarden(of: {
-  readonly world: World;
-  readonly consoles: readonly ConsoleHost[];
-  readonly listeners: Listeners;
-  readonly count: number;
-}): Warden {
-  const { world, consoles, listeners, count } = of;
-  const random = world.random.fork('warden');
-  const person: Person = { ...newPerson(NAME, false), role: 'operator' };
+export function createWarden(of: LoneOptions): LonePerson {
+  const random = of.world.random.fork('warden');
   const thinkMs = random.pick(THINK_MS);
-  const parts: PersonParts = { world, consoles, listeners, random, isHonest: true };
-  let isHealed = false;
-
-  function next(ms: number): void {
-    world.scheduler.after(ms, () => {
-      if (isHealed) return;
-      act(parts, person, () => isHealed).then(
-        (isBusy) => next(isBusy ? HASTE_MS : random.exponential(thinkMs)),
-        (error: unknown) => world.crashed(person.name, error),
-      );
-    });
-  }
-
-  return {
-    begin() {
-      if (count > 0) next(HASTE_MS);
-    },
-    heal() {
-      isHealed = true;
-    },
-  };
+  return createLonePerson(of, { name: NAME, role: 'operator', random, thinkMs, act });
 }
 
-/** One thing; whether there is more to do at once. */
-async function act(parts: PersonParts, person: Person, isOver: () => boolean): Promise<boolean> {
+/** One order; whether it has to be tried again at once. */
+async function act(...[parts, of, isHealed]: Parameters<LoneAct>): Promise<boolean> {
   const { random } = parts;
-  const held = person.held.at(-1);
-  if (held === undefined) {
-    await logIn(parts, person);
-    return true;
-  }
-  const of = { person, held };
   const answer = await asked(parts, of, { method: 'get', path: '/sensors?limit=100' });
   if (answer === null || answer.code !== null) return true;
   const listed = (answer.body['items'] as readonly Listed[]).filter(
     ({ trust_state }) => trust_state !== 'trust_revoked',
   );
-  if (listed.length === 0 || isOver()) return false;
+  if (listed.length === 0 || isHealed()) return false;
   const sensor = random.pick(listed);
   await order(parts, of, sensor);
   return false;
@@ -85,7 +49,7 @@ async function act(parts: PersonParts, person: Person, isOver: () => boolean): P
 
 async function order(
   parts: PersonParts,
-  of: { readonly person: Person; readonly held: Held },
+  of: Parameters<LoneAct>[1],
   { sensor_id: sensor, is_contained }: Listed,
 ): Promise<void> {
   const { world, random } = parts;

@@ -1,0 +1,74 @@
+// Somebody who works alone beside the other people: logs in like everybody else, does one thing after another, and is changed
+// by nobody. What it does is its own. decision: D165, D168
+import type { Role } from '../../../machines/trust/scope.ts';
+import type { ConsoleHost } from './console-host.ts';
+import type { Listeners } from './dial.ts';
+import { type Held, newPerson, type Person, type PersonParts } from './person.ts';
+import { logIn } from './person-login.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+export type LonePerson = {
+  begin(): void;
+  /** Everything works again: it does nothing more. */
+  heal(): void;
+};
+/** With the session it holds now. */
+export type LoneAct = (
+  parts: PersonParts,
+  of: { readonly person: Person; readonly held: Held },
+  isHealed: () => boolean,
+) => Promise<boolean>;
+/** Where one is made, and how many: one, or none. */
+export type LoneOptions = {
+  readonly world: World;
+  readonly consoles: readonly ConsoleHost[];
+  readonly listeners: Listeners;
+  readonly count: number;
+};
+
+const HASTE_MS = 3_000;
+
+/** Makes one; `act` does one thing and answers whether there is more to do at once, otherwise it thinks for a while. */
+export function createLonePerson(
+  { world, consoles, listeners, count }: LoneOptions,
+  own: {
+    /** With a number that no other person has, so that its address is its own, too. */
+    readonly name: string;
+    readonly role: Role;
+    readonly random: Random;
+    /** On average. */
+    readonly thinkMs: number;
+    readonly act: LoneAct;
+  },
+): LonePerson {
+  const { random, thinkMs } = own;
+  const person: Person = { ...newPerson(own.name, false), role: own.role };
+  const parts: PersonParts = { world, consoles, listeners, random, isHonest: true };
+  let isHealed = false;
+
+  async function act(): Promise<boolean> {
+    const held = person.held.at(-1);
+    if (held !== undefined) return own.act(parts, { person, held }, () => isHealed);
+    await logIn(parts, person);
+    return true;
+  }
+  function next(ms: number): void {
+    world.scheduler.after(ms, () => {
+      if (isHealed) return;
+      act().then(
+        (isBusy) => next(isBusy ? HASTE_MS : random.exponential(thinkMs)),
+        (error: unknown) => world.crashed(person.name, error),
+      );
+    });
+  }
+
+  return {
+    begin() {
+      if (count > 0) next(HASTE_MS);
+    },
+    heal() {
+      isHealed = true;
+    },
+  };
+}
