@@ -26,6 +26,7 @@ import { RANGE_DEFAULT, EVENT_TEXTS as TEXTS } from './texts.ts';
 import './events.css';
 
 const PAGE = 200;
+const LOOK_AGAIN_MS = 3_000;
 const OPEN_FROM = 'now-90d';
 type Page = AnswerOf<'GET /events'>;
 type Props = {
@@ -120,6 +121,7 @@ export function EventList({ search, sensorId, onChange }: Props) {
   );
 }
 
+/** Looks again while nothing was found and something may come: who waits for a first event sees it come. */
 function useEvents(asked: EventQuestion) {
   return useInfiniteQuery({
     queryKey: ['GET /events', asked],
@@ -129,6 +131,8 @@ function useEvents(asked: EventQuestion) {
     },
     initialPageParam: '',
     getNextPageParam: (last: Page) => last.next_cursor,
+    refetchInterval: ({ state }) =>
+      asked.to === undefined && state.data?.pages[0]?.items.length === 0 ? LOOK_AGAIN_MS : false,
   });
 }
 
