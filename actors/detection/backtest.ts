@@ -2,9 +2,19 @@
 // said. decision: D131
 import type { CompiledRule, SensorLabels } from '../../machines/detection/rule-compile.ts';
 import { createRuleRun, type RuleFound } from '../../machines/detection/rule-run.ts';
-import { BACKTEST_EVENTS_MAX, BACKTEST_SAMPLES_MAX } from '../../machines/limits.ts';
+import {
+  BACKTEST_EVENTS_MAX,
+  BACKTEST_PAGE_EVENTS,
+  BACKTEST_SAMPLES_MAX,
+  RULES_MOMENT_MS,
+} from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
+import type { Time } from '../../storage/ports/plumbing/clock.ts';
+import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
 import { type Arrivals, arrivalsFor } from './rule-replay.ts';
+
+/** How often the clock is asked. */
+const LOOK_EVENTS = 500;
 
 export type BacktestSample = {
   readonly sensorId: string;
@@ -34,9 +44,9 @@ export type BacktestResult = {
 /** Tries a rule on what was received from `fromMs` and before `toMs`. Rejects as the event store does. */
 export async function backtest(
   deps: {
-    readonly events: Arrivals;
+    readonly events: Arrivals & Pick<EventStore, 'search'>;
     readonly labelsOf: (sensorId: string) => SensorLabels;
-    readonly monotonicNow: () => number;
+    readonly time: Pick<Time, 'monotonicNow' | 'setTimeout'>;
   },
   rule: CompiledRule,
   range: {
@@ -44,28 +54,70 @@ export async function backtest(
     readonly toMs: number;
     readonly bars: number;
     readonly signal?: AbortSignal | undefined;
+    /** Its last event has what the rule reads, and no more. */
     readonly onFound?: (found: RuleFound) => void;
   },
 ): Promise<BacktestResult> {
-  const beganMs = deps.monotonicNow();
+  const { monotonicNow } = deps.time;
+  const beganMs = monotonicNow();
   const run = createRuleRun(rule);
   const told = createTally(rule, range);
-  let [judged, costMs, isTruncated] = [0, 0, false];
-  for await (const page of arrivalsFor(deps.events, rule, range)) {
-    const fromMs = deps.monotonicNow();
-    for (const event of page) {
+  let [judged, costMs, sinceMs] = [0, 0, beganMs];
+  const { fromMs, toMs, signal } = range;
+  const asked = { fromMs, toMs, signal, pageEvents: BACKTEST_PAGE_EVENTS, isPartial: true };
+  for await (const page of arrivalsFor(deps.events, rule, asked)) {
+    sinceMs = monotonicNow();
+    for (const [place, event] of page.entries()) {
       const found = run.take(event, deps.labelsOf(event.sensor_id));
-      if (found === null) continue;
-      told.add(found);
-      range.onFound?.(found);
+      if (found !== null) {
+        told.add(found);
+        range.onFound?.(found);
+      }
+      if (place % LOOK_EVENTS > 0 || monotonicNow() - sinceMs < RULES_MOMENT_MS) continue;
+      costMs += monotonicNow() - sinceMs;
+      await turnOfOthers(deps.time);
+      sinceMs = monotonicNow();
     }
     judged += page.length;
-    costMs += deps.monotonicNow() - fromMs;
-    isTruncated = judged >= BACKTEST_EVENTS_MAX;
-    if (isTruncated) break;
+    costMs += monotonicNow() - sinceMs;
+    if (judged >= BACKTEST_EVENTS_MAX) break;
   }
-  const tookMs = deps.monotonicNow() - beganMs;
-  return { ...told.result(), judged, isTruncated, tookMs, costMs };
+  const result = told.result();
+  const samples = await withWhole(deps.events, result.samples, signal);
+  const isTruncated = judged >= BACKTEST_EVENTS_MAX;
+  return { ...result, samples, judged, isTruncated, tookMs: monotonicNow() - beganMs, costMs };
+}
+
+/** The gateway takes in what came meanwhile. */
+function turnOfOthers({ setTimeout }: Pick<Time, 'setTimeout'>): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, 0));
+}
+
+/** Samples with every part of their events, of which the rule read only some. */
+async function withWhole(
+  events: Pick<EventStore, 'search'>,
+  samples: readonly BacktestSample[],
+  signal: AbortSignal | undefined,
+): Promise<readonly BacktestSample[]> {
+  if (samples.length === 0) return samples;
+  const times = samples.map(({ last }) => Date.parse(last.observed_at));
+  const found = await events.search({
+    ...{ fromMs: Math.min(...times), toMs: Math.max(...times) + 1, limit: samples.length },
+    condition: {
+      is: 'all',
+      of: (['sensor_id', 'event_id'] as const).map((field) => ({
+        ...{ is: 'among', field },
+        values: [...new Set(samples.map(({ last }) => last[field]))],
+      })),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const keyOf = (event: StoredEvent) => `${event.sensor_id} ${event.event_id}`;
+  const whole = new Map(found.map((event) => [keyOf(event), event]));
+  return samples.map((one) => {
+    const { received_at } = one.last;
+    return { ...one, last: { ...one.last, ...whole.get(keyOf(one.last)), received_at } };
+  });
 }
 
 function createTally(

@@ -1,11 +1,12 @@
 // Stored events as they arrived, for a rule that has to be brought up to date, and for a rule that is only tried: both see
 // what live evaluation saw, in its order. decision: D131
 import type { Condition } from '../../machines/detection/condition.ts';
+import { wantsOf } from '../../machines/detection/event-wants.ts';
 import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
 import { RULE_LATE_MS, RULE_REPLAY_PAGE_EVENTS } from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { AlertStore } from '../../storage/ports/detection/alert-store.ts';
-import type { EventStore } from '../../storage/ports/telemetry/event-store.ts';
+import type { ArrivalPage, EventStore } from '../../storage/ports/telemetry/event-store.ts';
 
 export type Arrivals = Pick<EventStore, 'arrivals'>;
 
@@ -18,21 +19,26 @@ export async function* arrivalsFor(
     readonly toMs: number;
     readonly sensorId?: string | undefined;
     readonly signal?: AbortSignal | undefined;
+    /** About so many in a page. */
+    readonly pageEvents?: number;
+    /** Only what the rule reads of events. */
+    readonly isPartial?: boolean;
   },
 ): AsyncGenerator<readonly StoredEvent[]> {
   const condition = conditionOf(rule);
-  let after: StoredEvent | null = null;
-  for (;;) {
-    const page: readonly StoredEvent[] = await events.arrivals({
-      ...{ receivedFromMs: range.fromMs, receivedToMs: range.toMs, after },
-      limit: RULE_REPLAY_PAGE_EVENTS,
+  const { fromMs, toMs, sensorId, signal, pageEvents = RULE_REPLAY_PAGE_EVENTS } = range;
+  const ask = (receivedFromMs: number) =>
+    events.arrivals({
+      ...{ receivedFromMs, receivedToMs: toMs, limit: pageEvents },
+      ...(range.isPartial === true ? { wants: wantsOf(rule) } : {}),
       ...(condition === null ? {} : { condition }),
-      ...(range.sensorId === undefined ? {} : { sensorId: range.sensorId }),
-      ...(range.signal === undefined ? {} : { signal: range.signal }),
+      ...(sensorId === undefined ? {} : { sensorId }),
+      ...(signal === undefined ? {} : { signal }),
     });
-    if (page.length > 0) yield page;
-    if (page.length < RULE_REPLAY_PAGE_EVENTS) return;
-    after = page.at(-1) ?? null;
+  for (let nextMs: number | null = fromMs; nextMs !== null; ) {
+    const page: ArrivalPage = await ask(nextMs);
+    if (page.events.length > 0) yield page.events;
+    nextMs = page.toMs;
   }
 }
 

@@ -141,7 +141,8 @@ async function backtestOf(events: EventStore, condition: string, nowMs: number):
   const detect = { kind: 'count' as const, condition, threshold: 3, window_secs: 600 };
   const compiled = compileRule('bench', { rule_name: 'bench', severity: 'medium', detect });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled));
-  const deps = { events, labelsOf: () => LABELS, monotonicNow: () => performance.now() };
+  const time = { monotonicNow: () => performance.now(), setTimeout };
+  const deps = { events, labelsOf: () => LABELS, time };
   const range = { fromMs: nowMs - DAYS * DAY_MS, toMs: nowMs, bars: BARS };
   const { judged, findings, isTruncated, tookMs } = await backtest(deps, compiled.rule, range);
   say(

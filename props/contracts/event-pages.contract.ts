@@ -3,18 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import { FIELD_NAMES, type FieldName, fieldOf } from '../../machines/detection/fields.ts';
+import type { RuntimeEvent, StoredEvent } from '../../machines/wire/event.ts';
 import type {
+  ArrivalPage,
   EventQuery,
   EventSink,
   EventStore,
 } from '../../storage/ports/telemetry/event-store.ts';
 import type { Harness } from './away.ts';
+import { conditionEvents } from './conditions.ts';
 import { batch, event, NOW_MS } from './samples.ts';
 
 const DAY_MS = 86_400_000;
 const LONG_MS = 180_000;
 const RUNS = 6;
+const WANTED_EVENTS = 40;
 
 type Stores = { readonly sink: EventSink; readonly events: EventStore };
 /** How long ago each event of a sensor was, and on how many channels it came. */
@@ -91,6 +95,60 @@ export function eventPagesContract(harness: Harness<Stores>): void {
     },
     LONG_MS,
   );
+
+  it(
+    'should read of an event what is wanted, as it is, and no more',
+    async () => {
+      const { sink, events } = harness.port();
+      const one = batch({ events: fc.sample(conditionEvents, WANTED_EVENTS) });
+      await sink.append(one);
+      const { sensorId, receivedAtMs } = one;
+      const range = { receivedFromMs: receivedAtMs, receivedToMs: receivedAtMs + 1 };
+      const page = { ...range, sensorId, limit: WANTED_EVENTS + 1 };
+      const whole = new Map(
+        (await events.arrivals(page)).events.map((each) => [each.event_id, each]),
+      );
+      expect(whole.size).toBe(WANTED_EVENTS);
+      const fieldSets = fc.subarray([...FIELD_NAMES]);
+      await fc.assert(
+        fc.asyncProperty(fieldSets, fc.boolean(), async (fields, isOfTree) => {
+          const { events: found } = await events.arrivals({ ...page, wants: { fields, isOfTree } });
+          expect(found).toHaveLength(WANTED_EVENTS);
+          for (const each of found) {
+            const all = whole.get(each.event_id);
+            if (all === undefined) throw new Error(`no event ${each.event_id} was stored`);
+            expect(valuesOf(each)).toEqual(wantedOf(all, fields, isOfTree));
+            if (!isOfTree) continue;
+            const { process, parent, ancestors } = all;
+            expect(each).toMatchObject(JSON.parse(JSON.stringify({ process, parent, ancestors })));
+          }
+        }),
+        { numRuns: 4 * RUNS },
+      );
+    },
+    LONG_MS,
+  );
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What is told for each field; a member that one ancestor lacks is null. */
+function valuesOf(event: StoredEvent): Values {
+  const values = FIELD_NAMES.flatMap((name) => {
+    const { read, readAll } = fieldOf(name);
+    const value = read === undefined ? readAll(event).map((one) => one ?? null) : read(event);
+    const isAbsent = Array.isArray(value) ? value.every((one) => one === null) : value == null;
+    return isAbsent ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+function wantedOf(event: StoredEvent, fields: readonly FieldName[], isOfTree: boolean): Values {
+  const always = ['event_id', 'event_kind', 'severity', 'sensor_id', 'node_name'];
+  const isWanted = (name: string) =>
+    [...always, ...fields].includes(name) ||
+    (isOfTree && ['process', 'parent', 'ancestors'].includes(name.split('.')[0] ?? ''));
+  return Object.fromEntries(Object.entries(valuesOf(event)).filter(([name]) => isWanted(name)));
 }
 
 /** Stores them under a sensor of their own; answers its id, and each event once by time and id. */
@@ -124,12 +182,12 @@ async function pagesOf(events: EventStore, query: EventQuery): Promise<readonly 
 }
 
 async function arrivalsOf(events: EventStore, sensorId: string, limit: number) {
-  const range = { receivedFromMs: NOW_MS - 1_000, receivedToMs: NOW_MS + DAY_MS };
+  const range = { sensorId, receivedToMs: NOW_MS + DAY_MS, limit };
   const found: string[] = [];
-  for (let after: Parameters<EventStore['arrivals']>[0]['after'] = null; ; ) {
-    const page = await events.arrivals({ ...range, sensorId, limit, after });
-    found.push(...page.map(({ event_id }) => event_id));
-    if (page.length < limit) return found;
-    after = page.at(-1) ?? null;
+  for (let fromMs: number | null = NOW_MS - 1_000; fromMs !== null; ) {
+    const page: ArrivalPage = await events.arrivals({ ...range, receivedFromMs: fromMs });
+    found.push(...page.events.map(({ event_id }) => event_id));
+    fromMs = page.toMs;
   }
+  return found;
 }

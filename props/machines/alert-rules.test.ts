@@ -269,11 +269,14 @@ async function createWorld(spec: RuleSpec) {
       const rule = compiled(spec);
       const fresh = createMemoryRelational();
       const found: Parameters<NonNullable<Parameters<typeof backtest>[2]['onFound']>>[0][] = [];
-      const deps = { events: events.events, labelsOf: () => LABELS, monotonicNow: () => 0 };
+      const time = { monotonicNow: () => 0, setTimeout };
+      const deps = { events: events.events, labelsOf: () => LABELS, time };
       await backtest(deps, rule, { ...range, onFound: (one) => found.push(one) });
-      const findings = found.map((one) =>
-        findingOfRule(rule, one, { alertId: newId(), labels: LABELS }),
-      );
+      // Of events it knows what the rule reads; an alert also has their words.
+      const findings = found.map((one) => {
+        const last = { ...one.last, message: '' };
+        return findingOfRule(rule, { ...one, last }, { alertId: newId(), labels: LABELS });
+      });
       await fresh.alerts.raise({ nowMs, findings: joined(findings) });
       return countedIn(fresh.alerts);
     },

@@ -5,17 +5,19 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { SEARCH_TIMEOUT_MS } from '../../machines/limits.ts';
 import { orEventStoreUnavailable, orTooLarge } from './client.ts';
 
-export type AskAnalytics = <Row>(
+export type AskAnalytics = <Row, Item = Row>(
   query: string,
   params?: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
+  read?: (row: Row) => Item,
+) => Promise<readonly Item[]>;
 
-/** As `AskAnalytics`, ended by the signal of whoever asked. */
-export type AskEvents = <Row>(
+/** As `AskAnalytics`, ended by the signal of whoever asked. `read`: makes something else of each row as it comes. */
+export type AskEvents = <Row, Item = Row>(
   query: { readonly signal?: AbortSignal },
   sql: string,
   params: Readonly<Record<string, unknown>>,
-) => Promise<readonly Row[]>;
+  read?: (row: Row) => Item,
+) => Promise<readonly Item[]>;
 
 export type AskOptions = {
   readonly settings?: Readonly<Record<string, string>>;
@@ -28,7 +30,11 @@ export type AskOptions = {
 export function createAsk(client: ClickHouseClient, options: AskOptions = {}): AskAnalytics {
   const { settings = {}, signal, isBounded = false } = options;
   const guard = isBounded ? orTooLarge : orEventStoreUnavailable;
-  return <Row>(query: string, params: Readonly<Record<string, unknown>> = {}) =>
+  return <Row, Item>(
+    query: string,
+    params: Readonly<Record<string, unknown>> = {},
+    read?: (row: Row) => Item,
+  ) =>
     guard(async () => {
       const result = await client.query({
         query,
@@ -38,11 +44,12 @@ export function createAsk(client: ClickHouseClient, options: AskOptions = {}): A
         clickhouse_settings: { max_execution_time: SEARCH_TIMEOUT_MS / 1_000, ...settings },
       });
       // Row by row as they come: many at once would hold everything else up.
-      const rows: Row[] = [];
+      const items: Item[] = [];
+      const itemOf = read ?? ((row: Row) => row as unknown as Item);
       for await (const some of result.stream<Row>()) {
-        for (const row of some) rows.push(row.json<Row>());
+        for (const row of some) items.push(itemOf(row.json<Row>()));
       }
-      return rows;
+      return items;
     });
 }
 

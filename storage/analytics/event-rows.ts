@@ -45,7 +45,7 @@ export function eventOfRow(row: EventRow): StoredEvent {
     observed_at: timestampOfNanos(observed_ns),
     process: process ?? undefined,
     parent: parent ?? undefined,
-    ancestors: row.ancestors.map(processOf).filter((one) => one !== null),
+    ancestors: ancestorsOf(row.ancestors),
     network: row.network?.protocol === null ? undefined : row.network,
     file: row.file?.operation === null ? undefined : row.file,
     policy: row.policy?.name === null ? undefined : row.policy,
@@ -61,8 +61,13 @@ export function eventOfRow(row: EventRow): StoredEvent {
   };
 }
 
-function processOf(row: ProcessRow): EventProcess | null {
-  if (row.pid === null) return null;
+export function ancestorsOf(rows: readonly ProcessRow[]): EventProcess[] {
+  return rows.map(processOf).filter((one) => one !== null);
+}
+
+/** Null where there is none. */
+export function processOf(row: ProcessRow | undefined): EventProcess | null {
+  if (row === undefined || row.pid === null) return null;
   return {
     exec_id: row.exec_id,
     pid: Number(row.pid),

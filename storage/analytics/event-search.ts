@@ -10,7 +10,6 @@ import {
 import type { Severity } from '../../machines/wire/event.ts';
 import type {
   EventQuery,
-  EventScope,
   EventStore,
   HistogramBar,
   HistogramQuery,
@@ -65,15 +64,8 @@ export function eventSearch(
   | 'statementOf'
   | 'policyMatches'
 > {
-  const ask = <Row>(
-    query: Pick<EventScope, 'signal'>,
-    sql: string,
-    params: Readonly<Record<string, unknown>>,
-  ) =>
-    createAsk(client, { settings: BOUNDS, signal: query.signal, isBounded: true })<Row>(
-      sql,
-      params,
-    );
+  const ask: AskEvents = ({ signal }, ...asked) =>
+    createAsk(client, { settings: BOUNDS, signal, isBounded: true })(...asked);
 
   return {
     search: (query) => searchPage(ask, query),

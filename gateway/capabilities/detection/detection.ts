@@ -51,7 +51,7 @@ export const detection: Capability<Detection> = {
       operatorRoutes: () => [
         alertRoutes(routes),
         alertActRoutes(routes),
-        ruleRoutes({ ...routes, labelsOf: labels.of, monotonicNow: time.monotonicNow }),
+        ruleRoutes({ ...routes, labelsOf: labels.of, time }),
       ],
       heartbeatParts: [
         { take: (identity, beat, nowMs) => coverage.note(identity, beat.loss, nowMs) },

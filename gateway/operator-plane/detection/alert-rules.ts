@@ -15,6 +15,7 @@ import { type Refusal, refuse } from '../../../machines/errors.ts';
 import { BACKTEST_BARS, BACKTEST_RANGE_MAX_MS } from '../../../machines/limits.ts';
 import type { AlertStore } from '../../../storage/ports/detection/alert-store.ts';
 import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
+import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { EventStore } from '../../../storage/ports/telemetry/event-store.ts';
 import { operatorOf } from '../plumbing/guard.ts';
 import { sendRefusal } from '../plumbing/problem-reply.ts';
@@ -50,13 +51,13 @@ export const BacktestAsked = Strict({
 export type RuleRouteDeps = {
   readonly rules: RuleStore;
   readonly store: Pick<AlertStore, 'liveByRule'>;
-  readonly events: Pick<EventStore, 'arrivals'>;
+  readonly events: Pick<EventStore, 'arrivals' | 'search'>;
   readonly engine: Pick<RuleEngine, 'costs' | 'look'>;
   readonly searches: SearchTurns;
   readonly labelsOf: LabelsOf;
   readonly chance: Pick<Chance, 'newId'>;
   readonly now: () => number;
-  readonly monotonicNow: () => number;
+  readonly time: Pick<Time, 'monotonicNow' | 'setTimeout'>;
 };
 
 /** The routes. */

@@ -39,9 +39,9 @@ export const ruleBacktest: CheckerKind = {
       const run = createRuleRun(compiled.rule);
       const arrived = analytics.rows.calls.arrivals({
         ...{ receivedFromMs: row.activeSinceMs, receivedToMs: Number.MAX_SAFE_INTEGER },
-        ...{ after: null, limit: Number.MAX_SAFE_INTEGER },
+        limit: Number.MAX_SAFE_INTEGER,
       });
-      const found = arrived.flatMap((event) => run.take(event, LABELS)?.events ?? []);
+      const found = arrived.events.flatMap((event) => run.take(event, LABELS)?.events ?? []);
       return new Set(found.map(({ id }) => id));
     }
 

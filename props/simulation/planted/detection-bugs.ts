@@ -72,7 +72,7 @@ export const DETECTION_BUGS: readonly PlantedBug[] = [
     foundBy: 'alert-counts',
     options: KEPT,
     pinnedSeed: '1',
-    console: () => changeEvents(() => ({ arrivals: async () => [] })),
+    console: () => changeEvents(() => ({ arrivals: async () => ({ events: [], toMs: null }) })),
   },
   {
     name: 'windows-are-halved',

@@ -1,10 +1,12 @@
 // The rows of the reference event store: every inserted batch stays, one that was stored twice too, and questions are
 // answered from the rows as the real store answers them. Ranges and digests are kept as the batches come.
 import type { PolicyMatch } from '../../../machines/console/policy/rehearsal.rules.ts';
-import { fieldOf } from '../../../machines/detection/fields.ts';
+import type { EventWants } from '../../../machines/detection/event-wants.ts';
+import { type FieldName, fieldOf } from '../../../machines/detection/fields.ts';
 import { type Predicate, predicateOf } from '../../../machines/detection/predicate.ts';
 import { SEVERITIES, type Severity, type StoredEvent } from '../../../machines/wire/event.ts';
 import type {
+  ArrivalPage,
   ArrivalQuery,
   EventBatch,
   EventQuery,
@@ -22,13 +24,13 @@ import type {
   TopValues,
   TransitionRow,
 } from '../../ports/telemetry/event-store.ts';
+import { type FieldValue, partialEvents } from '../../ports/telemetry/partial-event.ts';
 import { conditionOfQuery } from '../../ports/telemetry/query-condition.ts';
 import { nanosTextOf, storedEventOf } from '../../ports/telemetry/stored-event.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 type BatchName = Pick<EventBatch, 'sensorId' | 'streamId' | 'channel' | 'sequence'>;
 type Stored = { readonly batch: EventBatch; events: readonly StoredEvent[] | null };
-type Arrived = NonNullable<ArrivalQuery['after']>;
 type Channel = { readonly ranges: StoredRange[]; readonly digests: Map<number, string> };
 
 export type EventRows = {
@@ -216,8 +218,8 @@ function receivedOf(rows: readonly Stored[], query: ReceivedQuery): readonly Rec
     }));
 }
 
-function arrivalsOf(rows: readonly Stored[], query: ArrivalQuery): readonly StoredEvent[] {
-  const { receivedFromMs, receivedToMs, sensorId, condition, after, limit } = query;
+function arrivalsOf(rows: readonly Stored[], query: ArrivalQuery): ArrivalPage {
+  const { receivedFromMs, receivedToMs, sensorId, condition, wants, limit } = query;
   const isMeant = condition === undefined ? () => true : predicateOf(condition);
   const last = new Map<string, Stored>();
   for (const stored of rows) {
@@ -227,15 +229,37 @@ function arrivalsOf(rows: readonly Stored[], query: ArrivalQuery): readonly Stor
     const key = `${channelOf(batch)} ${batch.sequence}`;
     if (batch.receivedAtMs >= (last.get(key)?.batch.receivedAtMs ?? 0)) last.set(key, stored);
   }
-  return [...last.values()]
-    .flatMap(eventsOf)
-    .filter(isMeant)
-    .sort(byArrival)
-    .filter((event) => after === null || byArrival(event, after) > 0)
-    .slice(0, limit);
+  const found = [...last.values()].flatMap(eventsOf).filter(isMeant).sort(byArrival);
+  const cut = found[limit - 1]?.received_at;
+  const events = cut === undefined ? found : found.filter((one) => one.received_at <= cut);
+  return {
+    events: wants === undefined ? events : events.map(partsOf(wants)),
+    toMs: cut === undefined ? null : Date.parse(cut) + 1,
+  };
 }
 
-function byArrival(a: Arrived, b: Arrived): number {
+function partsOf(wants: EventWants): (event: StoredEvent) => StoredEvent {
+  const { fields, eventOf } = partialEvents(wants);
+  return ({ process, parent, ancestors, ...others }) => {
+    const { sensor_id, node_name, received_at, observed_at } = others;
+    const { event_id, schema_version, event_kind, severity } = others;
+    const head = { sensor_id, node_name, received_at, observed_at, event_id, schema_version };
+    const tree = {
+      ...(process === undefined ? {} : { process }),
+      ...(parent === undefined ? {} : { parent }),
+      ...(ancestors === undefined ? {} : { ancestors }),
+    };
+    const values = fields.map((field) => fieldValue({ ...others, ...tree }, field));
+    return eventOf({ ...head, event_kind, severity }, tree, values);
+  };
+}
+
+function fieldValue(event: StoredEvent, field: FieldName): FieldValue {
+  const { read, readAll } = fieldOf(field);
+  return read === undefined ? readAll(event) : read(event);
+}
+
+function byArrival(a: StoredEvent, b: StoredEvent): number {
   const byReceipt = Date.parse(a.received_at) - Date.parse(b.received_at);
   if (byReceipt !== 0) return byReceipt;
   if (a.sensor_id !== b.sensor_id) return a.sensor_id < b.sensor_id ? -1 : 1;

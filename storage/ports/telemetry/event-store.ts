@@ -2,6 +2,7 @@
 // invariant: I1, I10
 import type { PolicyMatch } from '../../../machines/console/policy/rehearsal.rules.ts';
 import type { Condition } from '../../../machines/detection/condition.ts';
+import type { EventWants } from '../../../machines/detection/event-wants.ts';
 import type { FieldName } from '../../../machines/detection/fields.ts';
 import type {
   EventKind,
@@ -67,15 +68,19 @@ export type EventQuery = {
 export type EventScope = Omit<EventQuery, 'limit' | 'after' | 'order'>;
 
 /** Events by when they were received, by the Console's clock. */
-export type ArrivalQuery = Pick<EventQuery, 'sensorId' | 'condition' | 'limit' | 'signal'> & {
+export type ArrivalQuery = Pick<EventQuery, 'sensorId' | 'condition' | 'signal'> & {
   /** Included. */
   readonly receivedFromMs: number;
   readonly receivedToMs: number;
-  /** The last one of the page before. */
-  readonly after: Pick<
-    StoredEvent,
-    'received_at' | 'sensor_id' | 'observed_at' | 'event_id'
-  > | null;
+  /** A page ends with the instant in which it reaches so many. */
+  readonly limit: number;
+  /** What of the events is read, beside what each has; all unless told. What is not read is absent. */
+  readonly wants?: EventWants;
+};
+export type ArrivalPage = {
+  readonly events: readonly StoredEvent[];
+  /** Everything that was received before it is told; null: there is no more. An empty page need not be the last. */
+  readonly toMs: number | null;
 };
 
 /** Events in the order in which they were received: behind a place and before an instant. */
@@ -203,7 +208,7 @@ export type EventStore = {
    * In the order in which they became durable for each sensor: by receipt, and inside a batch by time and id. An event that
    * came in two batches is there twice; a batch that was written twice is there once. Throws like `search`.
    */
-  arrivals(query: ArrivalQuery): Promise<readonly StoredEvent[]>;
+  arrivals(query: ArrivalQuery): Promise<ArrivalPage>;
   /**
    * By time of receipt and then by id. One that was stored twice is told for each time it was received. Throws
    * EventStoreUnavailable.

@@ -20,9 +20,10 @@ export function nanosTextOf(timestamp: string): string | null {
 
 /** RFC 3339 text of nanoseconds since the epoch, with as few digits of 3, 6 and 9 as are exact. */
 export function timestampOfNanos(nanosText: string): string {
-  const nanos = BigInt(nanosText);
-  const fraction = String(nanos % 1_000_000_000n).padStart(FRACTION_DIGITS, '0');
-  const seconds = new Date(Number(nanos / 1_000_000_000n) * 1_000).toISOString();
+  const digitsOfAll = nanosText.padStart(FRACTION_DIGITS + 1, '0');
+  const fraction = digitsOfAll.slice(-FRACTION_DIGITS);
+  const wholeMs = Number(digitsOfAll.slice(0, -FRACTION_DIGITS)) * 1_000;
+  const seconds = new Date(wholeMs).toISOString();
   const digits = fraction.endsWith('000000') ? 3 : fraction.endsWith('000') ? 6 : FRACTION_DIGITS;
   return `${seconds.slice(0, SECOND_CHARS)}.${fraction.slice(0, digits)}Z`;
 }
