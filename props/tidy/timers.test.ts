@@ -1,5 +1,6 @@
 // Periodic work of the Console is a loop of the registry, where operators see it. What else may hold a timer is a call that
-// must end, a try after a failure, work that waits to be gathered, or a peer that is kept waiting. decision: D60
+// must end, a try after a failure, work that waits to be gathered, a turn for others, or a peer that is kept waiting.
+// decision: D60
 import { describe, expect, it } from 'vitest';
 import { codeOf, filesLike, textOf } from './files.ts';
 
@@ -8,11 +9,13 @@ const RETRY = 'waits after a failure, and for nothing else';
 const GATHERS = 'runs only while something waits to be written or sent';
 const PEER = 'belongs to one connection and ends with it';
 const CLOCK = 'is the clock, and keeps no time of its own';
+const TURN = 'lets the event loop have its turn in the midst of long work, and takes no time';
 const PROGRAM = 'belongs to the command line or a process beside the Console';
 
 /** Who may hold a timer, and why it is no loop. */
 const OUTSIDE_THE_REGISTRY: Readonly<Record<string, string>> = {
   'actors/access/refused-credentials.ts': GATHERS,
+  'actors/detection/backtest.ts': TURN,
   'actors/fleet/identity-follower.ts': RETRY,
   'actors/loops/loop-registry.ts': DEADLINE,
   'actors/runtime/clock-watch.ts': 'is the watch of a Sensor; in a Console a loop looks',
