@@ -5,7 +5,7 @@ import { itDeliversOver } from './deliveries-suite.ts';
 const FRESH = process.env['PROPS_SEED'] ?? '20261121';
 
 describe('deliveries of the simulated fleet, further seeds', () => {
-  itDeliversOver(['3', '4', '13', '18', '20', `${FRESH}/deliveries`]);
+  itDeliversOver(['3', '4', '9', '13', '18', '20', `${FRESH}/deliveries`]);
   // So many that not all of them can be sent to at once.
   itDeliversOver(['5'], 25);
 });
