@@ -4,7 +4,6 @@ import type { CompiledRule, SensorLabels } from '../../machines/detection/rule-c
 import { createRuleRun, type RuleFound } from '../../machines/detection/rule-run.ts';
 import {
   BACKTEST_EVENTS_MAX,
-  BACKTEST_PAGE_EVENTS,
   BACKTEST_SAMPLES_MAX,
   RULES_MOMENT_MS,
 } from '../../machines/limits.ts';
@@ -64,7 +63,7 @@ export async function backtest(
   const told = createTally(rule, range);
   let [judged, costMs, sinceMs] = [0, 0, beganMs];
   const { fromMs, toMs, signal } = range;
-  const asked = { fromMs, toMs, signal, pageEvents: BACKTEST_PAGE_EVENTS, isPartial: true };
+  const asked = { fromMs, toMs, signal, triedMax: BACKTEST_EVENTS_MAX };
   for await (const page of arrivalsFor(deps.events, rule, asked)) {
     sinceMs = monotonicNow();
     for (const [place, event] of page.entries()) {
@@ -80,7 +79,6 @@ export async function backtest(
     }
     judged += page.length;
     costMs += monotonicNow() - sinceMs;
-    if (judged >= BACKTEST_EVENTS_MAX) break;
   }
   const result = told.result();
   const samples = await withWhole(deps.events, result.samples, signal);

@@ -3,7 +3,11 @@
 import type { Condition } from '../../machines/detection/condition.ts';
 import { wantsOf } from '../../machines/detection/event-wants.ts';
 import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
-import { RULE_LATE_MS, RULE_REPLAY_PAGE_EVENTS } from '../../machines/limits.ts';
+import {
+  BACKTEST_PAGE_EVENTS,
+  RULE_LATE_MS,
+  RULE_REPLAY_PAGE_EVENTS,
+} from '../../machines/limits.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { AlertStore } from '../../storage/ports/detection/alert-store.ts';
 import type { ArrivalPage, EventStore } from '../../storage/ports/telemetry/event-store.ts';
@@ -19,26 +23,33 @@ export async function* arrivalsFor(
     readonly toMs: number;
     readonly sensorId?: string | undefined;
     readonly signal?: AbortSignal | undefined;
-    /** About so many in a page. */
-    readonly pageEvents?: number;
-    /** Only what the rule reads of events. */
-    readonly isPartial?: boolean;
+    /** A try: only what the rule reads of events, and no page after so many. */
+    readonly triedMax?: number;
   },
 ): AsyncGenerator<readonly StoredEvent[]> {
   const condition = conditionOf(rule);
-  const { fromMs, toMs, sensorId, signal, pageEvents = RULE_REPLAY_PAGE_EVENTS } = range;
-  const ask = (receivedFromMs: number) =>
+  const { fromMs, toMs, sensorId, signal, triedMax = Number.POSITIVE_INFINITY } = range;
+  const isTry = range.triedMax !== undefined;
+  const ask = (receivedFromMs: number): Promise<ArrivalPage> =>
     events.arrivals({
-      ...{ receivedFromMs, receivedToMs: toMs, limit: pageEvents },
-      ...(range.isPartial === true ? { wants: wantsOf(rule) } : {}),
+      ...{ receivedFromMs, receivedToMs: toMs },
+      limit: isTry ? BACKTEST_PAGE_EVENTS : RULE_REPLAY_PAGE_EVENTS,
+      ...(isTry ? { wants: wantsOf(rule) } : {}),
       ...(condition === null ? {} : { condition }),
       ...(sensorId === undefined ? {} : { sensorId }),
       ...(signal === undefined ? {} : { signal }),
     });
-  for (let nextMs: number | null = fromMs; nextMs !== null; ) {
-    const page: ArrivalPage = await ask(nextMs);
-    if (page.events.length > 0) yield page.events;
+  let [told, ahead]: [number, Promise<ArrivalPage> | null] = [0, null];
+  for (let nextMs: number | null = fromMs; nextMs !== null && told < triedMax; ) {
+    const page: ArrivalPage = await (ahead ?? ask(nextMs));
+    told += page.events.length;
     nextMs = page.toMs;
+    if (isTry && nextMs !== null && told < triedMax) {
+      // The store looks for the next page while this one is judged; whoever stops early does not hear how that ended.
+      ahead = ask(nextMs);
+      ahead.catch(() => undefined);
+    }
+    if (page.events.length > 0) yield page.events;
   }
 }
 
