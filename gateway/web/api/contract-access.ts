@@ -18,7 +18,7 @@ import type {
   Session as SessionShape,
   User as UserShape,
 } from '../../operator-plane/access/user-view.ts';
-import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
+import type { ChangedUser, NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { Of, Page, Paged } from './contract-shapes.ts';
 
 export type ApiKey = ApiKeyView;
@@ -79,7 +79,7 @@ export type AccessCalls = {
   'DELETE /all-api-keys/:id': { answer: ApiKey };
   'GET /users': { query: Paged; answer: Page<User> };
   'POST /users': { body: Of<typeof NewUser>; answer: User };
-  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: User };
+  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: Of<typeof ChangedUser> };
   'DELETE /users/:id': { answer: { user_id: string } };
   'POST /users/:id/reset-link': { answer: { secret: string; expires_at: string } };
   'DELETE /users/:id/sessions': { answer: { ended: number } };
