@@ -85,7 +85,7 @@ export function userCalls(
       const user = users.get(input.userId);
       if (user === undefined) return;
       users.set(user.userId, { ...user, lastLoginAtMs: input.nowMs });
-      const detail = { method: input.method };
+      const detail = { method: input.method, session: input.session };
       record(auditOfUser(input, { action: 'user.login', user, detail }));
     },
   };

@@ -75,8 +75,13 @@ export type UserStore = {
   remove(
     input: AuditContext & { readonly userId: string; readonly judgedRole?: Role },
   ): Promise<'ok' | 'not_found' | 'last_admin' | 'conflict'>;
-  /** When somebody logged in, and how. */
+  /** When somebody logged in, how, and with which session it goes on. */
   noteLogin(
-    input: AuditContext & { readonly userId: string; readonly method: string },
+    input: AuditContext & {
+      readonly userId: string;
+      readonly method: string;
+      /** The id of the session, no secret. */
+      readonly session: string;
+    },
   ): Promise<void>;
 };

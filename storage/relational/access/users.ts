@@ -58,7 +58,7 @@ export function createUsers(db: Kysely<Database>): UserStore {
             .returningAll()
             .executeTakeFirst();
           if (row === undefined) return;
-          const detail = { method: input.method };
+          const detail = { method: input.method, session: input.session };
           await appendAudit(trx, [
             auditOfUser(input, { action: 'user.login', user: userOf(row), detail }),
           ]);
