@@ -115,7 +115,7 @@ async function judged(deps: LoginDeps, input: LoginInput): Promise<LoggedIn | Re
     await deps.sessions.end({ actor: `user:${user.email}`, from: address, hash: replaces });
   }
   const evidence = need === null ? await evidenceOf(deps.audit, user) : null;
-  await noteLogin(deps, input, { user, need });
+  await noteLogin(deps, input, { user, need, session: begun.session });
   return { ok: true, ...begun, user, need, evidence };
 }
 
@@ -169,13 +169,17 @@ async function isKnownSite(
 async function noteLogin(
   deps: LoginDeps,
   { address: from }: LoginInput,
-  { user, need }: Pick<LoggedIn, 'user' | 'need'>,
+  { user, need, session }: Pick<LoggedIn, 'user' | 'need' | 'session'>,
 ): Promise<void> {
   const nowMs = deps.now();
   const { userId, email } = user;
   const actor = `user:${email}`;
-  if (need === null)
-    return deps.users.noteLogin({ actor, from, nowMs, userId, method: 'password' });
+  if (need === null) {
+    const { sessionId } = session;
+    return deps.users.noteLogin({
+      ...{ actor, from, nowMs, userId, method: 'password', session: sessionId },
+    });
+  }
   return deps.audit.append([
     {
       ...{ atMs: nowMs, actor, action: 'user.login', target: userId, from },

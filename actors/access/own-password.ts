@@ -98,7 +98,10 @@ export function createPasswordService(deps: PasswordServiceDeps): PasswordServic
       // With a second factor the login was noted when that was shown; without, it is whole now.
       const isLogin = session.stage === 'partial' && need === null && user.mfa.state !== 'on';
       const evidence = isLogin ? await evidenceOf(deps.audit, user) : null;
-      if (isLogin) await users.noteLogin({ ...doing, userId, method: turned.method });
+      if (isLogin) {
+        const of = { method: turned.method, session: turned.sessionId };
+        await users.noteLogin({ ...doing, userId, ...of });
+      }
       return { ok: true, secret, session: turned, need, evidence };
     },
     async reset({ secret, password, keepsKeys, from }) {

@@ -267,6 +267,7 @@ async function noteLogin(
   login: { readonly issued: IssuedSession; readonly by: 'totp' | 'recovery' | 'security_key' },
 ): Promise<void> {
   const { userId } = asking;
-  const method = `${login.issued.session.method}+${login.by}`;
-  await deps.users.noteLogin({ ...doingOf(deps, asking), userId, method });
+  const { method: first, sessionId: session } = login.issued.session;
+  const method = `${first}+${login.by}`;
+  await deps.users.noteLogin({ ...doingOf(deps, asking), userId, method, session });
 }

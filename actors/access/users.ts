@@ -1,6 +1,6 @@
 // What admins do with accounts. Nobody gives a role, or touches an account, that holds more than the credential at hand:
 // a key that was cut to a few scopes makes no admin, whoever made it. decision: D36, D37; invariant: I18
-import { isEmail } from '../../machines/console/access/account.rules.ts';
+import { givesMore, isEmail } from '../../machines/console/access/account.rules.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../machines/errors.ts';
 import { RESET_LINK_TTL_MS } from '../../machines/limits.ts';
 import { type Reach, refusalOfReach, refusalOfReachAll } from '../../machines/trust/reach.rules.ts';
@@ -26,7 +26,11 @@ export type UserService = {
   change(
     asking: UserAsking,
     input: { readonly userId: string; readonly revision: number; readonly patch: UserPatch },
-  ): Answer<{ readonly user: UserRow }>;
+  ): Answer<{
+    readonly user: UserRow;
+    /** It got more rights, so that all it got in with has ended; a new link is the way in. decision: D169 */
+    readonly areCredentialsEnded: boolean;
+  }>;
   remove(asking: UserAsking, userId: string): Answer<object>;
   /** Makes the one link with which the person sets a password; older ones end. */
   makeLink(asking: UserAsking, userId: string): Answer<{ readonly link: ResetLink }>;
@@ -65,7 +69,8 @@ export function createUserService(deps: UserServiceDeps): UserService {
       // The revision alone does not keep the role that was judged: who guesses the next one names it before it is there.
       const judgedRole = before.role;
       const user = await users.change({ ...doing(asking), ...input, judgedRole });
-      return typeof user === 'string' ? refusalOf(user) : { ok: true, user };
+      if (typeof user === 'string') return refusalOf(user);
+      return { ok: true, user, areCredentialsEnded: givesMore(judgedRole, user.role) };
     },
     async remove(asking, userId) {
       const judged = await judgedAs(users, asking, userId);

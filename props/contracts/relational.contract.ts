@@ -18,6 +18,7 @@ import { licenseStoreContract } from './license-store.contract.ts';
 import { ownershipContract } from './ownership.contract.ts';
 import { peopleContract } from './people.contract.ts';
 import { policyStoreContract } from './policy-store.contract.ts';
+import { raisedPeopleContract } from './raised-people.contract.ts';
 import { sensorRegistryContract } from './sensor-registry.contract.ts';
 import { settingsStoreContract } from './settings-store.contract.ts';
 import { siemContract } from './siem.contract.ts';
@@ -47,4 +48,5 @@ export function relationalContracts({ port, setAway }: Harness<RelationalStores>
   teamsContract({ port, setAway });
   ownershipContract({ port, setAway });
   userKeysContract({ port });
+  raisedPeopleContract({ port });
 }

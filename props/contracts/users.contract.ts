@@ -1,4 +1,5 @@
 // The promises of the store of people: accounts, passwords and links. invariant: I2, I11, I18
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import {
@@ -213,10 +214,13 @@ export function usersContract(harness: Harness<PeoplePorts>): void {
 
     it('should note a login with its method', async () => {
       const { userId, email } = await addUser(users());
-      await users().noteLogin({ ...CONTEXT, userId, method: 'password', nowMs: NOW_MS + 5 });
+      const session = randomUUID();
+      await users().noteLogin({
+        ...{ ...CONTEXT, userId, method: 'password', session, nowMs: NOW_MS + 5 },
+      });
       expect(await users().get(userId)).toMatchObject({ lastLoginAtMs: NOW_MS + 5 });
       expect(await audited('user.login', userId)).toMatchObject({
-        detail: { method: 'password', email },
+        detail: { method: 'password', session, email },
       });
     });
   });

@@ -3,7 +3,6 @@
 // this issuer, so another issuer is another provider. decision: D40; invariant: I11
 import {
   mistakesOfProvider,
-  rolesGivenBy,
   SSO_PRESETS,
   type SsoMistake,
 } from '../../../machines/console/access/sso-provider.rules.ts';
@@ -45,7 +44,7 @@ type By = AuditContext & { readonly by: Reach };
 export type ProviderService = {
   list(): Promise<readonly SsoProviderRow[]>;
   get(providerId: string): Promise<SsoProviderRow | null>;
-  /** What the provider may give is judged against what the credential holds. */
+  /** For a whole admin, as below: a provider keeps the accounts it made, also when somebody raises them. decision: D169 */
   create(input: By & ProviderInput): Promise<{ ok: true; provider: SsoProviderRow } | Refusal>;
   /** For a whole admin: the accounts that are tied to a provider may hold anything. */
   change(
@@ -108,8 +107,7 @@ async function create(
     caPem: null,
     ...input.options,
   };
-  const refusal =
-    refusalOfReachAll(by, rolesGivenBy(options)) ?? refusalOf(deps, { kind, issuer, options });
+  const refusal = refusalOfReachAll(by, ['admin']) ?? refusalOf(deps, { kind, issuer, options });
   if (refusal !== null) return refusal;
   if ((await deps.sso.listProviders()).length >= SSO_PROVIDERS_MAX) {
     return refuse('sso_provider_refused', `There are ${SSO_PROVIDERS_MAX} providers already.`);

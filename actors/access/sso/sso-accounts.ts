@@ -83,7 +83,8 @@ export async function admitPerson(
   input.onBegun(begun.secret);
   const { nowMs, ...own } = { ...doing, actor: `user:${user.email}` };
   if (input.replaces !== null) await deps.sessions.end({ ...own, hash: input.replaces });
-  if (need === null) await deps.users.noteLogin({ ...own, nowMs, userId, method });
+  const { sessionId: session } = begun.session;
+  if (need === null) await deps.users.noteLogin({ ...own, nowMs, userId, method, session });
   else {
     const detail = { email: user.email, method };
     const what = { target: userId, result: 'second_factor_needed', detail };

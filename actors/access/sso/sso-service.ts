@@ -2,6 +2,7 @@
 // to the browser that began it, is taken out of the database once, and ends in a new session or in a refusal that is
 // audited with its reason; the person is told the code alone. decision: D40; invariant: I18
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { emailKeyOf } from '../../../machines/console/access/account.rules.ts';
 import type { SsoExchanged } from '../../../machines/console/access/sso-login.machine.ts';
 import {
   authenticatedAtIn,
@@ -10,6 +11,7 @@ import {
   localPathOf,
   methodOfSso,
   personOf,
+  type SsoPerson,
 } from '../../../machines/console/access/sso-login.rules.ts';
 import { ERRORS, type Refusal, refuse } from '../../../machines/errors.ts';
 import {
@@ -252,17 +254,35 @@ async function orAway<T>(
   }
 }
 
+/** Whose account a refused login was about: that of the subject, or of the address, as every refused login names it. */
+async function targetOf(
+  { sso, users }: SsoServiceDeps,
+  providerId: string,
+  person: SsoPerson | null,
+): Promise<string> {
+  if (person === null) return '';
+  try {
+    const linkedId = await sso.findIdentity(providerId, person.subject);
+    const linked = linkedId === null ? null : await users.get(linkedId);
+    return emailKeyOf(linked?.email ?? person.email ?? '');
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return emailKeyOf(person.email ?? '');
+    throw error;
+  }
+}
+
 async function auditRefusal(
-  { audit, logger, now }: SsoServiceDeps,
+  deps: SsoServiceDeps,
   { providerId }: SsoProviderRow,
   from: string,
   { code, reason, person }: Extract<SsoLoginEnd, { readonly ok: false }>,
 ): Promise<void> {
+  const { audit, logger, now } = deps;
   const entry: AuditEntry = {
     atMs: now(),
     actor: `sso:${providerId}`,
     action: 'user.login',
-    target: person?.email ?? '',
+    target: await targetOf(deps, providerId, person),
     result: code,
     from,
     detail: { method: `sso:${providerId}`, reason, subject: person?.subject ?? null },

@@ -18,6 +18,7 @@ import type { Capability, ConsoleContext } from '../../capability.ts';
 import type { AccessDeps } from '../../operator-plane/access/access-deps.ts';
 import { apiKeyRoutes } from '../../operator-plane/access/api-keys.ts';
 import { authRoutes } from '../../operator-plane/access/auth.ts';
+import { authLastLoginRoutes } from '../../operator-plane/access/auth-last-login.ts';
 import { authMfaRoutes } from '../../operator-plane/access/auth-mfa.ts';
 import { securityKeyRoutes } from '../../operator-plane/access/auth-security-keys.ts';
 import { authSsoRoutes } from '../../operator-plane/access/auth-sso.ts';
@@ -78,6 +79,7 @@ export const access: Capability<Access> = {
         authMfaRoutes(deps),
         securityKeyRoutes(deps),
         authSsoRoutes(deps),
+        authLastLoginRoutes(deps),
         authWhoAmIRoutes(deps),
         ssoRoutes(deps),
         userRoutes(deps),

@@ -1,5 +1,6 @@
 // People joined together: accounts, passwords, sessions and logins. decision: D37
 import { createLoginService } from '../../../actors/access/login.ts';
+import { evidenceOfSession } from '../../../actors/access/login-evidence.ts';
 import { createPasswordService } from '../../../actors/access/own-password.ts';
 import type { Passwords } from '../../../actors/access/passwords.ts';
 import type { People } from '../../../actors/access/people.ts';
@@ -61,6 +62,10 @@ export function openPeople(input: PeopleInput): People {
       ...{ users, userPasswords, passwordLinks, loginFailures },
       ...{ needOf, apiKeys, sessions, login, passwords, audit, now },
     }),
+    async beforeLogin(userId, sessionId) {
+      const user = await users.get(userId);
+      return user === null ? null : evidenceOfSession(audit, user, sessionId);
+    },
     needOf,
   };
 }

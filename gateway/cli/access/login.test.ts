@@ -137,6 +137,21 @@ describe('logging in', () => {
     expect(await keysOf(userId)).toEqual([]);
   });
 
+  it('should tell when the account was used before, what was refused, and what changed', async () => {
+    const { email } = await addPerson(console, 'analyst');
+    expect((await login(email)).err).not.toContain('Last login');
+    const quiet = await login(email);
+    expect(quiet.err).toMatch(/^Last login: \d{4}-\d\d-\d\dT\S+Z from 127\.0\.0\.1\.$/m);
+    expect(quiet.err).not.toContain('refused');
+    // The login of before made the key that this one is told of.
+    expect(quiet.err).toContain(`Since then: api_key.create at `);
+    const wrong = ['login', '--url', url, '--email', email, '--ca-fingerprint', fingerprint];
+    for (const guess of ['first wrong guess', 'second wrong guess']) {
+      await run(wrong, { secrets: [guess] });
+    }
+    expect((await login(email)).err).toContain('2 tries were refused since then.');
+  });
+
   it('should ask for the second factor of whoever has one', async () => {
     console.holdAt(Math.ceil(console.time.now() / TOTP_STEP_MS) * TOTP_STEP_MS + 15_000);
     const person = await createPersonWithApp(console, 'viewer');

@@ -6,6 +6,7 @@ import type { Connection } from '../plumbing/context-file.ts';
 import { CommandFailure, EXIT } from '../plumbing/exit.ts';
 import { plain } from '../plumbing/terminal.ts';
 import { setUpSecondFactor } from './second-factor.ts';
+import { type LastLoginView, tellLastLogin } from './since-last-login.ts';
 
 const COOKIE = '__Host-service_session';
 /** What a page of the Console would send: this program is where the request begins. */
@@ -50,7 +51,11 @@ export async function withSession<T>(
     return value as A;
   };
   try {
-    return await run({ send, ...(await logIn(io, send, at.email)) });
+    const person = await logIn(io, send, at.email);
+    // What cannot be told now stops nothing.
+    const told = await send<LastLoginView>('GET', '/auth/last-login').catch(() => null);
+    if (told !== null) tellLastLogin(io, told);
+    return await run({ send, ...person });
   } finally {
     // Whatever went wrong before is what is told; a session that cannot be ended now ends by itself.
     if (cookie !== null) await send('POST', '/auth/logout').catch(() => undefined);

@@ -27,6 +27,8 @@ import { addUserLabelCommands } from './user-label-commands.ts';
 const COLUMNS = 80;
 const LIST_MAX = 10_000;
 const ROLE_NAMES = ROLES.join('|');
+const ENDED =
+  'This role gives more, so what it got in with has ended: password, second factor, API keys, sessions.';
 
 type User = {
   readonly user_id: string;
@@ -41,6 +43,7 @@ type User = {
   readonly last_login_at: string | null;
   readonly revision: number;
 };
+type ChangedUser = User & { readonly credentials_ended: boolean };
 type Session = {
   readonly session_id: string;
   readonly stage: string;
@@ -134,20 +137,34 @@ function addMaking(users: Command, io: CommandIo): void {
 function addChanging(users: Command, io: CommandIo): void {
   const change = async (
     name: string,
-    options: Timeout,
+    options: Timeout & { readonly link?: boolean },
     patch: Readonly<Record<string, string>>,
   ): Promise<void> => {
     const client = clientOf(io, options);
     const { revision, ...user } = await findUser(client, name);
-    const changed = await client.send<User>('PATCH', pathOf(user), { revision, ...patch });
+    const changed = await client.send<ChangedUser>('PATCH', pathOf(user), { revision, ...patch });
     io.terminal.talk(`${plain(changed.email)} is ${changed.status}, ${changed.role}.`);
-    io.terminal.out(changed.user_id);
+    if (!changed.credentials_ended) return io.terminal.out(changed.user_id);
+    io.terminal.talk(ENDED);
+    // Whoever comes in through a provider needs none.
+    if (!user.can_log_in_with_password || options.link === false) {
+      return io.terminal.out(changed.user_id);
+    }
+    const link = await linkFor(client, user);
+    tellLink(io, link);
+    return io.terminal.out(link.secret);
   };
 
   withTimeout(users.command('set-role').description('give an account another role'))
     .argument('<user>', 'id or e-mail address')
     .argument('<role>', ROLE_NAMES)
-    .action((name: string, role: string, options: Timeout) =>
+    .option('--no-link', 'make no link to set the next password')
+    .addHelpText(
+      'after',
+      '\nA role that gives more ends all the account got in with, since somebody else may know it;\n' +
+        'the secret of a link to set the next password is what this prints then.',
+    )
+    .action((name: string, role: string, options: Timeout & { readonly link: boolean }) =>
       change(name, options, { role: roleOf(role) }),
     );
   withTimeout(users.command('disable').description('end the sessions and keys of an account'))

@@ -55,9 +55,37 @@ describe('users', () => {
     expect(again.err).toContain('has no second factor');
   });
 
+  it('should be given more with a link for the next password, and less without a word of it', async () => {
+    const { people } = cli.live.fixture.access;
+    const name = 'ida@example.test';
+    const enter = async (link: string, password: string) => {
+      await people.passwords.reset({ secret: link, password, from: '' });
+      return people.login.login({ email: name, password, address: '', userAgent: '' });
+    };
+    const [first = ''] = (await run('create', name, '--role', 'viewer')).out;
+    expect((await enter(first, 'known to whoever made it')).ok).toBe(true);
+    const raised = await run('set-role', name, 'operator');
+    expect(raised).toMatchObject({ code: EXIT.ok, out: [expect.stringMatching(/^svcl_/)] });
+    expect(raised.err).toContain('is not shown again');
+    const before = { email: name, password: 'known to whoever made it' };
+    expect((await people.login.login({ ...before, address: '', userAgent: '' })).ok).toBe(false);
+    const entered = await enter(raised.out[0] ?? '', 'known to nobody but her');
+    expect(entered).toMatchObject({ ok: true, user: { role: 'operator' } });
+    const lowered = await run('set-role', name, 'viewer');
+    expect(lowered.out[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(lowered.err).not.toContain('ended');
+    const again = await run('set-role', name, 'operator', '--no-link');
+    expect(again.out[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await people.users.findByEmail(name))?.passwordHash).toBeNull();
+  });
+
   it('should change, end and go', async () => {
     const name = 'ana@example.test';
-    expect((await run('set-role', name, 'operator')).err).toContain('is active, operator');
+    const raised = await run('set-role', name, 'operator');
+    expect(raised.err).toContain('is active, operator');
+    // Nothing was set up yet that could end: the link of before is over all the same.
+    expect(raised.err).toContain('has ended: password, second factor, API keys, sessions');
+    expect(raised.out[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect((await run('disable', name)).err).toContain('is disabled');
     expect((await run('enable', name)).err).toContain('is active');
     expect((await run('reset-link', name)).out[0]).toMatch(/^svcl_/);

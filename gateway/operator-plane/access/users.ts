@@ -35,6 +35,13 @@ const ResetLink = Type.Object({
   secret: Type.String({ description: 'told once; POST /auth/reset takes it' }),
   expires_at: Time,
 });
+export const ChangedUser = Type.Object({
+  ...User.properties,
+  credentials_ended: Type.Boolean({
+    description:
+      'the role gives more: password, second factor and keys ended, and a reset link is the way in',
+  }),
+});
 const Removed = Type.Object({ user_id: Uuid });
 const Ended = Type.Object({ ended: Type.Integer({ description: 'how many sessions' }) });
 export const NewUser = Strict({
@@ -49,6 +56,8 @@ export const UserChange = Strict({
   status: Type.Optional(Type.Enum(['active', 'disabled'])),
   tags: Type.Optional(UserTags),
 });
+const RAISE_ENDS =
+  'A role that gives more ends password, second factor and API keys, too: somebody else may have set them up.';
 const NO_USER = refuse('not_found', 'There is no such account.');
 
 export function userRoutes(deps: UserDeps): FastifyPluginAsyncTypebox {
@@ -131,27 +140,25 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
       schema: {
         operationId: 'changeUser',
         summary: 'Change an account; another role and a disabling end its sessions',
+        description: RAISE_ENDS,
         tags: ['users'],
         params: UserPath,
         body: UserChange,
-        response: { 200: User, ...refusals(401, 403, 404, 409, 422, 429, 503) },
+        response: { 200: ChangedUser, ...refusals(401, 403, 404, 409, 422, 429, 503) },
       },
       handler: async (request, reply) => {
-        const { revision, display_name: displayName, role, status, tags } = request.body;
-        const patch = {
-          ...(displayName === undefined ? {} : { displayName }),
-          ...(role === undefined ? {} : { role }),
-          ...(status === undefined ? {} : { status }),
-          ...(tags === undefined ? {} : { tags }),
-        };
+        const { revision, role, status } = request.body;
         // Also who lets somebody in again that may have been an admin.
         const givesPower = role === 'admin' || status === 'active';
         const stale = givesPower ? refusalOfStale(operatorOf(request), now()) : null;
         if (stale !== null) return sendRefusal(reply, stale);
         const asking = askingOf(operatorOf(request), request.ip);
-        const input = { userId: request.params.id, revision, patch };
-        const changed = await people.service.change(asking, input);
-        return changed.ok ? userView(changed.user) : sendRefusal(reply, changed);
+        const { id: userId } = request.params;
+        const changed = await people.service.change(asking, {
+          ...{ userId, revision, patch: patchIn(request.body) },
+        });
+        if (!changed.ok) return sendRefusal(reply, changed);
+        return { ...userView(changed.user), credentials_ended: changed.areCredentialsEnded };
       },
     });
 
@@ -170,6 +177,16 @@ function changingRoutes({ access: { people }, now }: UserDeps): FastifyPluginAsy
         return removed.ok ? { user_id: id } : sendRefusal(reply, removed);
       },
     });
+  };
+}
+
+function patchIn(body: Type.Static<typeof UserChange>) {
+  const { display_name: displayName, role, status, tags } = body;
+  return {
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(role === undefined ? {} : { role }),
+    ...(status === undefined ? {} : { status }),
+    ...(tags === undefined ? {} : { tags }),
   };
 }
 

@@ -1,6 +1,7 @@
 // The calls about who may come in: logins, second factors, people, keys of programs and providers of logins.
 import type { ApiKeyView, IssuedKeyView, NewKey } from '../../operator-plane/access/api-keys.ts';
 import type { LoggedIn } from '../../operator-plane/access/auth.ts';
+import type { LastLogin } from '../../operator-plane/access/auth-last-login.ts';
 import type { Factor } from '../../operator-plane/access/auth-mfa.ts';
 import type {
   KeyAnswer as KeyAnswerShape,
@@ -18,7 +19,7 @@ import type {
   Session as SessionShape,
   User as UserShape,
 } from '../../operator-plane/access/user-view.ts';
-import type { NewUser, UserChange } from '../../operator-plane/access/users.ts';
+import type { ChangedUser, NewUser, UserChange } from '../../operator-plane/access/users.ts';
 import type { Of, Page, Paged } from './contract-shapes.ts';
 
 export type ApiKey = ApiKeyView;
@@ -29,6 +30,7 @@ export type SecondFactor = Of<typeof Factor>;
 export type LoginProvider = Of<typeof Offered>['items'][number];
 export type User = Of<typeof UserShape>;
 export type Session = Of<typeof SessionShape>;
+export type SinceLastLogin = NonNullable<Of<typeof LastLogin>['since_last_login']>;
 export type Standing = Of<typeof LoggedIn>;
 export type OwnSession = Omit<Standing, 'since_last_login'> & {
   readonly scopes: readonly string[];
@@ -37,6 +39,7 @@ export type OwnSession = Omit<Standing, 'since_last_login'> & {
 /** A part of `Api`. */
 export type AccessCalls = {
   'GET /auth/session': { answer: OwnSession };
+  'GET /auth/last-login': { answer: Of<typeof LastLogin> };
   'POST /auth/login': { body: { email: string; password: string }; answer: Standing };
   'POST /auth/logout': { answer: { ended: number } };
   'POST /auth/reset': { body: { secret: string; password: string }; answer: { email: string } };
@@ -79,7 +82,7 @@ export type AccessCalls = {
   'DELETE /all-api-keys/:id': { answer: ApiKey };
   'GET /users': { query: Paged; answer: Page<User> };
   'POST /users': { body: Of<typeof NewUser>; answer: User };
-  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: User };
+  'PATCH /users/:id': { body: Of<typeof UserChange>; answer: Of<typeof ChangedUser> };
   'DELETE /users/:id': { answer: { user_id: string } };
   'POST /users/:id/reset-link': { answer: { secret: string; expires_at: string } };
   'DELETE /users/:id/sessions': { answer: { ended: number } };

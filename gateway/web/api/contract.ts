@@ -116,6 +116,7 @@ export type {
   SecondFactor,
   SecurityKey,
   Session,
+  SinceLastLogin,
   Standing,
   User,
 } from './contract-access.ts';

@@ -34,6 +34,9 @@ export const SETTINGS_TEXTS = {
   resetLinkHint: 'Give this secret to the person. It sets a password once, at the login page.',
   disable: 'Disable',
   enable: 'Enable',
+  raiseHint:
+    'This role gives more. What the account gets in with ends: password, second factor, API keys and sessions, since somebody else may know them. You are given a link for the next password.',
+  raisedWithoutLink: 'The role is given. Make a password link for the person.',
   resetFactor: 'Reset second factor',
   endSessions: 'End sessions',
   remove: 'Remove',

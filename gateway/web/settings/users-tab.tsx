@@ -2,6 +2,7 @@
 import { Button, Menu, Modal, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { givesMore } from '../../../machines/console/access/account.rules.ts';
 import { ROLES, type Role } from '../../../machines/trust/roles.rules.ts';
 import { call, useApi } from '../api/client.ts';
 import type { User } from '../api/contract.ts';
@@ -198,6 +199,7 @@ function Act({
     <form onSubmit={submit} className="fs-form">
       <p className="fs-break">{isFinal ? TEXTS.removeHint(user.email) : user.email}</p>
       {what === 'role' && <RoleSelect role={role} onChange={setRole} />}
+      {what === 'role' && givesMore(user.role, role) && <p role="status">{TEXTS.raiseHint}</p>}
       {isFinal && (
         <TextInput
           aria-label={TEXTS.email}
@@ -224,7 +226,15 @@ async function act(what: AuditContext, user: User, role: Role): Promise<string |
   const params = { id: user.user_id };
   const { revision } = user;
   if (what === 'link') return (await call('POST /users/:id/reset-link', { params })).secret;
-  if (what === 'role') await call('PATCH /users/:id', { params, body: { revision, role } });
+  if (what === 'role') {
+    const changed = await call('PATCH /users/:id', { params, body: { revision, role } });
+    // Whoever comes in through a provider needs no password.
+    if (!changed.credentials_ended || !user.can_log_in_with_password) return null;
+    return call('POST /users/:id/reset-link', { params }).then(
+      ({ secret }) => secret,
+      () => Promise.reject(new Error(TEXTS.raisedWithoutLink)),
+    );
+  }
   if (what === 'disable') {
     await call('PATCH /users/:id', { params, body: { revision, status: 'disabled' } });
   }

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Icon } from '../design/icons.tsx';
 import { ZONE } from '../design/time.tsx';
 import { FreshDialog } from '../session/fresh-dialog.tsx';
+import { LastLoginNotice } from '../session/last-login.tsx';
 import { LicenseNotice } from './license-notice.tsx';
 import { FOOT_FROM, type NavItem, useNav } from './nav.ts';
 import { useShortcuts } from './shortcuts.ts';
@@ -38,6 +39,7 @@ export function Shell() {
       <FreshDialog />
       <main className="fs-main" id="content" tabIndex={-1}>
         <LicenseNotice />
+        <LastLoginNotice />
         <Outlet />
         <footer className="fs-foot fs-meta">
           {SHELL_TEXTS.zone} {ZONE}

@@ -1,7 +1,7 @@
 // What names an account, an e-mail address found without regard to case, and what a change of an account brings with it.
 // invariant: I18
 import { EMAIL_MAX_CHARS } from '../../limits.ts';
-import type { Role } from '../../trust/roles.rules.ts';
+import { ROLE_SCOPES, type Role } from '../../trust/roles.rules.ts';
 
 const EMAIL = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
@@ -28,4 +28,12 @@ export function takesAdmin(patch: {
 /** A new role and a disabling end what was begun before them. */
 export function endsSessions(before: Standing, after: Standing): boolean {
   return before.role !== after.role || after.status === 'disabled';
+}
+
+/**
+ * Whether a role holds anything that another does not. What was set up on an account before is not good for it: somebody
+ * who reached the smaller account may have planted it. decision: D169
+ */
+export function givesMore(from: Role, to: Role): boolean {
+  return ROLE_SCOPES[to].some((scope) => !ROLE_SCOPES[from].includes(scope));
 }

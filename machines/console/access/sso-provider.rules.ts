@@ -103,20 +103,6 @@ export function mistakesOfProvider({
   return mistakes;
 }
 
-/**
- * The roles a provider may give: those it names, and an admin's where it may take over accounts that are there, which may
- * hold anything. Whoever sets one up must reach them all. decision: D62
- */
-export function rolesGivenBy(
-  options: Pick<SsoConfiguration['options'], 'groupRoles' | 'defaultRole' | 'linkDomains'>,
-): readonly Role[] {
-  const { groupRoles, defaultRole, linkDomains } = options;
-  const named = [...Object.values(groupRoles), ...(defaultRole === null ? [] : [defaultRole])];
-  return linkDomains.length === 0
-    ? [...new Set(named)]
-    : [...new Set([...named, 'admin' as const])];
-}
-
 /** Why a text cannot be the issuer of a provider of this kind; null when it can. Where it leads is judged elsewhere. */
 export function mistakeOfIssuer(kind: Kind, issuer: string): string | null {
   if (!URL.canParse(issuer)) return 'not an address';

@@ -5,6 +5,7 @@ import type { UserRow } from '../../ports/access/users.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import {
   dropLinksOf,
+  endKeysOf,
   endSessionsOf,
   isOfRole,
   type PeopleState,
@@ -39,8 +40,7 @@ export function linkCalls(state: PeopleState, record: RecordEntry): Calls<Passwo
       users.set(user.userId, user);
       dropLinksOf(state, user.userId);
       const ended = endSessionsOf(state, { userId: user.userId, nowMs: input.nowMs });
-      const enders = input.keepsKeys === true ? [] : state.keyEnders;
-      const keys = enders.reduce((sum, end) => sum + end(user.userId, input.nowMs), 0);
+      const keys = input.keepsKeys === true ? 0 : endKeysOf(state, user.userId, input.nowMs);
       const detail = { sessions_ended: ended, api_keys_revoked: keys };
       record(auditOfUser(input, { action: 'user.reset', user, detail }));
       return user;

@@ -96,14 +96,38 @@ export function dropLinksOf({ links }: PeopleState, userId: string): void {
   for (const [hash, link] of links) if (link.userId === userId) links.delete(hash);
 }
 
+/** Forgets every security key of a person. */
+export function dropSecurityKeysOf({ securityKeys }: PeopleState, userId: string): void {
+  for (const [id, row] of securityKeys) if (row.userId === userId) securityKeys.delete(id);
+}
+
+/** Ends the API keys of a person; how many. */
+export function endKeysOf({ keyEnders }: PeopleState, userId: string, nowMs: number): number {
+  return keyEnders.reduce((sum, end) => sum + end(userId, nowMs), 0);
+}
+
+/** Ends all that was set up on a person to get in with, but for the ties to providers. */
+export function endCredentialsOf(
+  state: PeopleState,
+  person: UserRow,
+  nowMs: number,
+): { readonly user: UserRow; readonly keys: number } {
+  const user: UserRow = {
+    ...{ ...person, passwordHash: null, passwordChangedAtMs: null, mustChangePassword: false },
+    mfa: { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: null },
+  };
+  state.users.set(user.userId, user);
+  state.codes.delete(user.userId);
+  dropSecurityKeysOf(state, user.userId);
+  return { user, keys: endKeysOf(state, user.userId, nowMs) };
+}
+
 /** Forgets a person and all that points at it. */
 export function dropUser(state: PeopleState, userId: string): void {
   state.users.delete(userId);
   state.codes.delete(userId);
   dropLinksOf(state, userId);
-  for (const [id, row] of state.securityKeys) {
-    if (row.userId === userId) state.securityKeys.delete(id);
-  }
+  dropSecurityKeysOf(state, userId);
   for (const [hash, row] of state.sessions) {
     if (row.userId === userId) state.sessions.delete(hash);
   }

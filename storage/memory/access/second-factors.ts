@@ -4,13 +4,13 @@ import { auditOfUser } from '../../ports/access/user-audit.ts';
 import type { UserRow } from '../../ports/access/users.ts';
 import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import {
+  dropSecurityKeysOf,
   endSessionsOf,
   isLiveSession,
   isOfRole,
   type PeopleState,
   type RecordEntry,
 } from './people-state.ts';
-import { dropKeysOf } from './security-keys.ts';
 
 type Kept = { readonly keepSession: Buffer | null };
 
@@ -55,7 +55,7 @@ export function secondFactorCalls(
       if (!isOfRole(user, input.judgedRole)) return false;
       set(user, { state: 'off', sealedSecret: null, lastStep: 0, changedAtMs: input.nowMs });
       replaceCodes(state, user.userId, []);
-      dropKeysOf(state, user.userId);
+      dropSecurityKeysOf(state, user.userId);
       const ended = endSessionsOf(state, { ...input, keep: input.keepSession });
       const before = { mfa: user.mfa.state };
       const what = { user, before, after: { mfa: 'off' } };

@@ -62,8 +62,3 @@ export function securityKeyCalls(state: PeopleState, record: RecordEntry): Calls
     },
   };
 }
-
-/** Forgets every key of a person. */
-export function dropKeysOf({ securityKeys }: PeopleState, userId: string): void {
-  for (const [id, row] of securityKeys) if (row.userId === userId) securityKeys.delete(id);
-}

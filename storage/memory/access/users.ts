@@ -2,6 +2,7 @@
 import {
   emailKeyOf,
   endsSessions,
+  givesMore,
   takesAdmin,
 } from '../../../machines/console/access/account.rules.ts';
 import {
@@ -16,6 +17,7 @@ import type { Calls } from '../plumbing/unsafe-port-of.ts';
 import {
   dropLinksOf,
   dropUser,
+  endCredentialsOf,
   endSessionsOf,
   isOfRole,
   type PeopleState,
@@ -58,16 +60,13 @@ export function userCalls(
         return result;
       }
       const { displayName = before.displayName } = input.patch;
-      const after: UserRow = {
+      const changed: UserRow = {
         ...{ ...before, ...input.patch, displayName: storableText(displayName) },
         revision: before.revision + 1,
       };
-      users.set(after.userId, after);
-      if (endsSessions(before, after)) {
-        endSessionsOf(state, input);
-        dropLinksOf(state, input.userId);
-      }
-      record(auditOfUserChange(input, before, after));
+      users.set(changed.userId, changed);
+      const { after, ended } = withEnds(state, { before, changed, nowMs: input.nowMs });
+      record(auditOfUserChange(input, before, after, ended));
       return after;
     },
     remove(input) {
@@ -86,10 +85,26 @@ export function userCalls(
       const user = users.get(input.userId);
       if (user === undefined) return;
       users.set(user.userId, { ...user, lastLoginAtMs: input.nowMs });
-      const detail = { method: input.method };
+      const detail = { method: input.method, session: input.session };
       record(auditOfUser(input, { action: 'user.login', user, detail }));
     },
   };
+}
+
+/** What a change ends with it. */
+function withEnds(
+  state: PeopleState,
+  of: { readonly before: UserRow; readonly changed: UserRow; readonly nowMs: number },
+) {
+  const { before, changed, nowMs } = of;
+  if (!endsSessions(before, changed)) return { after: changed };
+  const { userId } = changed;
+  const sessions = endSessionsOf(state, { userId, nowMs });
+  dropLinksOf(state, userId);
+  if (!givesMore(before.role, changed.role))
+    return { after: changed, ended: { sessions, keys: null } };
+  const { user: after, keys } = endCredentialsOf(state, changed, nowMs);
+  return { after, ended: { sessions, keys } };
 }
 
 function refusalOf(

@@ -48,11 +48,12 @@ export function auditOfUserCreate(
   });
 }
 
-/** A change, with only the fields that differ. */
+/** A change, with only the fields that differ, and what ended with it; keys are null where credentials stay. */
 export function auditOfUserChange(
   doing: AuditContext,
   before: UserRow,
   after: UserRow,
+  ended?: { readonly sessions: number; readonly keys: number | null },
 ): AuditEntry {
   const [old, now] = [editableOf(before), editableOf(after)];
   const names = Object.keys(now).filter(
@@ -61,6 +62,12 @@ export function auditOfUserChange(
   const pick = (facts: AuditFacts) => Object.fromEntries(names.map((name) => [name, facts[name]]));
   return auditOfUser(doing, {
     ...{ action: 'user.change', user: after, before: pick(old), after: pick(now) },
+    detail: {
+      ...(ended === undefined ? {} : { sessions_ended: ended.sessions }),
+      ...(ended === undefined || ended.keys === null
+        ? {}
+        : { credentials_ended: true, api_keys_revoked: ended.keys }),
+    },
   });
 }
 

@@ -59,8 +59,9 @@ export type UserStore = {
     readonly after: string | null;
   }): Promise<readonly UserRow[]>;
   /**
-   * Changes what is given. A change of role and a disabling end the user's sessions and links with it; the last active
-   * admin can be neither disabled, lowered nor removed. `conflict`: revision or role are not what was seen any more.
+   * Changes what is given. A change of role and a disabling end the user's sessions and links with it. A role that gives
+   * more ends password, second factor, security keys, recovery codes and API keys, too; ties to providers stay. The last
+   * active admin can be neither disabled, lowered nor removed. `conflict`: revision or role are not what was seen any more.
    */
   change(
     input: AuditContext & {
@@ -74,8 +75,13 @@ export type UserStore = {
   remove(
     input: AuditContext & { readonly userId: string; readonly judgedRole?: Role },
   ): Promise<'ok' | 'not_found' | 'last_admin' | 'conflict'>;
-  /** When somebody logged in, and how. */
+  /** When somebody logged in, how, and with which session it goes on. */
   noteLogin(
-    input: AuditContext & { readonly userId: string; readonly method: string },
+    input: AuditContext & {
+      readonly userId: string;
+      readonly method: string;
+      /** The id of the session, no secret. */
+      readonly session: string;
+    },
   ): Promise<void>;
 };

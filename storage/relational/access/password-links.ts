@@ -5,7 +5,7 @@ import { auditOfUser } from '../../ports/access/user-audit.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
-import { dropLinksOf, endSessionsOf, isOfRole, lockUser, userOf } from './user-rows.ts';
+import { dropLinksOf, endKeysOf, endSessionsOf, isOfRole, lockUser, userOf } from './user-rows.ts';
 
 /** Makes the store. */
 export function createPasswordLinks(db: Kysely<Database>): PasswordLinks {
@@ -93,18 +93,4 @@ async function use(
   const detail = { sessions_ended: ended, api_keys_revoked: keys };
   await appendAudit(trx, [auditOfUser(input, { action: 'user.reset', user, detail })]);
   return user;
-}
-
-/** Ends the keys of a locked person that are not revoked yet; how many. */
-async function endKeysOf(
-  trx: Transaction<Database>,
-  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
-): Promise<number> {
-  const { numUpdatedRows } = await trx
-    .updateTable('api_keys')
-    .set({ revoked_at_ms: nowMs })
-    .where('user_id', '=', userId)
-    .where('revoked_at_ms', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
 }

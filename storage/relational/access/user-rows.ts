@@ -159,3 +159,36 @@ export async function endSessionsOf(
   const ending = keep === null ? live : live.where('hash', '<>', keep);
   return Number((await ending.executeTakeFirst()).numUpdatedRows);
 }
+
+/** Ends the keys of a locked person that are not revoked yet; how many. */
+export async function endKeysOf(
+  trx: Transaction<Database>,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
+): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('api_keys')
+    .set({ revoked_at_ms: nowMs })
+    .where('user_id', '=', userId)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Ends all that was set up on a locked person to get in with, but for the ties to providers. */
+export async function endCredentialsOf(
+  trx: Transaction<Database>,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
+): Promise<{ readonly user: UserRow; readonly keys: number }> {
+  const row = await trx
+    .updateTable('users')
+    .set({
+      ...{ password_hash: null, password_changed_at_ms: null, must_change_password: false },
+      ...{ mfa_state: 'off', mfa_secret_sealed: null, mfa_last_step: 0, mfa_changed_at_ms: null },
+    })
+    .where('user_id', '=', userId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await trx.deleteFrom('user_recovery_codes').where('user_id', '=', userId).execute();
+  await trx.deleteFrom('security_keys').where('user_id', '=', userId).execute();
+  return { user: userOf(row), keys: await endKeysOf(trx, { userId, nowMs }) };
+}

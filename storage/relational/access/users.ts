@@ -1,6 +1,10 @@
 // Accounts in PostgreSQL, each change with its audit row in one transaction. invariant: I18
 import type { Kysely, Transaction } from 'kysely';
-import { endsSessions, takesAdmin } from '../../../machines/console/access/account.rules.ts';
+import {
+  endsSessions,
+  givesMore,
+  takesAdmin,
+} from '../../../machines/console/access/account.rules.ts';
 import {
   auditOfUser,
   auditOfUserChange,
@@ -14,6 +18,7 @@ import type { Database } from '../plumbing/tables.ts';
 import { orUnavailable } from '../plumbing/unavailable.ts';
 import {
   dropLinksOf,
+  endCredentialsOf,
   endSessionsOf,
   isOfRole,
   lockWithAdmins,
@@ -53,7 +58,7 @@ export function createUsers(db: Kysely<Database>): UserStore {
             .returningAll()
             .executeTakeFirst();
           if (row === undefined) return;
-          const detail = { method: input.method };
+          const detail = { method: input.method, session: input.session };
           await appendAudit(trx, [
             auditOfUser(input, { action: 'user.login', user: userOf(row), detail }),
           ]);
@@ -133,12 +138,20 @@ async function change(
     .where('user_id', '=', before.userId)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const after = userOf(row);
-  if (endsSessions(before, after)) {
-    await endSessionsOf(trx, { userId, nowMs: input.nowMs });
-    await dropLinksOf(trx, userId);
+  const changed = userOf(row);
+  const { nowMs } = input;
+  if (!endsSessions(before, changed)) {
+    await appendAudit(trx, [auditOfUserChange(input, before, changed)]);
+    return changed;
   }
-  await appendAudit(trx, [auditOfUserChange(input, before, after)]);
+  const ended = await endSessionsOf(trx, { userId, nowMs });
+  await dropLinksOf(trx, userId);
+  const isMore = givesMore(before.role, changed.role);
+  const { user: after, keys } = isMore
+    ? await endCredentialsOf(trx, { userId: before.userId, nowMs })
+    : { user: changed, keys: null };
+  const detail = { sessions: ended, keys };
+  await appendAudit(trx, [auditOfUserChange(input, before, after, detail)]);
   return after;
 }
 
