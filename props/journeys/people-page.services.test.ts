@@ -149,6 +149,43 @@ describe('a security key', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
+describe('an account that is given more', { timeout: TIMEOUT_MS }, () => {
+  it('should lose what it gets in with, as the page says before, and get a link for the next password', async () => {
+    const { email } = await person('viewer');
+    const window = await memory.windowOf(browser, 'admin');
+    const { page } = window;
+    await page.goto('/settings/users');
+    await page.getByRole('button', { name: `Change ${email}` }).click();
+    await page.getByRole('menuitem', { name: 'Role' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Role' }).click();
+    await page.getByRole('option', { name: 'operator' }).click();
+    await dialog.getByText('What the account gets in with ends').waitFor();
+    const found = [...(await axeOn(page))];
+    await dialog.getByRole('button', { name: 'Role' }).click();
+    const secret = await textOf(dialog.locator('.fs-code code'));
+    expect(secret).toMatch(/^svcl_/);
+    expect(found).toEqual([]);
+    expect(window.complaints).toEqual([]);
+    await window.context.close();
+
+    const own = await openWindow(browser, memory.url);
+    await logIn(own.page, email, PASSWORD);
+    await own.page.getByText('The e-mail address or the password is wrong').waitFor();
+    const next = 'a password of the person alone';
+    await own.page.goto('/login/reset');
+    await own.page.getByLabel('One-time secret').fill(secret);
+    for (const name of ['password', 'again']) {
+      await own.page.locator(`input[name="${name}"]`).fill(next);
+    }
+    await own.page.getByRole('button', { name: 'Set password' }).click();
+    await own.page.getByText(`The password of ${email} is set.`).waitFor();
+    await logIn(own.page, email, next);
+    await atHome(own.page);
+    await own.context.close();
+  });
+});
+
 describe('each role', { timeout: TIMEOUT_MS }, () => {
   const holds = (role: Role, scope: Scope) => ROLE_SCOPES[role].includes(scope);
 
