@@ -5,9 +5,9 @@ import { CALM } from './planted/settings.ts';
 import { itHoldsOver } from './rough-suite.ts';
 
 const ROUGH: Omit<Options, 'seed' | 'profile'> = {
-  ...{ ...CALM, sensors: 3, publishers: 1, hours: 0.6, faultsPerHour: 60 },
+  ...{ ...CALM, sensors: 2, publishers: 1, hours: 0.25, faultsPerHour: 80 },
   kinds: [
-    ...(['console.kill', 'console.stop', 'relational.away', 'relational.unsure'] as const),
+    ...(['console.kill', 'console.stop', 'console.kill_at_call', 'relational.unsure'] as const),
     ...(['network.cut', 'node.kill', 'node.power_loss', 'node.kill_at_call'] as const),
     ...(['disk.full', 'disk.fail_sync', 'engine.crash', 'engine.hang'] as const),
   ],

@@ -3,5 +3,5 @@ import { describe } from 'vitest';
 import { itPublishesOver } from './publisher-suite.ts';
 
 describe('the publisher of the simulated fleet', () => {
-  itPublishesOver(['1']);
+  itPublishesOver(['2']);
 });

@@ -104,7 +104,7 @@ export const POLICY_BUGS: readonly PlantedBug[] = [
     mistake: 'An engine that starts again is not told where its policies are.',
     foundBy: 'assigned-packs',
     options: { ...PUBLISHED, hours: 0.1, faultsPerHour: 120, kinds: ['engine.crash'] },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     node() {
       let starts = 0;
       return {

@@ -1,6 +1,7 @@
 // What a publisher does once everything works again: it ends the rollouts that are under way, and sees to it that whatever is
 // assigned is a version that every engine carries out and nodes trust. Then it says what stands, as it was told.
-import type { PersonParts } from './person.ts';
+import { asked } from './keeper-acts.ts';
+import { type PersonParts, putAway } from './person.ts';
 import { assignTo, publishIn } from './publisher-acts.ts';
 import {
   type Desk,
@@ -14,9 +15,11 @@ import {
 } from './publisher-desk.ts';
 import { say } from './publisher-rollouts.ts';
 
+type Account = { readonly user_id: string; readonly revision: number; readonly status: string };
+
 /** One step of it; whether that was all. */
 export async function settle(parts: PersonParts, of: Of, desk: Desk): Promise<boolean> {
-  if (!(await readDesk(parts, of, desk))) return false;
+  if (!(await openAccounts(parts, of)) || !(await readDesk(parts, of, desk))) return false;
   const open = desk.rollouts.filter(isOpen);
   for (const one of open) if (one.state !== 'returning') await say(parts, of, one, 'abort');
   if (open.length > 0) return false;
@@ -33,6 +36,21 @@ export async function settle(parts: PersonParts, of: Of, desk: Desk): Promise<bo
   desk.settled = desk.assigned;
   desk.settledAtMs = parts.world.scheduler.now();
   return true;
+}
+
+/** It is an admin, so that it may be the only one who can open what admins had closed; whether nothing is closed. */
+async function openAccounts(parts: PersonParts, of: Of): Promise<boolean> {
+  const answer = await asked(parts, of, { method: 'get', path: '/users?limit=100' });
+  if (answer === null || answer.code !== null) return false;
+  const all = answer.body['items'] as readonly Account[];
+  const closed = all.filter(({ status }) => status === 'disabled');
+  for (const { user_id, revision } of closed) {
+    const body = { revision, status: 'active' };
+    const path = `/users/${user_id}`;
+    const opened = await asked(parts, of, { method: 'patch', path, body });
+    if (opened?.code === 'fresh_login_required') putAway(of.person, of.held);
+  }
+  return closed.length === 0;
 }
 
 /** Those that have what is not good, and those where an aborted rollout left sensors with another version. */
