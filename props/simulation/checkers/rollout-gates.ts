@@ -19,18 +19,19 @@ export const rolloutGates: CheckerKind = {
     const { certificates, sensors } = fleet.stores.relational.state;
     const versions = new Map<string, PublishedPack>();
     const asked = new Map<string, Asked[]>();
-    /** Sensors that were offered a version. */
+    /** Sensors that were offered an assignment. */
     const offered = new Map<string, Set<string>>();
-    /** Since when a sensor has said of a version that it does not take it. */
+    /** Since when a sensor has said of an assignment that it does not take it. */
     const refusals = new Map<string, Map<string, number>>();
     const stages = new Map<string, number>();
+    /** Whatever anything was asked for. */
+    const targets = new Set<string>();
     /** Versions that were assigned, or came beyond the first stage. */
     const passed = new Set<string>();
     const idOf = ({ pack, version }: { readonly pack: string; readonly version: number }) =>
       `${pack}/${version}`;
 
     function judgeOffer(sensor: string, id: string): void {
-      ensure(offered, id, () => new Set<string>()).add(sensor);
       const published = versions.get(id);
       const all = asked.get(id) ?? [];
       const isNamed = all.some(({ canary }) => canary?.includes(sensor) === true);
@@ -51,22 +52,30 @@ export const rolloutGates: CheckerKind = {
       const id = idOf(move);
       passed.add(id);
       if (!(asked.get(id) ?? []).every(({ isGated }) => isGated)) return;
-      for (const sensor of offered.get(id) ?? []) {
-        const sinceMs = refusals.get(sensor)?.get(id);
+      for (const sensor of offered.get(move.assignment) ?? []) {
+        const sinceMs = refusals.get(sensor)?.get(move.assignment);
         if (sinceMs === undefined || atMs - sinceMs < LOOK_MAX_MS || !isKnown(sensor, move))
           continue;
         report(`the rollout of ${id} came to ${move.to} although ${sensor} had refused it`);
       }
     }
 
+    /** Whether nothing that was ever asked for can have given the sensor something that goes before. */
+    function isOf(sensor: string, target: string): boolean {
+      if (target === `sensor:${sensor}`) return true;
+      const isOther = (one: string) => one === `sensor:${sensor}` || one.startsWith('group:');
+      return target === 'fleet:fleet' && ![...targets].some(isOther);
+    }
+
     /** Whether the database has that refusal, of a sensor that counts. */
-    function isKnown(sensor: string, { pack, version }: Moved): boolean {
+    function isKnown(sensor: string, { assignment, target }: Moved): boolean {
+      if (!isOf(sensor, target)) return false;
       const row = sensors.get(sensor);
       const said = row?.facts?.policy as
-        | { readonly pack_id?: string; readonly version?: number; readonly state?: string }
+        | { readonly assignment_id?: string; readonly state?: string }
         | undefined;
-      const isOfIt = said?.pack_id === pack && said.version === version;
-      return row?.revokedAtMs === null && isOfIt && isRefusal(said.state ?? '');
+      const isOfIt = said?.assignment_id === assignment && isRefusal(said.state ?? '');
+      return row?.revokedAtMs === null && isOfIt;
     }
 
     return {
@@ -77,21 +86,24 @@ export const rolloutGates: CheckerKind = {
             break;
           case 'pack.asked':
             passed.add(idOf(seen.wish));
+            targets.add(seen.target);
             break;
           case 'rollout.asked':
             ensure(asked, idOf(seen.wish), (): Asked[] => []).push(seen);
+            targets.add(seen.target);
             break;
           case 'pack.offered': {
             const sensor = certificates.get(seen.fingerprint ?? '')?.sensorId;
-            if (sensor !== undefined) judgeOffer(sensor, idOf(seen.wish));
+            if (sensor === undefined) break;
+            ensure(offered, seen.assignment, () => new Set<string>()).add(sensor);
+            judgeOffer(sensor, idOf(seen.wish));
             break;
           }
           case 'pack.told': {
             const sensor = certificates.get(seen.fingerprint ?? '')?.sensorId ?? '';
             const own = ensure(refusals, sensor, () => new Map<string, number>());
-            const id = idOf(seen);
-            if (!isRefusal(seen.state)) own.delete(id);
-            else if (!own.has(id)) own.set(id, atMs);
+            if (!isRefusal(seen.state)) own.delete(seen.assignment);
+            else if (!own.has(seen.assignment)) own.set(seen.assignment, atMs);
             break;
           }
           case 'rollout.moved':

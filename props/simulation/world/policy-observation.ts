@@ -39,9 +39,12 @@ export type PolicyObservation =
   | {
       readonly kind: 'rollout.moved';
       readonly rollout: string;
+      readonly target: PolicyTarget;
       readonly event: string;
       readonly to: string;
       readonly stage: number;
+      /** What its sensors are told. */
+      readonly assignment: string;
       readonly pack: string;
       readonly version: number;
     }
@@ -54,6 +57,7 @@ export type PolicyObservation =
       readonly kind: 'pack.offered';
       readonly console: string;
       readonly fingerprint: string | null;
+      readonly assignment: string;
       readonly wish: PackWish;
     }
   /** A Console took what a node says of its pack. */
@@ -62,6 +66,7 @@ export type PolicyObservation =
       readonly console: string;
       readonly fingerprint: string | null;
       readonly state: string;
+      readonly assignment: string;
       readonly pack: string;
       readonly version: number;
       readonly inForce: { readonly pack: string; readonly version: number } | null;

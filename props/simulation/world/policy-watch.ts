@@ -21,9 +21,9 @@ export function watchPolicies(
   if (!answer.body.includes(OFFERED)) return;
   const { pack_assignment: offered } = JSON.parse(answer.body) as HeartbeatResponse;
   if (offered === undefined || 'removed' in offered) return;
-  const { pack_id: pack, version, mode } = offered;
+  const { pack_id: pack, version, mode, assignment_id: assignment } = offered;
   const wish = { pack, version, mode };
-  world.observe({ kind: 'pack.offered', console, fingerprint, wish });
+  world.observe({ kind: 'pack.offered', console, fingerprint, assignment, wish });
 }
 
 function tellSaid(
@@ -33,9 +33,10 @@ function tellSaid(
 ): void {
   const { policy } = JSON.parse(body) as HeartbeatRequest;
   if (policy?.pack_id === undefined || policy.version === undefined) return;
-  const { in_force: held, pack_id: pack, version, state } = policy;
+  const { in_force: held, pack_id: pack, version, state, assignment_id: assignment = '' } = policy;
   const inForce = held === undefined ? null : { pack: held.pack_id, version: held.version };
-  world.observe({ kind: 'pack.told', console, fingerprint, state, pack, version, inForce });
+  const said = { state, assignment, pack, version, inForce };
+  world.observe({ kind: 'pack.told', console, fingerprint, ...said });
 }
 
 /** The store of policies, where every rollout that moves is told. */
@@ -52,9 +53,11 @@ export function observedPolicies(
         const change = input.changes.find(({ kind, id }) => kind === 'rollout' && id === rollout);
         const row = (change?.head ?? null) as RolloutRow | null;
         if (row === null) continue;
-        const { packId: pack, version } = row.next;
+        const { packId: pack, version, assignmentId: assignment } = row.next;
         const { stage } = context;
-        observe({ kind: 'rollout.moved', rollout, event, to, stage, pack, version });
+        const target = `${row.target.kind}:${row.target.id}`;
+        const what = { rollout, target, event, to, stage, assignment, pack, version };
+        observe({ kind: 'rollout.moved', ...what });
       }
       return revision;
     },
