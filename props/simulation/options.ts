@@ -20,6 +20,8 @@ export type Options = {
   readonly keepers: number;
   /** Whether somebody cuts nodes off and lets them go. */
   readonly wardens: number;
+  /** Whether somebody publishes policies; with one, engines carry them out. */
+  readonly publishers: number;
   /** Receivers of webhooks; with any, things are found that have to be told. */
   readonly receivers: number;
   /** Simulated time with faults; healing comes after it. */
@@ -89,6 +91,7 @@ export function drawOptions(
     // Short runs are many, and a keeper costs a third more: it has pinned runs of its own.
     keepers: profile === 'smoke' ? 0 : random.fork('keepers').pick([0, 1]),
     wardens: random.fork('wardens').pick([0, 1]),
+    publishers: random.fork('publishers').pick([0, 1]),
     // A suite of its own has them: they cost more than all else, and no ordinary run has to move for them.
     receivers: 0,
     hours: round(spread(ranges.hours)),

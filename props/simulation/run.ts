@@ -21,6 +21,7 @@ import { createNetwork } from './world/network.ts';
 import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
 import { createPeople } from './world/people.ts';
+import { createPublisher } from './world/publisher.ts';
 import { createReceivers } from './world/receivers.ts';
 import { createSimulatedStores } from './world/stores.ts';
 import { createWarden } from './world/warden.ts';
@@ -105,6 +106,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
   fleet.people.begin();
   fleet.keeper.begin();
   fleet.warden.begin();
+  fleet.publisher.begin();
   fleet.receiving.begin();
   const start = world.random.fork('start');
   for (const node of fleet.nodes) {
@@ -183,6 +185,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       quietMs: options.quietMs,
       programs: options.programs,
       binariesMax: options.binariesMax,
+      carriesPolicies: options.publishers > 0,
       tampering: bug?.node?.(world) ?? {},
     }),
   );
@@ -193,8 +196,10 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
   });
   const keeper = createKeeper({ world, consoles, listeners, count: options.keepers });
   const warden = createWarden({ world, consoles, listeners, count: options.wardens });
+  const publisher = createPublisher({ world, consoles, listeners, count: options.publishers });
   const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
-  return { world, network, stores, consoles, nodes, operators, people, keeper, warden, receiving };
+  const lone = { keeper, warden, publisher };
+  return { world, network, stores, consoles, nodes, operators, people, ...lone, receiving };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -223,6 +228,7 @@ function heal(fleet: Fleet, ongoing: Map<PlannedFault, () => void>): void {
   fleet.people.heal();
   fleet.keeper.heal();
   fleet.warden.heal();
+  fleet.publisher.heal();
   fleet.receiving.heal();
 }
 

@@ -4,6 +4,7 @@ import { acknowledgedIsDurable } from './acknowledged-is-durable.ts';
 import { alertCounts } from './alert-counts.ts';
 import { alertStates } from './alert-states.ts';
 import { alertsArrive } from './alerts-arrive.ts';
+import { assignedPacks } from './assigned-packs.ts';
 import { auditChain } from './audit-chain.ts';
 import { auditedActs } from './audited-acts.ts';
 import { bounds } from './bounds.ts';
@@ -29,9 +30,11 @@ import { nodeKeys } from './node-keys.ts';
 import { nodeSockets } from './node-sockets.ts';
 import { outboundGuard } from './outbound-guard.ts';
 import { ownSecret } from './own-secret.ts';
+import { packsInForce } from './packs-in-force.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
+import { rolloutGates } from './rollout-gates.ts';
 import { ruleBacktest } from './rule-backtest.ts';
 import { ruleWindows } from './rule-windows.ts';
 import { searchEdges } from './search-edges.ts';
@@ -74,6 +77,9 @@ export const CHECKERS: readonly CheckerKind[] = [
   endedSession,
   closedOut,
   containment,
+  packsInForce,
+  rolloutGates,
+  assignedPacks,
   secondFactor,
   keptSettings,
   countedLicense,

@@ -5,6 +5,7 @@ import type { ConsoleHost } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { Observation } from '../world/observation.ts';
 import type { People } from '../world/people.ts';
+import type { Publisher } from '../world/publisher.ts';
 import type { SimulatedStores } from '../world/stores.ts';
 import type { World } from '../world/world.ts';
 
@@ -15,6 +16,7 @@ export type FleetView = {
   readonly nodes: readonly NodeHost[];
   readonly stores: SimulatedStores;
   readonly people: People;
+  readonly publisher: Publisher;
   /** Who keep alert rules and saved searches. */
   readonly keepers: number;
   /** How many receive webhooks. */

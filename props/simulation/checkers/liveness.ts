@@ -9,6 +9,7 @@ import type { SensorRow } from '../../../storage/ports/fleet/sensor-registry.ts'
 import type { RunningConsole } from '../world/console-host.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import { overdueDeliveries } from './alerts-arrive.ts';
+import { awaitedPacks } from './assigned-packs.ts';
 import type { FleetView } from './checker.ts';
 import { stateOf, statusOf } from './node-files.ts';
 
@@ -26,6 +27,8 @@ export function whatIsMissing(fleet: FleetView): string[] {
     ...missingWith(fleet, 0),
     ...fleet.people.missing(),
     ...overdueDeliveries(fleet),
+    ...fleet.publisher.missing(),
+    ...awaitedPacks(fleet),
   ];
   const tail = fleet.stores.relational.auditTail();
   if (tail > 0) missing.push(`${tail} audit rows are not sealed`);

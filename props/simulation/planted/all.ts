@@ -12,6 +12,7 @@ import { PICTURE_BUGS } from './live-view-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
 import { PEOPLE_BUGS } from './people-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { POLICY_BUGS } from './policy-bugs.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
 import { TELLING_BUGS } from './telling-bugs.ts';
 import { TRUST_BUGS } from './trust-bugs.ts';
@@ -34,4 +35,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...DETECTION_BUGS,
   ...WEBHOOK_BUGS,
   ...CONTAINMENT_BUGS,
+  ...POLICY_BUGS,
 ];

@@ -46,6 +46,7 @@ export const CALM: PlantedBug['options'] = {
   people: 0,
   keepers: 0,
   wardens: 0,
+  publishers: 0,
   receivers: 0,
   hours: 0.1,
   kinds: [],

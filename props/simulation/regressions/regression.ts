@@ -55,6 +55,7 @@ const OF_EARLIER_CASES = {
     people: 0,
     keepers: 0,
     wardens: 0,
+    publishers: 0,
     receivers: 0,
     programs: 0,
     binariesMax: BASELINE_BINARIES_MAX,

@@ -4,6 +4,7 @@ import { createPeerFingerprints } from '../../../gateway/listener/peer-fingerpri
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
+import { watchPolicies } from './policy-watch.ts';
 import { watchTelling } from './telling-watch.ts';
 import type { World } from './world.ts';
 
@@ -68,6 +69,7 @@ export function createAckWatch(options: {
       watchTelling({ world, console }, request, answer, fingerprintOf(certPem));
       const isHeartbeat = path === SENSOR_PATHS.heartbeat;
       if (isHeartbeat) {
+        watchPolicies({ world, console }, request, answer, fingerprintOf(certPem));
         world.observe({
           kind: 'heartbeat.taken',
           console,

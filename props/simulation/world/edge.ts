@@ -188,7 +188,7 @@ export function createEdge(options: {
     request(request, onAnswer) {
       const answering = opened();
       const rest = request.path.startsWith('/sensors/') ? '/sensors/*' : '/*';
-      const route = routes.get(request.path) ?? routes.get(rest);
+      const route = routes.get(patternOf(routes, request.path)) ?? routes.get(rest);
       if (route === undefined) throw new Error('nothing is attached');
       route(responseOf(request, answering, onAnswer), requestOf(request, request.method ?? 'post'));
       return { abort: abortOf(answering) };
@@ -214,6 +214,18 @@ export function createEdge(options: {
       return { abort: abortOf(answering) };
     },
   };
+}
+
+/** The path as it was attached, some of its parts named by a colon. */
+function patternOf(routes: ReadonlyMap<string, unknown>, path: string): string {
+  if (routes.has(path)) return path;
+  const parts = path.split('/');
+  const fits = (pattern: string): boolean => {
+    const own = pattern.split('/');
+    const isSame = own.every((one, at) => one === parts[at] || one.startsWith(':'));
+    return own.length === parts.length && isSame;
+  };
+  return [...routes.keys()].find((one) => one.includes(':') && fits(one)) ?? path;
 }
 
 function socketOf(

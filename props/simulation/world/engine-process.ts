@@ -2,6 +2,7 @@
 import type { EngineLaunch } from '../../../sensor/engine/engine-launcher.ts';
 import type { SimulatedBuild } from './engine-builds.ts';
 import type { EngineOutput } from './engine-export.ts';
+import type { ProcessPolicies } from './engine-policies.ts';
 import type { Life } from './life.ts';
 
 export type EngineProcess = {
@@ -14,6 +15,8 @@ export type EngineProcess = {
   /** What it goes on with after a hang, as long as it does not write. */
   resume: () => void;
   readonly launch: EngineLaunch;
+  /** Null where the engine carries out none. */
+  policies: ProcessPolicies | null;
   output: EngineOutput | null;
   isInputEnded: boolean;
   isKilled: boolean;

@@ -1,73 +1,20 @@
 // The engine of a simulated host: processes that speak the engine's protocol, write its export, and fail when told. A
 // process outlives its Sensor for a moment, as a real one does until it notices that its input ended.
-import { EXPORT_LINE_MAX_BYTES } from '../../../machines/limits.ts';
-import type {
-  EngineLaunch,
-  EngineLauncher,
-  EngineRun,
-} from '../../../sensor/engine/engine-launcher.ts';
-import { type HostClock, WORLD_BEGINS_MS } from './clocks.ts';
-import type { SimulatedDisk } from './disk.ts';
-import { type BuildKind, createBuilds, type SimulatedBuild } from './engine-builds.ts';
+import type { EngineLaunch, EngineRun } from '../../../sensor/engine/engine-launcher.ts';
+import { WORLD_BEGINS_MS } from './clocks.ts';
+import { createBuilds, type SimulatedBuild } from './engine-builds.ts';
 import { createEngineExport } from './engine-export.ts';
 import { createEngineFiles } from './engine-files.ts';
-import { createEngineLines, type Deed, type EngineLine } from './engine-lines.ts';
+import { writeGarbage } from './engine-garbage.ts';
+import { createEngineLines, type EngineLine } from './engine-lines.ts';
+import { createProcessPolicies, triedLines } from './engine-policies.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { beginLife, type Life } from './life.ts';
 import type { EngineStep } from './observation.ts';
+import type { SimulatedEngine, SimulatedEngineOptions } from './simulated-engine.ts';
 import { createUnwatchedPrograms } from './unwatched-programs.ts';
-import type { World } from './world.ts';
 
-export type SimulatedEngine = {
-  /** The launcher of one life of the Sensor. */
-  launcherFor(life: Life, stateDir?: string): EngineLauncher;
-  /** Every running process ends with this code. */
-  crash(code: number): void;
-  /** No lines and no word, until it is off again or the process is killed. */
-  setHang(on: boolean): void;
-  /** So many lines within a second. */
-  flood(lines: number): void;
-  /** Lines that are no events, too long, or written in two halves. */
-  garbage(): void;
-  rotate(): void;
-  /** Processes that are started from now on end at once. */
-  setRefusal(on: boolean): void;
-  /** As a hang, and not even a kill ends a process (it waits for a device) until it is off again. */
-  setUnkillable(on: boolean): void;
-  /** A package manager puts another build of the engine in the place of the one the Sensor carries. */
-  replaceBuild(how: BuildKind): void;
-  /** Somebody removes what was unpacked. */
-  removeFiles(): void;
-  /** No events of its own accord; it goes on saying that it is alive. */
-  setQuiet(on: boolean): void;
-  /** Hang, refusal and quiet off, and the build that is carried a good one. */
-  heal(): void;
-  /** Tells the lines that are not on the disk any more. A power loss and a wipe do it by themselves. */
-  settle(): void;
-  /** Processes that run now. */
-  running(): number;
-  /** Connections in the lines that were made, by direction and program; not all of them need have been written. */
-  connections(): ReadonlyMap<string, number>;
-  /** What was done in the line of a key. */
-  deedOf(key: string): Deed | undefined;
-  /** For how long a program is known at most, by the times in the lines. */
-  knownForMs(binary: string): number;
-};
-
-export type SimulatedEngineOptions = {
-  readonly world: World;
-  readonly node: string;
-  readonly disk: SimulatedDisk;
-  /** The host's wall clock stamps lines and names backups; true time when absent. */
-  readonly clock?: Pick<HostClock, 'wallNow'>;
-  /** Mean time between events when nothing special happens; this and the sizes are drawn when absent. */
-  readonly meanQuietMs?: number;
-  /** Programs with habits beside the usual few; none when absent. */
-  readonly programs?: number;
-  readonly rotateBytes?: number;
-  readonly backupsMax?: number;
-  readonly aliveEveryMs?: number;
-};
+export type { SimulatedEngine } from './simulated-engine.ts';
 
 // Rarer than the product's engine says it, for the sake of long runs; three of them still fit into the silence that
 // counts as a hang.
@@ -78,6 +25,8 @@ const BACKUPS_MAX = 5;
 const LOCK_STEP_MS = 20;
 const LOCK_PATIENCE_MS = 8_000;
 const STATE_DIR = '/var/lib/service-sensor';
+const POLICY_READ_MS = 20;
+const POLICY_TRY_MS = 300;
 
 /** The key under which the engine wrote this event, unique in the run; '' when no simulated engine wrote it. */
 export function keyOfEvent(event: {
@@ -165,8 +114,10 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     write(one, []);
     if (!switches.quiet) write(one, some(random.between(2, 6)));
     const hooks = random.chance(0.2) ? [{ hook: 'process_exit.status', reason: 'seen late' }] : [];
-    const hello = { engine: 'procfs', mode: 'tracefs', version: '1.7.0', disabled_hooks: hooks };
+    const engine = options.carriesPolicies === true ? 'ebpf' : 'procfs';
+    const hello = { engine, mode: 'tracefs', version: '1.7.0', disabled_hooks: hooks };
     say(one, { ...hello, pid: 1_000 + one.life.incarnation });
+    one.policies?.read();
     writeOn(one);
     sayAlive(one);
   }
@@ -220,6 +171,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     one.resume = () => undefined;
     observe(one, 'attached');
     say(one, { attached: 3 });
+    one.policies?.read();
     if (one.own.how === 'dies') whenAlone(one, () => fail(one));
     if (one.own.how !== 'good') return;
     whenAlone(one, () => {
@@ -265,6 +217,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       ...{ life, own, sensor, isNext: isBeside },
       resume: () => begin(one),
       launch: { ...asked, onLine: hear, onErrorLine: hearError },
+      policies: null,
       output: null,
       isInputEnded: false,
       isKilled: false,
@@ -281,6 +234,14 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         if (sensor.isAlive()) resolveGone(how);
       },
     };
+    const { policyFile: file } = asked;
+    if (options.carriesPolicies === true && file !== undefined) {
+      const reader = { process: life.incarnation, file, isHanging: () => switches.hangs };
+      one.policies = createProcessPolicies(
+        { world, node, disk },
+        { ...reader, say: (word) => say(one, word) },
+      );
+    }
     processes.add(one);
     observe(one, isBeside ? 'beside' : 'started');
     beginLater(one);
@@ -297,6 +258,22 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         askToEnd(one);
         kill(one);
       },
+      ...(one.policies === null ? {} : policiesOf(one)),
+    };
+  }
+
+  function policiesOf(one: EngineProcess): Pick<EngineRun, 'readPolicies' | 'tryPolicies'> {
+    return {
+      readPolicies: () => void one.life.after(POLICY_READ_MS, () => one.policies?.read()),
+      tryPolicies: (text) =>
+        one.sensor.call(
+          'engine.try',
+          () => {
+            if (switches.hangs || switches.refuses) throw new Error('they cannot be tried now');
+            return triedLines(node, text);
+          },
+          POLICY_TRY_MS,
+        ),
     };
   }
 
@@ -309,6 +286,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     switches.hangs = on;
     if (on) return;
     for (const one of [...processes]) {
+      one.policies?.read();
       if (one.isInputEnded) noticeEnd(one);
       else if (one.output === null) one.resume();
     }
@@ -318,21 +296,6 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     switches.isUnkillable = on;
     if (!on) for (const one of [...processes]) if (one.isKilled) kill(one);
     setHang(on);
-  }
-
-  function writeGarbage(one: EngineProcess): void {
-    const { output } = one;
-    if (output === null) return;
-    const kind = random.pick(['text', 'json', 'long', 'half', 'bytes'] as const);
-    if (kind === 'text') output.writeRaw('panic: runtime error\ngoroutine 1 [running]:\n');
-    if (kind === 'json') output.writeRaw('{"process_exec":{"process":{}}\n{}\n{"other":1}\n');
-    if (kind === 'long') output.writeRaw(`{"x":"${'x'.repeat(EXPORT_LINE_MAX_BYTES)}"}\n`);
-    if (kind === 'bytes') output.writeRaw(`${random.bytes(64).toString('latin1')}\n`);
-    if (kind === 'half') {
-      const line = lines.event(wallNow());
-      output.writeHalf(line, random.between(1, line.text.length));
-      one.life.after(random.between(10, 3_000), () => write(one, some(1)));
-    }
   }
 
   function endAll(how: string): void {
@@ -380,7 +343,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
           one.life.after((part * 1_000) / FLOOD_PARTS, () => write(one, some(share)));
         }
       }),
-    garbage: () => each(writeGarbage),
+    garbage: () =>
+      each((one) => writeGarbage({ random, lines, wallNow }, one, () => write(one, some(1)))),
     rotate: () => each((one) => one.output?.rotate()),
     setRefusal(on) {
       switches.refuses = on;
@@ -395,6 +359,10 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
       setUnkillable(false);
     },
     ...{ settle: written.settle, running: () => processes.size },
+    inForce() {
+      const one = [...processes].find(({ output }) => output !== null);
+      return one === undefined ? null : (one.policies?.inForce() ?? []);
+    },
     ...{ connections: lines.connections, deedOf: lines.deedOf, knownForMs: lines.knownForMs },
   };
 }

@@ -10,6 +10,8 @@ const EXPLAINED: readonly RegExp[] = [
   /^a sensor actor could not be rebuilt/,
   // A receiver refused it for good.
   /^a delivery is dead/,
+  // The key that signed them was retired; an altered file would say something else. decision: D79
+  /^policies that were in force are not what was kept.*by a trusted key/,
 ];
 
 /** Makes the logger of one life. */
@@ -21,9 +23,9 @@ export function worldLogger(world: World, host: string, life: Life): Logger {
     warn: nothing,
     error(fields: Readonly<Record<string, unknown>> | string, text?: string) {
       if (!life.isAlive()) return;
-      const said = text ?? String(fields);
-      if (EXPLAINED.some((one) => one.test(said))) return;
-      world.crashed(host, `${said} ${JSON.stringify(fields)}`);
+      const whole = `${text ?? String(fields)} ${JSON.stringify(fields)}`;
+      if (EXPLAINED.some((one) => one.test(whole))) return;
+      world.crashed(host, whole);
     },
     child: () => logger,
   };

@@ -10,8 +10,10 @@ import type { World } from './world.ts';
 
 export type LonePerson = {
   begin(): void;
-  /** Everything works again: it does nothing more. */
+  /** Everything works again: it does its last, or nothing more. */
   heal(): void;
+  /** What it has not done yet; nothing before the healing. */
+  missing(): readonly string[];
 };
 /** With the session it holds now. */
 export type LoneAct = (
@@ -40,22 +42,29 @@ export function createLonePerson(
     /** On average. */
     readonly thinkMs: number;
     readonly act: LoneAct;
+    /** Its last, step by step, once everything works again; answers whether that was all. */
+    readonly settle?: (
+      parts: PersonParts,
+      of: { readonly person: Person; readonly held: Held },
+    ) => Promise<boolean>;
   },
 ): LonePerson {
   const { random, thinkMs } = own;
   const person: Person = { ...newPerson(own.name, false), role: own.role };
   const parts: PersonParts = { world, consoles, listeners, random, isHonest: true };
   let isHealed = false;
+  let isSettled = count === 0 || own.settle === undefined;
 
   async function act(): Promise<boolean> {
     const held = person.held.at(-1);
-    if (held !== undefined) return own.act(parts, { person, held }, () => isHealed);
-    await logIn(parts, person);
+    if (held === undefined) await logIn(parts, person);
+    else if (!isHealed) return own.act(parts, { person, held }, () => isHealed);
+    else if (own.settle !== undefined) isSettled = await own.settle(parts, { person, held });
     return true;
   }
   function next(ms: number): void {
     world.scheduler.after(ms, () => {
-      if (isHealed) return;
+      if (isHealed && isSettled) return;
       act().then(
         (isBusy) => next(isBusy ? HASTE_MS : random.exponential(thinkMs)),
         (error: unknown) => world.crashed(person.name, error),
@@ -70,5 +79,6 @@ export function createLonePerson(
     heal() {
       isHealed = true;
     },
+    missing: () => (isHealed && !isSettled ? [`${person.name} has not done its last`] : []),
   };
 }

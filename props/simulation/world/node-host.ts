@@ -81,6 +81,8 @@ export type NodeHostOptions = {
   readonly programs: number;
   /** Programs whose habits are known at once. */
   readonly binariesMax: number;
+  /** Whether its engine carries out policies. */
+  readonly carriesPolicies: boolean;
   readonly tampering: NodeTampering;
 };
 
@@ -98,6 +100,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     clock,
     meanQuietMs: options.quietMs,
     programs: options.programs,
+    carriesPolicies: options.carriesPolicies,
   });
   const sockets = createNodeSockets(random.fork('sockets'), options.programs > 0);
   const containers = createNodeContainers(random.fork('containers'), options.programs > 0);

@@ -4,6 +4,7 @@ import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
+import type { PolicyObservation } from './policy-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
 
 /** A batch as it is named on the wire. `events` are the keys the engine gave them. */
@@ -224,6 +225,7 @@ export type Observation =
     }
   | { readonly kind: 'act.done'; readonly act: number }
   | ContainmentObservation
+  | PolicyObservation
   | WebhookObservation
   /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */
   | {

@@ -33,6 +33,7 @@ import {
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
 import type { Life } from './life.ts';
+import { observedPolicies } from './policy-watch.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
 import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
 import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';
@@ -111,10 +112,11 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   );
   const registry = observedRegistry(state, world.observe);
   const access = observedAccess(record, world.observe);
-  const plain = memoryStores({
+  const made = memoryStores({
     ...{ record, fence: fenceOf(tenures), registry: state, labels, hasUser: access.has },
     now: () => WORLD_BEGINS_MS + world.scheduler.now(),
   });
+  const plain = { ...made, policies: observedPolicies(made.policies, world.observe) };
   const frozen = createFrozen(world.scheduler, faults);
 
   const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);

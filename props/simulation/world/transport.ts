@@ -29,6 +29,7 @@ const LOST: Trouble = { kind: 'connection_lost', detail: 'ECONNRESET' };
 /** A middlebox that repeats a request does so within a minute. */
 const REPLAY_WITHIN_MS = 60_000;
 
+type Asked = { readonly method: 'get' | 'post'; readonly path: string; readonly body: string };
 type Line = { readonly connection: Connection; readonly at: Listening };
 
 /** Makes the transport of one life of a node. */
@@ -103,17 +104,16 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
 
   function deliver(
     at: Listening,
-    path: string,
-    body: string,
+    asked: Asked,
     certPem: string,
     line_: Line | null,
     settle: (answer: EdgeAnswer) => void,
   ): void {
     if (!at.life.isAlive()) return;
+    const { body } = asked;
     const served = at.edge.request(
       {
-        path,
-        body,
+        ...asked,
         certPem,
         address: `10.0.${node.length}.1`,
         headers: {
@@ -127,7 +127,8 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
     line_?.connection.setEnd('server', { onClosed: served.abort });
   }
 
-  function exchange(path: string, body: string, timeoutMs: number): Promise<Answer> {
+  function exchange(asked: Asked, timeoutMs: number): Promise<Answer> {
+    const { body } = asked;
     return new Promise((resolve) => {
       let isSettled = false;
       let used: Connection | null = null;
@@ -158,7 +159,7 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
         count(connection, 1);
         connection.setEnd('client', { onClosed: () => lose(LOST) });
         connection.send('client', body.length, () => {
-          deliver(at, path, body, certPem, dialled, (answer) => {
+          deliver(at, asked, certPem, dialled, (answer) => {
             const link = network.link(node);
             if (from.random.chance(link.reset)) {
               connection.close('server', 'reset');
@@ -172,7 +173,7 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
         });
         if (!from.random.chance(network.link(node).replay)) return;
         life.after(from.random.between(1, REPLAY_WITHIN_MS), () =>
-          deliver(at, path, body, certPem, null, () => undefined),
+          deliver(at, asked, certPem, null, () => undefined),
         );
       });
     });
@@ -190,11 +191,12 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
     },
     identity: () => identity,
     async post(path, jsonText, more) {
-      const answer = await exchange(path, told(from, 'sensor', jsonText), more.timeoutMs);
+      const asked = { method: 'post', path, body: told(from, 'sensor', jsonText) } as const;
+      const answer = await exchange(asked, more.timeoutMs);
       onAnswer?.(path, answer);
       return answer;
     },
-    get: () => Promise.reject(new Error('nothing is asked for by GET')),
+    get: (path, timeoutMs) => exchange({ method: 'get', path, body: '' }, timeoutMs),
     close: hangUp,
   };
 }

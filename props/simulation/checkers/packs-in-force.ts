@@ -1,0 +1,96 @@
+// What an engine has in force of packs is one published version, whole, in a mode that was asked for, which its node was
+// given; and once a node said that a version is in force, none comes that is older, unless that one lets it return. Truth is
+// what the publisher made and was told, what Consoles answered, and what the engine read. invariant: I8; decision: D78, D170
+import type { PolicyInForce, PublishedPack } from '../world/policy-observation.ts';
+import type { CheckerKind, FleetView } from './checker.ts';
+import { ensure } from './columns.ts';
+import { stateOf } from './node-files.ts';
+
+type Known = {
+  readonly offered: Set<string>;
+  /** By pack: the highest version that was told to be in force. */
+  readonly highest: Map<string, number>;
+};
+
+export const packsInForce: CheckerKind = {
+  name: 'packs-in-force',
+  promise: 'No unverified, partial or older pack is ever in force on a node.',
+  make(fleet, report) {
+    const versions = new Map<string, PublishedPack>();
+    const modes = new Map<string, Set<string>>();
+    const nodes = new Map<string, Known>();
+    const knownOf = (node: string) =>
+      ensure(nodes, node, (): Known => ({ offered: new Set(), highest: new Map() }));
+    const idOf = ({ pack, version }: Pick<PublishedPack, 'pack' | 'version'>) =>
+      `${pack}/${version}`;
+
+    /** Why this set may not be in force; null when it may. */
+    function faultOf(node: string, set: readonly PolicyInForce[]): string | null {
+      const found = [...versions.values()].find((one) => isWhole(one, set));
+      if (found === undefined) return 'which is no published version';
+      const [{ mode }] = set as readonly [PolicyInForce];
+      if (set.some((one) => one.mode !== mode) || modes.get(idOf(found))?.has(mode) !== true) {
+        return `version ${found.version}, in a mode nobody asked for`;
+      }
+      const { offered, highest } = knownOf(node);
+      if (!offered.has(idOf(found))) return `version ${found.version}, which it was never given`;
+      const top = highest.get(found.pack) ?? 0;
+      if (found.version >= top) return null;
+      const allowed = versions.get(`${found.pack}/${top}`)?.rollbackTo ?? [];
+      if (allowed.includes(found.version)) return null;
+      return `version ${found.version}, older than ${top}`;
+    }
+
+    return {
+      observe(seen) {
+        switch (seen.kind) {
+          case 'pack.published':
+            versions.set(idOf(seen.published), seen.published);
+            break;
+          case 'pack.asked':
+          case 'rollout.asked':
+            ensure(modes, idOf(seen.wish), () => new Set<string>()).add(seen.wish.mode);
+            break;
+          case 'pack.offered': {
+            const node = nodeOf(fleet, seen.fingerprint);
+            if (node !== undefined) knownOf(node).offered.add(idOf(seen.wish));
+            break;
+          }
+          case 'pack.told': {
+            const node = nodeOf(fleet, seen.fingerprint);
+            if (node === undefined || seen.inForce === null) break;
+            const { pack, version } = seen.inForce;
+            const { highest } = knownOf(node);
+            highest.set(pack, Math.max(version, highest.get(pack) ?? 0));
+            break;
+          }
+          case 'node.wiped':
+            nodes.delete(seen.node);
+            break;
+          case 'policies.in_force': {
+            if (seen.policies.length === 0) break;
+            const fault = faultOf(seen.node, seen.policies);
+            if (fault === null) break;
+            const set = seen.policies.map(({ name, mode }) => `${name} ${mode}`).join(', ');
+            report(`the engine of ${seen.node} carries out ${set}: ${fault}`);
+            break;
+          }
+        }
+      },
+    };
+  },
+};
+
+function isWhole({ policies }: PublishedPack, set: readonly PolicyInForce[]): boolean {
+  const digests = new Set(set.map(({ name, digest }) => `${name} ${digest}`));
+  return (
+    digests.size === policies.length &&
+    policies.every(({ name, digest }) => digests.has(`${name} ${digest}`))
+  );
+}
+
+/** The node whose files name the sensor of a certificate. */
+export function nodeOf(fleet: FleetView, fingerprint: string | null): string | undefined {
+  const sensor = fleet.stores.relational.state.certificates.get(fingerprint ?? '')?.sensorId;
+  return fleet.nodes.find((one) => stateOf(one)?.sensor_id === sensor)?.name;
+}
