@@ -1,0 +1,193 @@
+// Loaded into a program of a test (`dying.js`) before its first line: it stands between the program and its disk, its
+// child processes, its requests and its database. Once a test has armed it, it counts each deed that matters, notes it, and
+// ends its own process with SIGKILL before the one that was named, or in the middle of a write. The product knows nothing
+// of it. `DYING_FOLDER` holds what was ordered (`armed.json`) and what was done (`trace`).
+import childProcess, { type ChildProcess } from 'node:child_process';
+import { appendFileSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import fs, { type FileHandle } from 'node:fs/promises';
+import https from 'node:https';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+type Any = (...given: unknown[]) => unknown;
+type Order = {
+  readonly nonce: string;
+  readonly at: number;
+  readonly isTorn: boolean;
+};
+
+const folder = process.env['DYING_FOLDER'] ?? '';
+/** Files whose changes are steps. What a Sensor writes all the time (status, spool) is none. */
+const FILES =
+  /policy-packs|assigned-pack\.json|compiled-policies|run\/policies|policy-keys\.json|policy-signing|containment\.json|dry-load/;
+const REQUESTS = /^\/sensors\/(policies|heartbeat)/;
+/** Of the database: what acts of operators change, and the ends of transactions. */
+const QUERIES = /policy_|containment_orders|audit_log|^(begin|start|commit)/i;
+const WRITING = 0o3;
+
+let nonce = '';
+let count = 0;
+
+/** Notes a deed that is about to be done, and dies instead when it is the one that was named. */
+function deed(label: string, halfDone?: () => void): void {
+  const order = orderNow();
+  if (order === null) return;
+  if (order.nonce !== nonce) [nonce, count] = [order.nonce, 0];
+  const isLast = count === order.at;
+  const line = { nonce, count, label, atMs: Date.now(), pid: process.pid, isLast };
+  appendFileSync(join(folder, 'trace'), `${JSON.stringify(line)}\n`);
+  count += 1;
+  if (!isLast) return;
+  // The next life goes on.
+  rmSync(join(folder, 'armed.json'));
+  if (order.isTorn) halfDone?.();
+  process.kill(process.pid, 'SIGKILL');
+  // Nothing of this process may go on until the signal is there.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+function orderNow(): Order | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'armed.json'), 'utf8')) as Order;
+  } catch {
+    return null;
+  }
+}
+
+/** Puts a function in the place of one of a module or of a class. */
+function wrap<T extends object>(owner: T, name: keyof T, by: (before: Any) => Any): void {
+  owner[name] = by(owner[name] as Any) as T[typeof name];
+}
+
+/** Folders in which an entry of a counted file changed since they were synced. */
+const changed = new Set<string>();
+const paths = new WeakMap<object, string>();
+
+function ofFile(act: string, path: unknown, more: unknown = ''): void {
+  if (!FILES.test(String(path))) return;
+  if (/rename|remove/.test(act)) changed.add(dirname(String(path)));
+  deed(`${act} ${nameOf(String(path))}${more === '' ? '' : ` > ${nameOf(String(more))}`}`);
+}
+
+function nameOf(path: string): string {
+  return `${basename(dirname(path))}/${basename(path)}`;
+}
+
+function standBeforeDisk(): void {
+  for (const [name, act] of [
+    ['rename', 'rename'],
+    ['rm', 'remove'],
+    ['mkdir', 'make folder'],
+    ['chmod', 'set mode'],
+    ['writeFile', 'write whole'],
+  ] as const) {
+    wrap(fs, name, (before) => (...given) => {
+      ofFile(act, given[0], name === 'rename' ? given[1] : '');
+      return before.apply(fs, given);
+    });
+  }
+  let isHandleKnown = false;
+  wrap(fs, 'open', (before) => async (...given) => {
+    const [path, flags] = given;
+    const isWriting = typeof flags === 'string' ? flags !== 'r' : (Number(flags) & WRITING) !== 0;
+    if (isWriting) ofFile('open', path);
+    const handle = (await before.apply(fs, given)) as FileHandle;
+    paths.set(handle, String(path));
+    if (!isHandleKnown) standBeforeHandles(Object.getPrototypeOf(handle) as FileHandle);
+    isHandleKnown = true;
+    return handle;
+  });
+}
+
+function standBeforeHandles(prototype: FileHandle): void {
+  for (const name of ['write', 'writeFile'] as const) {
+    wrap(prototype, name, (before) =>
+      function (this: FileHandle, ...given) {
+        const path = paths.get(this) ?? '';
+        const bytes = Buffer.from(given[0] as string);
+        const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
+        if (FILES.test(path)) deed(`write ${nameOf(path)}`, () => void writeSync(this.fd, half));
+        return before.apply(this, given);
+      },
+    );
+  }
+  for (const name of ['sync', 'datasync'] as const) {
+    wrap(prototype, name, (before) =>
+      function (this: FileHandle, ...given) {
+        const path = paths.get(this) ?? '';
+        if (changed.delete(path) || FILES.test(path)) deed(`sync ${nameOf(path)}`);
+        return before.apply(this, given);
+      },
+    );
+  }
+}
+
+/** The packet filter and the engine: begun, told, heard, ended. */
+function standBeforePrograms(): void {
+  wrap(childProcess, 'spawn', (before) => (...given) => {
+    const program = basename(String(given[0]));
+    const words = Array.isArray(given[1]) ? given[1].map(String) : [];
+    const isTrial = words.some((word) => word.includes('dry-load'));
+    const isEngine = program.startsWith('ebpf-engine');
+    const name = `${program} ${isTrial ? 'on trial' : words[0] === '-f' ? 'changes' : 'reads'}`;
+    const isCounted = program === 'nft' || isTrial;
+    if (isCounted) deed(`begin ${name}`);
+    const child = before.apply(childProcess, given) as ChildProcess;
+    if (isCounted) child.prependListener('close', () => deed(`end of ${name}`));
+    if (isEngine && !isTrial) standBeforeEngine(child);
+    return child;
+  });
+}
+
+function standBeforeEngine(child: ChildProcess): void {
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) return;
+  wrap(stdin, 'write', (before) => (...given) => {
+    if (String(given[0]).startsWith('policies')) deed('tell the engine');
+    return before.apply(stdin, given);
+  });
+  stdout.on('data', (text: Buffer) => {
+    if (text.includes('{"policies":')) deed('the engine has them');
+  });
+}
+
+function standBeforeRequests(): void {
+  wrap(https, 'request', (before) => (...given) => {
+    const path = given[0] instanceof URL ? given[0].pathname : '';
+    const what = /^\/sensors\/[a-z]+/.exec(path)?.[0] ?? path;
+    if (!REQUESTS.test(path)) return before.apply(https, given);
+    deed(`ask ${what}`);
+    const sent = before.apply(https, given) as ReturnType<typeof https.request>;
+    sent.prependListener('response', (response) => {
+      deed(`answer of ${what} begins`);
+      response.prependListener('end', () => deed(`answer of ${what} is there`));
+    });
+    return sent;
+  });
+}
+
+function standBeforeDatabase(): void {
+  const pg = createRequire(import.meta.url)('pg') as { Client: { prototype: { query: Any } } };
+  wrap(pg.Client.prototype, 'query', (before) =>
+    function (this: unknown, ...given) {
+      const text = typeof given[0] === 'string' ? given[0] : '';
+      if (!QUERIES.test(text)) return before.apply(this, given);
+      const short = /^(?:\w+ ?){1,2}|/.exec(text)?.[0].trim() ?? '';
+      const table = /(policy_\w+|containment_orders|audit_log\w*)/.exec(text)?.[0] ?? '';
+      const what = `${short} ${table}`.trim();
+      deed(`ask: ${what}`);
+      const answer = before.apply(this, given);
+      if (!(answer instanceof Promise)) return answer;
+      return answer.then((rows) => {
+        deed(`answered: ${what}`);
+        return rows;
+      });
+    },
+  );
+}
+
+standBeforeDisk();
+standBeforePrograms();
+standBeforeRequests();
+if (process.env['DYING_PROGRAM'] === 'service-console.ts') standBeforeDatabase();
+syncBuiltinESMExports();
