@@ -25,8 +25,9 @@ export type Pack = Json & {
 /** What a node has of a pack. */
 export type HeldPack = { readonly version: number; readonly texts: readonly string[] };
 
-const HEAD =
-  'pack_id version name flavor mode modes_allowed namespace_scope rollback_to'.split(' ');
+const HEAD = 'pack_id version name flavor mode modes_allowed namespace_scope rollback_to'.split(
+  ' ',
+);
 
 export const digestOf = (text: string | Uint8Array): string =>
   createHash('sha256').update(text).digest('hex');
@@ -67,7 +68,10 @@ export function statementBy(
   what: Omit<Statement, 'by_key_id' | 'signature'>,
 ): Statement {
   const rest = { ...what, by_key_id: keyIdOf(by.pem), signature: '' };
-  return { ...rest, signature: sign(null, Buffer.from(messageOf(rest)), by.key).toString('base64') };
+  return {
+    ...rest,
+    signature: sign(null, Buffer.from(messageOf(rest)), by.key).toString('base64'),
+  };
 }
 
 /** The keys after a chain of statements. Throws when one does not follow, or is not signed by a key that counts then. */

@@ -7,6 +7,7 @@ import { appendFileSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import https from 'node:https';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 
 type Any = (...given: unknown[]) => unknown;
@@ -44,6 +45,15 @@ function deed(label: string, halfDone?: () => void): void {
   process.kill(process.pid, 'SIGKILL');
   // Nothing of this process may go on until the signal is there.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** Notes what is no step of its own, in its place among the deeds. */
+function note(label: string): void {
+  const order = orderNow();
+  if (order === null) return;
+  if (order.nonce !== nonce) [nonce, count] = [order.nonce, 0];
+  const line = { nonce, count: -1, label, atMs: Date.now(), pid: process.pid, isLast: false };
+  appendFileSync(join(folder, 'trace'), `${JSON.stringify(line)}\n`);
 }
 
 function orderNow(): Order | null {
@@ -101,23 +111,29 @@ function standBeforeDisk(): void {
 
 function standBeforeHandles(prototype: FileHandle): void {
   for (const name of ['write', 'writeFile'] as const) {
-    wrap(prototype, name, (before) =>
-      function (this: FileHandle, ...given) {
-        const path = paths.get(this) ?? '';
-        const bytes = Buffer.from(given[0] as string);
-        const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
-        if (FILES.test(path)) deed(`write ${nameOf(path)}`, () => void writeSync(this.fd, half));
-        return before.apply(this, given);
-      },
+    wrap(
+      prototype,
+      name,
+      (before) =>
+        function (this: FileHandle, ...given) {
+          const path = paths.get(this) ?? '';
+          const bytes = Buffer.from(given[0] as string);
+          const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
+          if (FILES.test(path)) deed(`write ${nameOf(path)}`, () => void writeSync(this.fd, half));
+          return before.apply(this, given);
+        },
     );
   }
   for (const name of ['sync', 'datasync'] as const) {
-    wrap(prototype, name, (before) =>
-      function (this: FileHandle, ...given) {
-        const path = paths.get(this) ?? '';
-        if (changed.delete(path) || FILES.test(path)) deed(`sync ${nameOf(path)}`);
-        return before.apply(this, given);
-      },
+    wrap(
+      prototype,
+      name,
+      (before) =>
+        function (this: FileHandle, ...given) {
+          const path = paths.get(this) ?? '';
+          if (changed.delete(path) || FILES.test(path)) deed(`sync ${nameOf(path)}`);
+          return before.apply(this, given);
+        },
     );
   }
 }
@@ -166,28 +182,46 @@ function standBeforeRequests(): void {
   });
 }
 
+function standBeforeSockets(): void {
+  wrap(
+    Socket.prototype,
+    'connect',
+    (before) =>
+      function (this: unknown, ...given) {
+        const to = given.flat().find((one) => typeof one === 'object' && one !== null);
+        const port = to === undefined ? undefined : Reflect.get(to as object, 'port');
+        if (port !== undefined) note(`connect ${port}`);
+        return before.apply(this, given);
+      },
+  );
+}
+
 function standBeforeDatabase(): void {
   const pg = createRequire(import.meta.url)('pg') as { Client: { prototype: { query: Any } } };
-  wrap(pg.Client.prototype, 'query', (before) =>
-    function (this: unknown, ...given) {
-      const text = typeof given[0] === 'string' ? given[0] : '';
-      if (!QUERIES.test(text)) return before.apply(this, given);
-      const short = /^(?:\w+ ?){1,2}|/.exec(text)?.[0].trim() ?? '';
-      const table = /(policy_\w+|containment_orders|audit_log\w*)/.exec(text)?.[0] ?? '';
-      const what = `${short} ${table}`.trim();
-      deed(`ask: ${what}`);
-      const answer = before.apply(this, given);
-      if (!(answer instanceof Promise)) return answer;
-      return answer.then((rows) => {
-        deed(`answered: ${what}`);
-        return rows;
-      });
-    },
+  wrap(
+    pg.Client.prototype,
+    'query',
+    (before) =>
+      function (this: unknown, ...given) {
+        const text = typeof given[0] === 'string' ? given[0] : '';
+        if (!QUERIES.test(text)) return before.apply(this, given);
+        const short = /^(?:\w+ ?){1,2}|/.exec(text)?.[0].trim() ?? '';
+        const table = /(policy_\w+|containment_orders|audit_log\w*)/.exec(text)?.[0] ?? '';
+        const what = `${short} ${table}`.trim();
+        deed(`ask: ${what}`);
+        const answer = before.apply(this, given);
+        if (!(answer instanceof Promise)) return answer;
+        return answer.then((rows) => {
+          deed(`answered: ${what}`);
+          return rows;
+        });
+      },
   );
 }
 
 standBeforeDisk();
 standBeforePrograms();
 standBeforeRequests();
+standBeforeSockets();
 if (process.env['DYING_PROGRAM'] === 'service-console.ts') standBeforeDatabase();
 syncBuiltinESMExports();

@@ -106,10 +106,21 @@ type PolicyOf = {
   readonly reported: { readonly state: string; readonly version?: number } | null;
 };
 
+type Status = {
+  readonly pid: number;
+  readonly pack?: { readonly version?: number; readonly signing_keys_sha256: string };
+};
+
+/** What the life of now says of itself; null before it says something. */
+export function statusOf(node: DyingNode): Status | null {
+  const file = join(node.home.sensorDir, 'run', 'status.json');
+  const status = JSON.parse(readFileSync(file, 'utf8')) as Status;
+  return status.pid === node.program().pid ? status : null;
+}
+
 /** Whether the Console has heard from a node that it has this version. It is asked once the node says so. */
 export async function hasReported(node: DyingNode, version: number): Promise<boolean> {
-  const status = JSON.parse(readFileSync(join(node.home.sensorDir, 'run', 'status.json'), 'utf8'));
-  if (status.pid !== node.program().pid || status.pack?.version !== version) return false;
+  if (statusOf(node)?.pack?.version !== version) return false;
   const { reported } = await ask<PolicyOf>(node.home, 'GET', `/sensors/${node.sensorId}/policy`);
   return reported?.version === version && reported.state === 'monitoring';
 }

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 /** One deed of a program: before it, or at its end. */
 export type Deed = {
   readonly nonce: string;
+  /** -1 = no step, only noted. */
   readonly count: number;
   readonly label: string;
   readonly atMs: number;
@@ -75,6 +76,6 @@ export function stepsOf(steps: number, draw: () => number, sample = SAMPLE): rea
   if (process.env['KILL_STEPS'] === 'all' || steps <= sample) return all;
   const last = all.slice(-LAST);
   const rest = all.slice(0, -LAST);
-  while (rest.length > sample - LAST) rest.splice(Math.floor(draw() * rest.length), 1);
+  while (rest.length > Math.max(0, sample - LAST)) rest.splice(Math.floor(draw() * rest.length), 1);
   return [...rest, ...last];
 }
