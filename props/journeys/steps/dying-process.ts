@@ -22,8 +22,8 @@ const folder = process.env['DYING_FOLDER'] ?? '';
 const FILES =
   /policy-packs|assigned-pack\.json|compiled-policies|run\/policies|policy-keys\.json|policy-signing|containment\.json|dry-load/;
 const REQUESTS = /^\/sensors\/(policies|heartbeat)/;
-/** Of the database: what acts of operators change, and the ends of transactions. */
-const QUERIES = /policy_|containment_orders|audit_log|^(begin|start|commit)/i;
+/** Of the database: what acts of operators change, inside a transaction, and the end of it. */
+const TABLES = /policy_state|policy_documents|containment_orders|audit_records|pg_notify/;
 const WRITING = 0o3;
 
 let nonce = '';
@@ -196,18 +196,33 @@ function standBeforeSockets(): void {
   );
 }
 
+/** How far a connection is: nothing begun, begun, or begun and something of ours done. */
+type Stage = 'outside' | 'begun' | 'ours';
+
 function standBeforeDatabase(): void {
   const pg = createRequire(import.meta.url)('pg') as { Client: { prototype: { query: Any } } };
+  const stages = new WeakMap<object, Stage>();
+  /** What of a question is a step; null: nothing. */
+  function stepOf(client: object, text: string): string | null {
+    const stage = stages.get(client) ?? 'outside';
+    const [, act = '', rest = ''] = /^\s*(\w+)(.*)/s.exec(text) ?? [];
+    if (/^(begin|start)$/i.test(act)) stages.set(client, 'begun');
+    else if (/^(commit|rollback)$/i.test(act)) {
+      stages.set(client, 'outside');
+      return stage === 'ours' ? act : null;
+    } else if (stage !== 'outside' && TABLES.test(rest)) {
+      stages.set(client, 'ours');
+      return `${act} ${TABLES.exec(rest)?.[0]}`;
+    }
+    return null;
+  }
   wrap(
     pg.Client.prototype,
     'query',
     (before) =>
-      function (this: unknown, ...given) {
-        const text = typeof given[0] === 'string' ? given[0] : '';
-        if (!QUERIES.test(text)) return before.apply(this, given);
-        const short = /^(?:\w+ ?){1,2}|/.exec(text)?.[0].trim() ?? '';
-        const table = /(policy_\w+|containment_orders|audit_log\w*)/.exec(text)?.[0] ?? '';
-        const what = `${short} ${table}`.trim();
+      function (this: object, ...given) {
+        const what = typeof given[0] === 'string' ? stepOf(this, given[0]) : null;
+        if (what === null) return before.apply(this, given);
         deed(`ask: ${what}`);
         const answer = before.apply(this, given);
         if (!(answer instanceof Promise)) return answer;
