@@ -1,9 +1,9 @@
-// A Console dies before and after each question to its database while it signs and publishes a pack, assigns it, signs a
-// statement about keys, and orders containment; and when its answer has just arrived. After the next start each act was done
-// as a whole, with its audit row, or not at all; what was acknowledged was done; everything that is signed verifies by hand;
-// and the node ends in all of it, without ever having had something older. KILL_STEPS=all dies at every step.
-// decision: D80, D81, D82, D85; invariant: I1
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+// A Console dies at each step of making its signing key; before and after each question to its database while it signs and
+// publishes a pack, assigns it, signs a statement about keys, and orders containment; and when its answer has just arrived.
+// After the next start each act was done as a whole, with its audit row, or not at all; what was acknowledged was done;
+// everything that is signed verifies by hand; and the node ends in all of it, without ever having had something older.
+// KILL_STEPS=all dies at every step, PROPS_SEED repeats a sample. decision: D80, D81, D82, D85; invariant: I1, I7
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ import {
 } from './nodes.ts';
 import { type Dying, drawsOf, dyingIn, stepsOf } from './plan.ts';
 
-const SAMPLE = 8;
+const SAMPLE = 6;
 const TIMEOUT_MS = 1_800_000;
 const seed = Number(process.env['PROPS_SEED'] ?? 20_261_128);
 const skip = isSkipped('steps of a Console', missingForEbpf());
@@ -52,6 +52,9 @@ type Keys = {
   readonly rotations: readonly Statement[];
 };
 type Orders = { readonly order_id: string; readonly wanted: string };
+
+const publicPemOf = (privatePem: string): string =>
+  createPublicKey(privatePem).export({ format: 'pem', type: 'spki' }).toString();
 
 describe.skipIf(skip)('a Console that dies', () => {
   let at: Home;
@@ -122,14 +125,17 @@ describe.skipIf(skip)('a Console that dies', () => {
     process.stdout.write(`${path}: ${deeds.map(({ label }) => label).join('; ')}\n`);
     expect(deeds.length).toBeGreaterThan(10);
     // The last one is never reached: the answer is there before.
-    const steps = [...stepsOf(deeds.length, draw, SAMPLE - 1), deeds.length + 1_000];
+    const steps = [
+      ...stepsOf(deeds.length, draw, { sample: SAMPLE, last: 1 }),
+      deeds.length + 1_000,
+    ];
     for (const step of steps) await dieDoing(act, step);
   }
 
   async function chain(): Promise<Keys & { readonly first: string }> {
     const file = join(at.consoleDir, 'keys', 'policy-signing.ed25519');
-    const first = createPublicKey(readFileSync(file)).export({ format: 'pem', type: 'spki' });
-    return { ...(await ask<Keys>(at, 'GET', '/signing-keys')), first: first.toString() };
+    const first = publicPemOf(readFileSync(file, 'utf8'));
+    return { ...(await ask<Keys>(at, 'GET', '/signing-keys')), first };
   }
 
   const publish: Act = {
@@ -198,6 +204,47 @@ describe.skipIf(skip)('a Console that dies', () => {
     },
   };
 
+  it(
+    'should make its signing key once, wherever its first start dies',
+    async () => {
+      const fresh = await makeHome();
+      const file = join(fresh.consoleDir, 'keys', 'policy-signing.ed25519');
+      const starting = dyingIn(join(fresh.folder, 'console-dying'), 'service-console.ts');
+      const died: string[] = [];
+      let key: string | null = null;
+      const lookAtKey = (): void => {
+        if (!existsSync(file) && key === null) return;
+        const text = readFileSync(file, 'utf8');
+        expect(createPrivateKey(text).asymmetricKeyType).toBe('ed25519');
+        expect(text).toBe(key ?? text);
+        key = text;
+      };
+      try {
+        // What a life did not come to, the next one has to do again: each dies a little later.
+        for (let step = 0; ; step += process.env['KILL_STEPS'] === 'all' ? 1 : 2) {
+          starting.arm(step, step % 4 === 0);
+          const started = await startConsole(fresh, starting.env).catch(() => null);
+          lookAtKey();
+          const last = starting.deeds().find(({ isLast }) => isLast);
+          if (started !== null) {
+            const { keys, rotations } = await ask<Keys>(fresh, 'GET', '/signing-keys');
+            const pems = keys.map(({ public_key_pem }) => public_key_pem);
+            expect(pems).toEqual([publicPemOf(String(key))]);
+            expect(rotations).toEqual([]);
+            await kill(started);
+            break;
+          }
+          died.push(last?.label ?? 'by itself');
+        }
+      } finally {
+        await removeHome(fresh);
+      }
+      process.stdout.write(`first start: ${died.join('; ')}\n`);
+      expect(died).not.toContain('by itself');
+      expect(died.length).toBeGreaterThan(3);
+    },
+    TIMEOUT_MS,
+  );
   it('should have published a version whole or not at all', () => dieAtEach(publish), TIMEOUT_MS);
   it(
     'should have assigned a version or the one before, and its node ends with it',

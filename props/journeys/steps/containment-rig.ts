@@ -18,7 +18,7 @@ import { ask, INTERVALS } from './nodes.ts';
 import { type Dying, drawsOf, dyingIn, stepsOf } from './plan.ts';
 
 const CHANGED = 'end of nft changes';
-const SAMPLE = Number(process.env['CONTAINMENT_SAMPLE'] ?? 10);
+const SAMPLE = 12;
 /** Looks at the rules and heartbeats of a contained node are steps, too. */
 const HOLDING_STEPS = 4;
 const STARTING_STEPS = 10;
@@ -151,7 +151,7 @@ async function story(at: Home): Promise<void> {
   const stepsIn = (name: string, more: number): readonly number[] => {
     const labels = node.dying.deeds().filter(({ count }) => count >= 0);
     done.push(`${name}: ${labels.map(({ label }) => label).join(', ')}`);
-    return stepsOf(labels.length + more, draw, SAMPLE);
+    return stepsOf(labels.length + more, draw, { sample: SAMPLE });
   };
   // Nobody cuts the first time: its deeds are the steps.
   await contain(at, node, talk, undefined);

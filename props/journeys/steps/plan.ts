@@ -1,5 +1,5 @@
 // At which steps a program is to die: what it did in a life that nobody cut tells how many there are. By default a seeded
-// sample and the last ones; KILL_STEPS=all dies at each. PROPS_SEED has the same sample again.
+// sample and the last ones; KILL_STEPS=all dies at each, KILL_STEPS=10-19 at those. PROPS_SEED has a sample again.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,7 +27,6 @@ export type Dying = {
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'dying.js')).href;
 const NEVER = 1_000_000;
-const SAMPLE = 10;
 const LAST = 4;
 
 /** A place from where one program, known by its entry, is told to die. */
@@ -71,11 +70,17 @@ export function drawsOf(seed: number): () => number {
 }
 
 /** Which of `steps` to die at, the last ones among them. */
-export function stepsOf(steps: number, draw: () => number, sample = SAMPLE): readonly number[] {
+export function stepsOf(
+  steps: number,
+  draw: () => number,
+  { sample, last = LAST }: { readonly sample: number; readonly last?: number },
+): readonly number[] {
   const all = Array.from({ length: steps }, (_, at) => at);
-  if (process.env['KILL_STEPS'] === 'all' || steps <= sample) return all;
-  const last = all.slice(-LAST);
-  const rest = all.slice(0, -LAST);
-  while (rest.length > Math.max(0, sample - LAST)) rest.splice(Math.floor(draw() * rest.length), 1);
-  return [...rest, ...last];
+  const wanted = process.env['KILL_STEPS'] ?? '';
+  const [, from, to] = /^(\d+)-(\d+)$/.exec(wanted) ?? [];
+  if (from !== undefined) return all.slice(Number(from), Number(to) + 1);
+  if (wanted === 'all' || steps <= sample) return all;
+  const rest = all.slice(0, -last);
+  while (rest.length > sample - last) rest.splice(Math.floor(draw() * rest.length), 1);
+  return [...rest, ...all.slice(-last)];
 }
