@@ -15,11 +15,11 @@ import {
   type Talk,
 } from './containment-network.ts';
 import { ask, INTERVALS } from './nodes.ts';
-import { type Dying, drawsOf, dyingIn, stepsOf } from './plan.ts';
+import { deedAt, deedsIn, type Dying, drawsOf, dyingIn, type Step, stepsOf } from './plan.ts';
 
 const CHANGED = 'end of nft changes';
-const SAMPLE = 12;
-/** Looks at the rules and heartbeats of a contained node are steps, too. */
+const SAMPLE = 10;
+/** Looks at the rules of a contained node are steps, too. */
 const HOLDING_STEPS = 4;
 const STARTING_STEPS = 10;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -79,7 +79,7 @@ const lastWords = (dying: Dying): string =>
 async function liveAgain(at: Home, node: Node, what: string): Promise<void> {
   const { dying, sensor } = node;
   const kept = keptOn(at);
-  dying.arm(draw() < 0.5 ? Math.floor(draw() * STARTING_STEPS) : undefined, draw() < 0.5);
+  dying.arm(draw() < 0.5 ? deedAt(Math.floor(draw() * STARTING_STEPS)) : undefined, draw() < 0.5);
   node.start();
   const connect = `connect ${at.port}`;
   await eventually('it connects, or dies', () =>
@@ -92,7 +92,7 @@ async function liveAgain(at: Home, node: Node, what: string): Promise<void> {
 }
 
 /** Contains the node while its Sensor dies; answers since when it is held, and how that was. */
-async function contain(at: Home, node: Node, talk: Talk, step: number | undefined) {
+async function contain(at: Home, node: Node, talk: Talk, step: Step | undefined) {
   const { dying, sensor } = node;
   dying.arm(step, draw() < 0.5);
   const orderId = await node.order('contained');
@@ -124,7 +124,7 @@ async function contain(at: Home, node: Node, talk: Talk, step: number | undefine
 }
 
 /** Releases it while its Sensor dies. */
-async function release(at: Home, node: Node, step: number | undefined): Promise<void> {
+async function release(at: Home, node: Node, step: Step | undefined): Promise<void> {
   const { dying, sensor } = node;
   dying.arm(step, draw() < 0.5);
   const orderId = await node.order('released');
@@ -148,16 +148,16 @@ async function story(at: Home): Promise<void> {
   const node = await openNode(at);
   const talk = await startTalk(at);
   await talk.comes();
-  const stepsIn = (name: string, more: number): readonly number[] => {
-    const labels = node.dying.deeds().filter(({ count }) => count >= 0);
+  const stepsIn = (name: string, more: number): Step[] => {
+    const labels = deedsIn(node.dying.deeds());
     done.push(`${name}: ${labels.map(({ label }) => label).join(', ')}`);
-    return stepsOf(labels.length + more, draw, { sample: SAMPLE });
+    return stepsOf(labels.length + more, draw, { sample: SAMPLE, beats: 3 });
   };
   // Nobody cuts the first time: its deeds are the steps.
   await contain(at, node, talk, undefined);
-  const containing = [...stepsIn('containing', HOLDING_STEPS)];
+  const containing = stepsIn('containing', HOLDING_STEPS);
   await release(at, node, undefined);
-  const releasing = [...stepsIn('releasing', 2)];
+  const releasing = stepsIn('releasing', 0);
   while (containing.length + releasing.length > 0) {
     await talk.comes();
     const { sinceMs, name } = await contain(at, node, talk, containing.shift());

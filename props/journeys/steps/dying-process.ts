@@ -11,8 +11,11 @@ import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 
 type Any = (...given: unknown[]) => unknown;
+/** Heartbeats come by the clock, so they are counted by themselves; a note is no step. */
+type Kind = 'deed' | 'beat' | 'note';
 type Order = {
   readonly nonce: string;
+  readonly of: Kind;
   readonly at: number;
   readonly isTorn: boolean;
 };
@@ -29,17 +32,17 @@ const SEALING = /^select .*audit_records/is;
 const WRITING = 0o3;
 
 let nonce = '';
-let count = 0;
+let counts: Record<Kind, number> = { deed: 0, beat: 0, note: 0 };
 
-/** Notes a deed that is about to be done, and dies instead when it is the one that was named. */
-function deed(label: string, halfDone?: () => void): void {
+/** Notes what is about to be done, and dies instead when it is what was named. */
+function step(of: Kind, label: string, halfDone?: () => void): void {
   const order = orderNow();
   if (order === null) return;
-  if (order.nonce !== nonce) [nonce, count] = [order.nonce, 0];
-  const isLast = count === order.at;
-  const line = { nonce, count, label, atMs: Date.now(), pid: process.pid, isLast };
+  if (order.nonce !== nonce) [nonce, counts] = [order.nonce, { deed: 0, beat: 0, note: 0 }];
+  const isLast = of === order.of && counts[of] === order.at;
+  counts[of] += 1;
+  const line = { nonce, of, label, atMs: Date.now(), isLast };
   appendFileSync(join(folder, 'trace'), `${JSON.stringify(line)}\n`);
-  count += 1;
   if (!isLast) return;
   // The next life goes on.
   rmSync(join(folder, 'armed.json'));
@@ -48,15 +51,7 @@ function deed(label: string, halfDone?: () => void): void {
   // Nothing of this process may go on until the signal is there.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
-
-/** Notes what is no step of its own, in its place among the deeds. */
-function note(label: string): void {
-  const order = orderNow();
-  if (order === null) return;
-  if (order.nonce !== nonce) [nonce, count] = [order.nonce, 0];
-  const line = { nonce, count: -1, label, atMs: Date.now(), pid: process.pid, isLast: false };
-  appendFileSync(join(folder, 'trace'), `${JSON.stringify(line)}\n`);
-}
+const deed = (label: string, halfDone?: () => void): void => step('deed', label, halfDone);
 
 function orderNow(): Order | null {
   try {
@@ -160,12 +155,19 @@ function standBeforePrograms(): void {
 function standBeforeEngine(child: ChildProcess): void {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) return;
+  // It says so again and again; once it was told, that is the answer.
+  let isTold = false;
   wrap(stdin, 'write', (before) => (...given) => {
-    if (String(given[0]).startsWith('policies')) deed('tell the engine');
+    if (String(given[0]).startsWith('policies')) {
+      deed('tell the engine');
+      isTold = true;
+    }
     return before.apply(stdin, given);
   });
   stdout.on('data', (text: Buffer) => {
-    if (text.includes('{"policies":')) deed('the engine has them');
+    if (!isTold || !text.includes('{"policies":')) return;
+    isTold = false;
+    deed('the engine has them');
   });
 }
 
@@ -174,11 +176,12 @@ function standBeforeRequests(): void {
     const path = given[0] instanceof URL ? given[0].pathname : '';
     const what = /^\/sensors\/[a-z]+/.exec(path)?.[0] ?? path;
     if (!REQUESTS.test(path)) return before.apply(https, given);
-    deed(`ask ${what}`);
+    const of = what === '/sensors/heartbeat' ? 'beat' : 'deed';
+    step(of, `ask ${what}`);
     const sent = before.apply(https, given) as ReturnType<typeof https.request>;
     sent.prependListener('response', (response) => {
-      deed(`answer of ${what} begins`);
-      response.prependListener('end', () => deed(`answer of ${what} is there`));
+      step(of, `answer of ${what} begins`);
+      response.prependListener('end', () => step(of, `answer of ${what} is there`));
     });
     return sent;
   });
@@ -192,7 +195,7 @@ function standBeforeSockets(): void {
       function (this: unknown, ...given) {
         const to = given.flat().find((one) => typeof one === 'object' && one !== null);
         const port = to === undefined ? undefined : Reflect.get(to as object, 'port');
-        if (port !== undefined) note(`connect ${port}`);
+        if (port !== undefined) step('note', `connect ${port}`);
         return before.apply(this, given);
       },
   );

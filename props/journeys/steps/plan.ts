@@ -4,29 +4,29 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** One deed of a program: before it, or at its end. */
+/** What a program did: something of its own, something of a heartbeat, or what is only noted. */
 export type Deed = {
   readonly nonce: string;
-  /** -1 = no step, only noted. */
-  readonly count: number;
+  readonly of: 'deed' | 'beat' | 'note';
   readonly label: string;
   readonly atMs: number;
-  readonly pid: number;
-  /** It died here. */
+  /** It died before it. */
   readonly isLast: boolean;
 };
+/** The n-th deed, or the n-th of what heartbeats do, since a program was armed. */
+export type Step = { readonly of: 'deed' | 'beat'; readonly at: number };
 export type Dying = {
   /** For the program that is to die. */
   readonly env: Readonly<Record<string, string>>;
-  /** From now on deeds are noted, and `at` counts them; none: it goes on. */
-  arm(at?: number, isTorn?: boolean): void;
+  /** From now on deeds are noted, and it dies before this one; none: it goes on. */
+  arm(step?: Step, isTorn?: boolean): void;
   disarm(): void;
   /** What was done since it was armed last. */
   deeds(): readonly Deed[];
 };
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'dying.js')).href;
-const NEVER = 1_000_000;
+const NEVER: Step = { of: 'deed', at: 1_000_000 };
 const LAST = 4;
 
 /** A place from where one program, known by its entry, is told to die. */
@@ -39,10 +39,10 @@ export function dyingIn(folder: string, entry: string): Dying {
       DYING_FOLDER: folder,
       DYING_PROGRAM: basename(entry),
     },
-    arm(at = NEVER, isTorn = false) {
+    arm(step = NEVER, isTorn = false) {
       armed += 1;
       rmSync(join(folder, 'trace'), { force: true });
-      const order = { nonce: String(armed), at, isTorn };
+      const order = { nonce: String(armed), ...step, isTorn };
       writeFileSync(join(folder, 'next.json'), JSON.stringify(order));
       renameSync(join(folder, 'next.json'), join(folder, 'armed.json'));
     },
@@ -69,18 +69,25 @@ export function drawsOf(seed: number): () => number {
   };
 }
 
-/** Which of `steps` to die at, the last ones among them. */
+export const deedAt = (at: number): Step => ({ of: 'deed', at });
+export const beatAt = (at: number): Step => ({ of: 'beat', at });
+export const deedsIn = (all: readonly Deed[]): readonly Deed[] =>
+  all.filter(({ of }) => of === 'deed');
+
+/** Which of so many deeds to die at, the last ones among them, and so many of heartbeats. */
 export function stepsOf(
-  steps: number,
+  deeds: number,
   draw: () => number,
-  { sample, last = LAST }: { readonly sample: number; readonly last?: number },
-): readonly number[] {
-  const all = Array.from({ length: steps }, (_, at) => at);
+  more: { readonly sample: number; readonly last?: number; readonly beats?: number },
+): Step[] {
+  const { sample, last = LAST, beats = 0 } = more;
+  const told = Array.from({ length: beats }, (_, at) => beatAt(at));
+  const all = Array.from({ length: deeds }, (_, at) => deedAt(at));
   const wanted = process.env['KILL_STEPS'] ?? '';
   const [, from, to] = /^(\d+)-(\d+)$/.exec(wanted) ?? [];
   if (from !== undefined) return all.slice(Number(from), Number(to) + 1);
-  if (wanted === 'all' || steps <= sample) return all;
+  if (wanted === 'all' || deeds <= sample) return [...all, ...told];
   const rest = all.slice(0, -last);
   while (rest.length > sample - last) rest.splice(Math.floor(draw() * rest.length), 1);
-  return [...rest, ...all.slice(-last)];
+  return [...rest, ...all.slice(-last), ...told.filter(() => draw() < 0.5)];
 }
