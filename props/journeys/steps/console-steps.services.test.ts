@@ -31,7 +31,7 @@ import {
   policiesOf,
   startNode,
 } from './nodes.ts';
-import { deedAt, deedsIn, type Dying, drawsOf, dyingIn, type Step, stepsOf } from './plan.ts';
+import { type Dying, deedAt, deedsIn, drawsOf, dyingIn, type Step, stepsOf } from './plan.ts';
 
 const SAMPLE = 6;
 const TIMEOUT_MS = 1_800_000;
@@ -125,10 +125,7 @@ describe.skipIf(skip)('a Console that dies', () => {
     process.stdout.write(`${path}: ${deeds.map(({ label }) => label).join('; ')}\n`);
     expect(deeds.length).toBeGreaterThan(5);
     // In the end it goes on until its answer has arrived.
-    const steps = [
-      ...stepsOf(deeds.length, draw, { sample: SAMPLE, last: 1 }),
-      undefined,
-    ];
+    const steps = [...stepsOf(deeds.length, draw, { sample: SAMPLE, last: 1 }), undefined];
     for (const step of steps) await dieDoing(act, step);
   }
 
@@ -230,7 +227,8 @@ describe.skipIf(skip)('a Console that dies', () => {
           starting.arm(deedAt(step), step % 4 === 0);
           const started = await startConsole(fresh, starting.env).catch(() => null);
           lookAtKey();
-          const view = started && (await ask<Keys>(fresh, 'GET', '/signing-keys').catch(() => null));
+          const view =
+            started && (await ask<Keys>(fresh, 'GET', '/signing-keys').catch(() => null));
           if (started !== null && view !== null) {
             const pems = view.keys.map(({ public_key_pem }) => public_key_pem);
             expect(pems).toEqual([publicPemOf(String(key))]);

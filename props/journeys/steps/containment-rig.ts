@@ -15,7 +15,7 @@ import {
   type Talk,
 } from './containment-network.ts';
 import { ask, INTERVALS } from './nodes.ts';
-import { deedAt, deedsIn, type Dying, drawsOf, dyingIn, type Step, stepsOf } from './plan.ts';
+import { type Dying, deedAt, deedsIn, drawsOf, dyingIn, type Step, stepsOf } from './plan.ts';
 
 const CHANGED = 'end of nft changes';
 const SAMPLE = 10;

@@ -38,6 +38,7 @@ it.skipIf(skip)(
     process.stdout.write(`seed ${seed}\n${done.join('\n')}\n`);
     expect(wrong).toEqual([]);
     const said = done.join('\n');
+    if (/\d/.test(process.env['KILL_STEPS'] ?? '')) return;
     // Both before and after the rules came into force, and before and after they were removed.
     for (const how of ['containing.*: not yet', 'containing.*: held', 'releasing.*: held']) {
       expect(said).toMatch(new RegExp(how));

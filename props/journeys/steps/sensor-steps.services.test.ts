@@ -129,7 +129,11 @@ describe.skipIf(skip)('a Sensor that dies', () => {
     process.stdout.write(`seed ${seed}: ${steps} steps, ${todo.length} of them\n`);
     for (let n = from + 1; todo.length > 0; n += 1) {
       const some = todo.splice(0, NODES);
-      await dieIn(story, n, nodes.map((_, place) => some[place] ?? beatAt(place)));
+      await dieIn(
+        story,
+        n,
+        nodes.map((_, place) => some[place] ?? beatAt(place)),
+      );
     }
   }
 
