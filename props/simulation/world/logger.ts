@@ -12,6 +12,8 @@ const EXPLAINED: readonly RegExp[] = [
   /^a delivery is dead/,
   // The key that signed them was retired; an altered file would say something else. decision: D79
   /^policies that were in force are not what was kept.*by a trusted key/,
+  // That start has tidied the body away, and the next one finds none.
+  /^policies that were in force are not what was kept.*does not fit the form of a pack/,
 ];
 
 /** Makes the logger of one life. */

@@ -30,6 +30,8 @@ export type LoneOptions = {
 };
 
 const HASTE_MS = 3_000;
+/** Who cannot get in for so long owes nothing: that people get in is the promise of others. */
+const GET_IN_MAX_MS = 20 * 60_000;
 
 /** Makes one; `act` does one thing and answers whether there is more to do at once, otherwise it thinks for a while. */
 export function createLonePerson(
@@ -53,6 +55,7 @@ export function createLonePerson(
   const person: Person = { ...newPerson(own.name, false), role: own.role };
   const parts: PersonParts = { world, consoles, listeners, random, isHonest: true };
   let isHealed = false;
+  let healedAtMs = 0;
   let isSettled = count === 0 || own.settle === undefined;
 
   async function act(): Promise<boolean> {
@@ -78,7 +81,12 @@ export function createLonePerson(
     },
     heal() {
       isHealed = true;
+      healedAtMs = world.scheduler.now();
     },
-    missing: () => (isHealed && !isSettled ? [`${person.name} has not done its last`] : []),
+    missing() {
+      const isLate = world.scheduler.now() - healedAtMs > GET_IN_MAX_MS;
+      const isOwed = isHealed && !isSettled && (person.held.length > 0 || !isLate);
+      return isOwed ? [`${person.name} has not done its last`] : [];
+    },
   };
 }

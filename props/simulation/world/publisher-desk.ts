@@ -4,7 +4,7 @@ import type { Signer } from '../../crash/node-policies.fixture.ts';
 import { BAD_POLICY, PICKY_POLICY } from './engine-policies.ts';
 import { asked } from './keeper-acts.ts';
 import type { LoneAct } from './lone-person.ts';
-import type { PersonParts } from './person.ts';
+import { type PersonParts, putAway } from './person.ts';
 import type { PublishedPack } from './policy-observation.ts';
 import { drawSigner } from './publisher-signers.ts';
 import type { Random } from './random.ts';
@@ -92,6 +92,7 @@ export function isOpen({ state }: KnownRollout): boolean {
 export async function readDesk(parts: PersonParts, of: Of, desk: Desk): Promise<boolean> {
   const get = async (path: string) => {
     const answer = await asked(parts, of, { method: 'get', path });
+    if (answer?.code === 'second_factor_required') putAway(of.person, of.held);
     return answer?.code === null ? answer.body : null;
   };
   const keys = await get('/signing-keys');
