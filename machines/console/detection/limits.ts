@@ -61,7 +61,7 @@ export const RULE_REPLAY_PAGE_EVENTS = 10_000;
 
 // What one try of a rule may read and tell.
 export const BACKTEST_EVENTS_MAX = 200_000;
-export const BACKTEST_PAGE_EVENTS = 50_000;
+export const BACKTEST_PAGE_EVENTS = 100_000;
 export const BACKTEST_SAMPLES_MAX = 20;
 export const BACKTEST_BARS = 60;
 export const BACKTEST_RANGE_MAX_MS = 90 * DAY_MS;
