@@ -19,6 +19,8 @@ export const ruleWindows: CheckerKind = {
     const events = durableEventsOf(fleet);
     const rules = keptRulesOf(fleet);
     const isSingle = fleet.consoles.length === 1;
+    // What comes again after it was forgotten is counted by name and waits anew.
+    const isOnce = () => isSingle && !events.hasForgotten() && !events.hasJumped();
 
     return {
       finish() {
@@ -27,7 +29,7 @@ export const ruleWindows: CheckerKind = {
           if (rule.detects !== 'count' && rule.detects !== 'sequence') continue;
           const counted = countedBy(fleet, rule.id);
           const size = rule.detects === 'count' ? rule.threshold : rule.binaries.length;
-          if (isSingle && counted.size % size !== 0)
+          if (isOnce() && counted.size % size !== 0)
             report(`rule ${rule.id} counts ${counted.size} events, ${size} to a window`);
           if (!isSingle || pauseOf(fleet, rule.id) !== null) continue;
           const meant = events.arrived().filter((one) => isMeant(rule, one));
