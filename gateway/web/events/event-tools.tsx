@@ -48,7 +48,9 @@ export function TailButtons({
           {tail.waiting.length === 0 ? TEXTS.resume : TEXTS.fresh(exact(tail.waiting.length))}
         </Button>
       )}
-      {tail.is === 'following' && <span className="fs-meta">{TEXTS.tailing}</span>}
+      {tail.is === 'following' && (
+        <span className="fs-meta">{tail.isHeard ? TEXTS.tailing : TEXTS.tailBegins}</span>
+      )}
       {tail.dropped > 0 && <span className="fs-meta">{TEXTS.dropped(exact(tail.dropped))}</span>}
     </>
   );

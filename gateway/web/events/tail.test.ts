@@ -37,6 +37,14 @@ describe('the live tail', () => {
     expect(tailAfter(TAIL_OFF, { type: 'paused' }).is).toBe('off');
   });
 
+  it('should say that it is heard once the Console has answered, though nothing came', () => {
+    const on = tailAfter(TAIL_OFF, { type: 'turned' });
+    const heard = tailAfter(on, came());
+    expect([on.isHeard, heard.isHeard]).toEqual([false, true]);
+    expect(tailAfter(heard, came())).toBe(heard);
+    expect(tailAfter(heard, { type: 'turned' }).isHeard).toBe(false);
+  });
+
   it('should begin anew with another filter', () => {
     const tail = tailAfter(tailAfter(TAIL_OFF, { type: 'turned' }), came(1));
     expect(tailAfter(tail, { type: 'cleared' })).toEqual({ ...TAIL_OFF, is: 'following' });

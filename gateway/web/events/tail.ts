@@ -8,6 +8,8 @@ export const TAIL_MAX = 500;
 
 export type Tail = {
   readonly is: 'off' | 'following' | 'paused';
+  /** The Console has answered: from then on nothing new is missed. */
+  readonly isHeard: boolean;
   readonly shown: readonly EventItem[];
   readonly waiting: readonly EventItem[];
   readonly dropped: number;
@@ -15,13 +17,15 @@ export type Tail = {
 export type TailMove =
   | { readonly type: 'turned' | 'paused' | 'resumed' | 'cleared' }
   | { readonly type: 'came'; readonly items: readonly EventItem[]; readonly dropped: number };
-export const TAIL_OFF: Tail = { is: 'off', shown: [], waiting: [], dropped: 0 };
+export const TAIL_OFF: Tail = {
+  ...{ is: 'off', isHeard: false, shown: [], waiting: [], dropped: 0 },
+};
 
 /** The newest first, no more than TAIL_MAX of each; what the list never showed is counted. */
 export function tailAfter(tail: Tail, move: TailMove): Tail {
   switch (move.type) {
     case 'turned':
-      return { ...shownAll(tail), is: tail.is === 'off' ? 'following' : 'off' };
+      return { ...shownAll(tail), isHeard: false, is: tail.is === 'off' ? 'following' : 'off' };
     case 'paused':
       return tail.is === 'following' ? { ...tail, is: 'paused' } : tail;
     case 'resumed':
@@ -29,11 +33,12 @@ export function tailAfter(tail: Tail, move: TailMove): Tail {
     case 'cleared':
       return { ...TAIL_OFF, is: tail.is };
     case 'came': {
-      if (tail.is === 'off') return tail;
+      if (tail.is === 'off' || (tail.isHeard && move.items.length === 0)) return tail;
       const waiting = [...move.items.toReversed(), ...tail.waiting];
       const excess = Math.max(0, waiting.length - TAIL_MAX);
       const held = {
         ...tail,
+        isHeard: true,
         waiting: waiting.slice(0, TAIL_MAX),
         dropped: tail.dropped + move.dropped + excess,
       };
@@ -56,8 +61,7 @@ export function useTail(filters: Readonly<Record<string, unknown>>) {
   useEffect(() => move({ type: 'cleared' }), [key]);
   const spec = tail.is === 'off' ? null : ({ topic: 'events', query: filters } as const);
   useTopic(spec, ({ items, dropped }) => {
-    const found = items as readonly EventItem[];
-    if (found.length > 0) move({ type: 'came', items: found, dropped: Number(dropped) });
+    move({ type: 'came', items: items as readonly EventItem[], dropped: Number(dropped) });
   });
   return { tail, move };
 }

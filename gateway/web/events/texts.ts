@@ -28,6 +28,7 @@ export const EVENT_TEXTS = {
   stop: 'Stop the tail',
   pause: 'Pause',
   resume: 'Go on',
+  tailBegins: 'Asking for new events …',
   tailing: 'New events come in at the top.',
   noTail: 'The range ends in the past',
   fresh: (count: string) => `Show ${count} new`,
