@@ -94,8 +94,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a repeat is stored again',
     file: 'actors/telemetry/ingest.ts',
-    replace: "if (standing === 'repeat') return",
-    by: "if (standing === 'repeat' && batch.sequence < 0) return",
+    replace: "if (standing === 'repeat') {",
+    by: "if (standing === 'repeat' && batch.sequence < 0) {",
     tests: ['actors/telemetry/telemetry.test.ts', 'props/attacks/stream.test.ts'],
   },
   {
