@@ -40,6 +40,8 @@ export type Desk = {
   rollouts: readonly KnownRollout[];
   /** Aborted rollouts whose target it gave another version since. */
   readonly mended: Set<string>;
+  /** What was told lately of all that is assigned, and since when it was always the same. */
+  standing: { readonly text: string; readonly sinceMs: number } | null;
   /** What stands at the end, as it was told; null before. */
   settled: readonly KnownAssignment[] | null;
   settledAtMs: number | null;
@@ -59,7 +61,13 @@ export function createDesk(random: Random): Desk {
   return {
     signers: Array.from({ length: SIGNERS }, () => drawSigner(random)),
     ...{ drafts: 0, group: null, sensors: [], packs: [], versions: [], assigned: [] },
-    ...{ rollouts: [], mended: new Set<string>(), settled: null, settledAtMs: null },
+    ...{
+      rollouts: [],
+      mended: new Set<string>(),
+      standing: null,
+      settled: null,
+      settledAtMs: null,
+    },
     ...{ keys: { own: null, trusted: [], retired: [], sequence: 0 } },
   };
 }

@@ -16,6 +16,8 @@ import {
 } from './publisher-desk.ts';
 import { say } from './publisher-rollouts.ts';
 
+/** So long the same has to stand, whoever is asked. */
+const STANDING_MS = 60_000;
 type Account = { readonly user_id: string; readonly revision: number; readonly status: string };
 
 /** One step of it; whether that was all. */
@@ -34,6 +36,10 @@ export async function settle(parts: PersonParts, of: Of, desk: Desk): Promise<bo
   const assigned = desk.assigned.map(
     ({ target, pack_id, version, mode }) => `${targetText(target)} ${pack_id} ${version} ${mode}`,
   );
+  // Another Console may have said so that has not heard of the last act yet.
+  const [text, nowMs] = [assigned.join(), parts.world.scheduler.now()];
+  if (desk.standing?.text !== text) desk.standing = { text, sinceMs: nowMs };
+  if (nowMs - desk.standing.sinceMs < STANDING_MS) return false;
   parts.world.observe({ kind: 'publisher.settled', assigned });
   desk.settled = desk.assigned;
   desk.settledAtMs = parts.world.scheduler.now();
