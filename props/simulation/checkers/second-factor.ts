@@ -1,7 +1,8 @@
 // A person with a second factor is never let in without it. Somebody who was told that the factor is on, and whom nobody
 // asked to lose it since, hears of every login by password that a code is missing; a session that waits for one opens
 // nothing; and a code that is wrong, or was taken before, counts nowhere. Truth comes from the people alone. Excuse: a
-// login through the provider, which proves a second factor by itself. invariant: I18; decision: D39
+// login through the provider, which proves a second factor by itself. Who was to get a role that gives more has lost the
+// factor of before. invariant: I18; decision: D39, D169
 import type { CheckerKind } from './checker.ts';
 
 export const secondFactor: CheckerKind = {

@@ -1,6 +1,7 @@
 // The people of a run, each living by itself: it thinks for a while, does one thing, and thinks again. Once everything is
 // healed each of them has to get in, and an admin opens what an admin had closed; then they rest.
 import type { Operator } from '../../../gateway/access/operator.ts';
+import { givesMore } from '../../../machines/console/access/account.rules.ts';
 import { ROLES } from '../../../machines/trust/roles.rules.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
 import type { ConsoleHost } from './console-host.ts';
@@ -247,7 +248,7 @@ async function govern(parts: Parts, person: Person, shown: Shown): Promise<void>
     if (other.isOfProvider && how < 0.5) {
       if (role !== 'sensor_owner') provider.setRole(other.name, role);
     } else if (how < 0.5) {
-      if (await setRole(side, operator, other, role)) tellClosed(parts, other, asked);
+      if (await setRole(parts, { side, operator, other, role })) tellClosed(parts, other, asked);
     } else if (how < 0.65) {
       if (await setStatus(side, operator, other, 'disabled')) tellClosed(parts, other, asked);
     } else if (how < 0.85) await setStatus(side, operator, other, 'active');
@@ -257,16 +258,25 @@ async function govern(parts: Parts, person: Person, shown: Shown): Promise<void>
 
 const askingOf = ({ role, scopes, actor }: Operator) => ({ role, scopes, actor, from: '' });
 
-/** Whether it got another role. */
+/** Whether it got another role. One that gives more takes the factor that was set up under the smaller one. */
 async function setRole(
-  { accounts, users }: OperatorSide,
-  operator: Operator,
-  { email }: Person,
-  role: (typeof ROLES)[number],
+  { world }: Pick<Parts, 'world'>,
+  {
+    side: { accounts, users },
+    operator,
+    other,
+    role,
+  }: {
+    readonly side: OperatorSide;
+    readonly operator: Operator;
+    readonly other: Person;
+    readonly role: (typeof ROLES)[number];
+  },
 ): Promise<boolean> {
-  const user = await accounts.findByEmail(email);
+  const user = await accounts.findByEmail(other.email);
   if (user === null) return false;
   const { userId, revision } = user;
+  if (givesMore(user.role, role)) world.observe({ kind: 'factor.off_asked', person: other.name });
   const changed = await users.change(askingOf(operator), { userId, revision, patch: { role } });
   return changed.ok && role !== user.role;
 }
