@@ -116,7 +116,7 @@ describe('a login through a provider', { timeout: TIMEOUT_MS }, () => {
     await notice.waitFor();
     const told = await textOf(notice);
     for (const part of [
-      ...['You were last logged in on', 'from 127.0.0.1', 'One try was refused since.'],
+      ...['Last login on', 'from 127.0.0.1', 'One try was refused since.'],
       ...['Security key added', 'by user:Ada@Example.ORG', 'Was that not you?'],
     ]) {
       expect(told).toContain(part);

@@ -38,8 +38,8 @@ export const SESSION_TEXTS = {
   resetDone: (email: string) => `The password of ${email} is set.`,
   lastLogin: 'Last login',
   lastLoginAt: (at: string, from: string | null) =>
-    `You were last logged in on ${at}${from === null ? '' : `, from ${from}`}.`,
-  firstLogin: 'Nobody logged in to this account before you.',
+    `on ${at}${from === null ? '' : `, from ${from}`}.`,
+  firstLogin: 'is this one: nobody logged in before you.',
   failures: (count: number) =>
     count === 1 ? 'One try was refused since.' : `${count} tries were refused since.`,
   changed: (what: string, at: string, who: { readonly by: string; readonly from: string | null }) =>
