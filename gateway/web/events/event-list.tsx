@@ -43,7 +43,8 @@ export function EventList({ search, sensorId, onChange }: Props) {
     ...questionOf(search),
     ...(sensorId === undefined ? {} : { sensor_id: sensorId }),
   };
-  const found = useEvents(asked);
+  const isFiltered = Object.keys(filtersOf(search)).length > 0;
+  const found = useEvents(asked, !isFiltered && asked.to === undefined);
   const { tail, move } = useTail(filtersOf(asked));
   const rows = useRows(found.data?.pages, tail.shown);
   const take = (part: string) => onChange(asking(search, { q: withPart(search.q, part) }));
@@ -52,7 +53,6 @@ export function EventList({ search, sensorId, onChange }: Props) {
     const { open: _open, ...rest } = search;
     onChange(id === undefined ? rest : { ...rest, open: id });
   };
-  const isFiltered = Object.keys(filtersOf(search)).length > 0;
   return (
     <>
       <EventFilters search={search} onChange={onChange} />
@@ -121,8 +121,8 @@ export function EventList({ search, sensorId, onChange }: Props) {
   );
 }
 
-/** Looks again while nothing was found and something may come: who waits for a first event sees it come. */
-function useEvents(asked: EventQuestion) {
+/** `mayCome`: looks again while there is nothing at all, so that who waits for a first event sees it come. */
+function useEvents(asked: EventQuestion, mayCome: boolean) {
   return useInfiniteQuery({
     queryKey: ['GET /events', asked],
     queryFn: ({ pageParam, signal }) => {
@@ -132,7 +132,7 @@ function useEvents(asked: EventQuestion) {
     initialPageParam: '',
     getNextPageParam: (last: Page) => last.next_cursor,
     refetchInterval: ({ state }) =>
-      asked.to === undefined && state.data?.pages[0]?.items.length === 0 ? LOOK_AGAIN_MS : false,
+      mayCome && state.data?.pages[0]?.items.length === 0 ? LOOK_AGAIN_MS : false,
   });
 }
 

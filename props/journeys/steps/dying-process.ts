@@ -107,31 +107,31 @@ function standBeforeDisk(): void {
 }
 
 function standBeforeHandles(prototype: FileHandle): void {
-  for (const name of ['write', 'writeFile'] as const) {
+  const stand = (
+    name: 'write' | 'writeFile' | 'sync' | 'datasync',
+    note: (handle: FileHandle, path: string, given: unknown) => void,
+  ) =>
     wrap(
       prototype,
       name,
       (before) =>
         function (this: FileHandle, ...given) {
-          const path = paths.get(this) ?? '';
-          const bytes = Buffer.from(given[0] as string);
-          const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
-          if (FILES.test(path)) deed(`write ${nameOf(path)}`, () => void writeSync(this.fd, half));
+          note(this, paths.get(this) ?? '', given[0]);
           return before.apply(this, given);
         },
     );
+  for (const name of ['write', 'writeFile'] as const) {
+    stand(name, (handle, path, given) => {
+      if (!FILES.test(path)) return;
+      const bytes = Buffer.from(given as string);
+      const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
+      deed(`write ${nameOf(path)}`, () => void writeSync(handle.fd, half));
+    });
   }
   for (const name of ['sync', 'datasync'] as const) {
-    wrap(
-      prototype,
-      name,
-      (before) =>
-        function (this: FileHandle, ...given) {
-          const path = paths.get(this) ?? '';
-          if (changed.delete(path) || FILES.test(path)) deed(`sync ${nameOf(path)}`);
-          return before.apply(this, given);
-        },
-    );
+    stand(name, (_handle, path) => {
+      if (changed.delete(path) || FILES.test(path)) deed(`sync ${nameOf(path)}`);
+    });
   }
 }
 
