@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from './config.ts';
-import { NO_EBPF_CONFIG } from './ebpf-config.ts';
+import { NO_EBPF_CONFIG } from '../engine/ebpf-config.ts';
+import { declaredDefaults, loadConfig } from './config.ts';
+import * as SETTINGS from './settings.ts';
 
 const env = { SERVICE_SENSOR_STATE_DIR: '/nonexistent' };
 describe('config', () => {
@@ -98,5 +99,34 @@ describe('config', () => {
     expect(loaded.ok ? [] : loaded.mistakes).toEqual([
       expect.stringMatching(new RegExp(`^${field}: `)),
     ]);
+  });
+
+  it('should take what capabilities declare: each key once, its default where nothing is given', async () => {
+    const keys = Object.values(SETTINGS).flatMap((one) => one.keys);
+    expect(keys.length).toBe(new Set(keys).size);
+    const loaded = await loadConfig(env, { node_name: 'one' });
+    expect(loaded.ok && loaded.config).toMatchObject(declaredDefaults('one'));
+    expect(Object.keys(declaredDefaults('one'))).toEqual(Object.keys(SETTINGS));
+    // A key that nothing reads would take anything. Some are read inside a cluster alone.
+    const inCluster = { kubernetes_api_url: 'https://one' };
+    for (const key of keys) {
+      const given = await loadConfig(env, { ...inCluster, [key]: { no: 'such' } });
+      expect([key, given.ok]).toEqual([key, false]);
+    }
+  });
+
+  it('should read of the environment what capabilities declare, over the file', async () => {
+    const loaded = await loadConfig({
+      ...env,
+      SERVICE_SENSOR_ENGINE: 'procfs',
+      SERVICE_SENSOR_TETRAGON_SHA256: 'b'.repeat(64),
+      KUBERNETES_SERVICE_HOST: '::1',
+      NODE_NAME: 'of-the-cluster',
+    });
+    expect(loaded.ok && loaded.config).toMatchObject({
+      engine: 'procfs',
+      tetragon: { sha256: 'b'.repeat(64) },
+      kubernetes: { apiUrl: new URL('https://[::1]:443'), nodeName: 'of-the-cluster' },
+    });
   });
 });

@@ -7,9 +7,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EbpfConfig, NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
 import { normalise } from '../pipeline/normalise.ts';
 import { createProcessCache } from '../pipeline/process-cache.ts';
+import { type EbpfConfig, NO_EBPF_CONFIG } from './ebpf-config.ts';
 import { createEngineLauncher, type EngineRun } from './engine-launcher.ts';
 import { hooked, skipReason, type Told, until } from './native/engine-rig.ts';
 

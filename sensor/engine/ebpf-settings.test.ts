@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
+import { NO_EBPF_CONFIG } from './ebpf-config.ts';
 import { ebpfFlagsOf, notHonoured } from './ebpf-settings.ts';
 import { createEngineLauncher } from './engine-launcher.ts';
 import { createTetragon, NO_TETRAGON } from './tetragon/tetragon.ts';

@@ -2,7 +2,7 @@
 // Nothing of it is left out in silence; it stands among the disabled hooks.
 import { statfs } from 'node:fs/promises';
 import type { HookReport } from '../../machines/sensor/engine.rules.ts';
-import type { EbpfConfig } from '../config/ebpf-config.ts';
+import type { EbpfConfig } from './ebpf-config.ts';
 import { WATCHED, WATCHED_WRITES } from './watched-paths.ts';
 
 export type EbpfFlags = {

@@ -14,10 +14,10 @@ import {
   ENGINE_OUTLIVE_MS,
 } from '../../machines/sensor/engine-limits.ts';
 import { refusalOf } from '../../machines/sensor/engine-trials.rules.ts';
-import { type EbpfConfig, NO_EBPF_CONFIG } from '../config/ebpf-config.ts';
 import { CARRIED, ENTRY, type OwnKind } from './carried.ts';
 import { betterThan, type EngineKind, type EngineWish, passedOverBy } from './choice.ts';
 import { dryLoad } from './dry-load.ts';
+import { type EbpfConfig, NO_EBPF_CONFIG } from './ebpf-config.ts';
 import { type EbpfFlags, ebpfFlagsOf, unhonoured } from './ebpf-settings.ts';
 import type { EngineLaunch, EngineRun, LastTold } from './engine-run.ts';
 import {

@@ -4,10 +4,7 @@ import type { Intervals } from '../../../machines/limits.ts';
 import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
 import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
 import { CAPABILITIES } from '../../../sensor/capabilities.ts';
-import type { SensorConfig } from '../../../sensor/config/config.ts';
-import { NO_EBPF_CONFIG } from '../../../sensor/config/ebpf-config.ts';
-import { NO_TETRAGON } from '../../../sensor/engine/tetragon/tetragon.ts';
-import { NO_IMAGE_SOURCES } from '../../../sensor/telemetry/images/images.ts';
+import { declaredDefaults, type SensorConfig } from '../../../sensor/config/config.ts';
 import { worldKeyWork } from './certificates.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
 import { CONSOLE_HOST_NAME } from './console-name.ts';
@@ -114,18 +111,13 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
 
   function configOf(): SensorConfig {
     return {
+      ...declaredDefaults(name),
       stateDir: STATE_DIR,
       consoleUrl: new URL(`https://${CONSOLE_HOST_NAME}:15483`),
       nodeName: name,
       flavor: 'standard',
       declaredRole: null,
       labels: {},
-      engine: 'auto',
-      ebpf: NO_EBPF_CONFIG,
-      strictPolicies: false,
-      tetragon: NO_TETRAGON,
-      kubernetes: null,
-      images: NO_IMAGE_SOURCES,
       logLevel: 'silent',
       proxyUrl: null,
       caFingerprint: 'a'.repeat(64),
