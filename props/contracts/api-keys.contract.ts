@@ -1,13 +1,13 @@
 // The promises of the API keys. invariant: I11
 import { describe, expect, it } from 'vitest';
-import type { ApiKeys } from '../../storage/ports/access/api-keys.ts';
+import type { RelationalStores } from '../../storage/ports/stores.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hashOf, hex, NOW_MS } from './samples.ts';
 
 const ALL = { limit: 10_000, before: null };
 
-export function apiKeysContract(harness: Harness<ApiKeys>): void {
-  const { port } = harness;
+export function apiKeysContract(harness: Harness<Pick<RelationalStores, 'apiKeys'>>): void {
+  const port = () => harness.port().apiKeys;
   function sample() {
     const secret = `svck_${hex(16)}`;
     const key = { keyId: hex(8), name: 'a', scopes: ['x', HOSTILE], expiresAtMs: NOW_MS + 1 };

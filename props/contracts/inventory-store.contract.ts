@@ -1,11 +1,13 @@
 // The promises of the inventory store: the latest section, whole.
 import { describe, expect, it } from 'vitest';
-import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
+import type { RelationalStores } from '../../storage/ports/stores.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { HOSTILE, hex } from './samples.ts';
 
-export function inventoryStoreContract(harness: Harness<InventoryStore>): void {
-  const { port } = harness;
+export function inventoryStoreContract(
+  harness: Harness<Pick<RelationalStores, 'inventory'>>,
+): void {
+  const port = () => harness.port().inventory;
   const place = () => ({ sensorId: hex(8), section: 'packages' as const });
 
   describe('inventory sections', () => {

@@ -2,15 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_WATCH_KEEPALIVE_MS, IDENTITY_WATCH_TIMEOUT_MS } from '../../machines/limits.ts';
-import type { EnrollInput, SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
+import type { EnrollInput } from '../../storage/ports/fleet/sensor-registry.ts';
 import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
+import type { RelationalStores } from '../../storage/ports/stores.ts';
 import { expectAwayAndBack, type Harness } from './away.ts';
 import { certificate, enrollment, hashOf, hex, NOW_MS } from './samples.ts';
 
 const LIFE_MS = 900_000;
 
-export function sensorRegistryContract(harness: Harness<SensorRegistry>): void {
-  const registryOf = harness.port;
+export function sensorRegistryContract(harness: Harness<Pick<RelationalStores, 'sensors'>>): void {
+  const registryOf = () => harness.port().sensors;
   async function token(kind: 'enroll' | 'reenroll' = 'enroll', sensorId: string | null = null) {
     const hash = hashOf(hex(16));
     const tokenId = randomUUID();
