@@ -52,6 +52,17 @@ export function factWriterContract(harness: Harness<Ports>): void {
       });
     });
 
+    it('should leave the list of sensors readable, whatever one of them told', async () => {
+      const report = await enrolled();
+      const told = { ...report(1).facts, engine: { kind: 'ebpf' } };
+      for (const [at, trust] of [HOSTILE, '\ud800', '\udc00\ud800', '\\u0000', '\\\0'].entries()) {
+        await port().facts.write({ ...report(at + 1), facts: { ...told, trust } });
+        const listed = await port().sensors.listBriefly({ limit: 10_000, after: null });
+        const own = listed.find(({ sensorId }) => sensorId === report(1).sensorId);
+        expect(own?.engineKind).toBe('ebpf');
+      }
+    });
+
     it('should never go back in time, inside a group and between groups', async () => {
       const report = await enrolled();
       await Promise.all([1, 5, 2].map((at) => port().facts.write(report(at))));

@@ -34,6 +34,12 @@ export function selectSensors(db: Kysely<Database>) {
     ]);
 }
 
+// A node tells any text. `json` keeps every escape, but its operators refuse the whole value for one that no text of
+// PostgreSQL can hold: a NUL, or half of a surrogate pair.
+const ENGINE_KIND = sql<string | null>`(CASE WHEN strpos(s.facts::text, '\\u') = 0 THEN s.facts ELSE
+  regexp_replace(s.facts::text, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json
+  END) -> 'engine' ->> 'kind'`;
+
 /** The same without what is long. */
 export function selectBriefly(db: Kysely<Database>) {
   return db
@@ -51,7 +57,7 @@ export function selectBriefly(db: Kysely<Database>) {
       's.revoked_at_ms',
       's.last_heartbeat_at_ms',
       'c.not_after_ms as current_not_after_ms',
-      sql<string | null>`s.facts -> 'engine' ->> 'kind'`.as('engine_kind'),
+      ENGINE_KIND.as('engine_kind'),
     ]);
 }
 
