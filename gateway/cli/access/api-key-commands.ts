@@ -35,7 +35,7 @@ type ListOptions = SharedOptions & { readonly all?: boolean; readonly limit: str
 type RevokeOptions = AsPerson & { readonly all?: boolean };
 
 /** Registers the commands. */
-export function addApiKeyCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const keys = program.command('api-keys').description('keys for programs');
 
   withOutput(keys.command('create').description('make a key; asks for your password'))

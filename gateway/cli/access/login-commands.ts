@@ -42,7 +42,7 @@ type LogoutOptions = Pick<SharedOptions, 'timeout'> & {
 };
 
 /** Registers the commands. */
-export function addLoginCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   withTimeout(program.command('login').description('log in, and keep a key for the commands'))
     .option('--url <url>', 'where the Console is')
     .option('--email <address>', 'who logs in')

@@ -23,7 +23,7 @@ type ResetOptions = Options & {
 };
 
 /** Registers the commands. */
-export function addOwnAccountCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const mfa = program.command('mfa').description('your second factor');
   withTimeout(mfa.command('enable').description('set up an authenticator app'))
     .option('--email <address>', 'who you are')

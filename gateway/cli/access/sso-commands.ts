@@ -89,7 +89,7 @@ const VIEW: View<Provider> = {
 };
 
 /** Registers the commands. */
-export function addSsoCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const providers = program
     .command('sso-providers')
     .alias('sso')

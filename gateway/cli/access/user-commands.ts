@@ -57,7 +57,7 @@ type Link = { readonly secret: string; readonly expires_at: string };
 type Timeout = Pick<SharedOptions, 'timeout'>;
 
 /** Registers the commands. */
-export function addUserCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const users = program.command('users').description('accounts of people');
   addReading(users, io);
   addMaking(users, io);

@@ -26,7 +26,7 @@ const VIEW: View<Asked> = {
 };
 
 /** Registers the command. */
-export function addWhoAmICommand(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   withOutput(
     program.command('whoami').description('which Console this is, who you are, what you may do'),
   ).action(async (options: SharedOptions) => {

@@ -39,7 +39,7 @@ type VerifyOptions = SharedOptions & {
 };
 
 /** Registers the commands. */
-export function addAuditCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const audit = program
     .command('audit')
     .description('who did what, and whether the trail is whole');

@@ -5,6 +5,7 @@ import {
   type CommandIo,
   clientOf,
   confirm,
+  groupOf,
   type SharedOptions,
   withTimeout,
 } from '../plumbing/command-run.ts';
@@ -17,7 +18,8 @@ type Options = Pick<SharedOptions, 'timeout'> & {
 };
 
 /** Registers the commands below `sensors`. */
-export function addContainmentCommands(sensors: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
+  const sensors = groupOf(program, 'sensors');
   withTimeout(sensors.command('contain').description('cut a node off from all but the Console'))
     .argument('<sensor>', 'id or node name')
     .requiredOption('--reason <text>', 'kept in the audit log')

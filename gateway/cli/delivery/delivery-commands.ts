@@ -60,7 +60,7 @@ const ONE: View<DeliveryWithAttempts> = {
 };
 
 /** Registers the commands. */
-export function addDeliveryCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const deliveries = program.command('deliveries').description('alerts on their way to webhooks');
   const state = new Option('--state <state>', 'only in this state').choices(STATES);
   withWatch(withOutput(deliveries.command('list').alias('ls').description('newest first')))

@@ -66,7 +66,7 @@ const VIEW: View<Webhook> = {
 };
 
 /** Registers the commands. */
-export function addWebhookCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const webhooks = program.command('webhooks').description('where alerts are sent');
   withOutput(webhooks.command('list').alias('ls').description('list webhooks')).action(
     async (options: SharedOptions) => {

@@ -61,7 +61,7 @@ const ONE: View<AlertWithNotes> = {
 };
 
 /** Registers the commands. */
-export function addAlertCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const alerts = program.command('alerts').description('what people should know');
   addListCommand(alerts, io);
   withOutput(alerts.command('get').description('one alert with what happened to it'))

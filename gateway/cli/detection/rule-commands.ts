@@ -56,7 +56,7 @@ const ONE: View<AlertRuleWithVersions> = {
 };
 
 /** Registers the commands. */
-export function addRuleCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const rules = program.command('rules').description('alert rules');
   withOutput(rules.command('list').alias('ls').description('every rule')).action(
     async (options: SharedOptions) => {

@@ -42,7 +42,7 @@ const VIEW: View<DigestOut> = {
 };
 
 /** Registers the commands. */
-export function addDigestCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const digests = program.command('digests').description('what is told once a day');
   withOutput(digests.command('list').alias('ls').description('list daily digests')).action(
     async (options: SharedOptions) => {

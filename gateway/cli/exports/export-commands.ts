@@ -64,7 +64,7 @@ const TARGET: View<ExportTargetOut> = {
 };
 
 /** Registers the commands. */
-export function addExportCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const exports = program.command('exports').description('days of events as Parquet files');
   withOutput(exports.command('list').alias('ls').description('list exports, the newest day first'))
     .option('--table <table>', 'only of this table')

@@ -34,7 +34,7 @@ type Fields = { readonly name?: string; readonly description?: string };
 type Members = { readonly user?: readonly string[]; readonly sensor?: readonly string[] };
 
 /** Registers the commands. */
-export function addLabelCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   for (const kind of KINDS) {
     const labels = program.command(kind.path).description(kind.about);
     addReading(labels, kind, io);

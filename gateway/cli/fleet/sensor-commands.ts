@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
-import { addContainmentCommands } from '../containment/containment-commands.ts';
 import {
   type CommandIo,
   clientOf,
@@ -18,11 +17,9 @@ import {
 import { findGroup, findSensor, findTeam } from '../plumbing/find-by-name.ts';
 import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { age } from '../plumbing/terminal.ts';
-import { addSensorTelemetryCommands } from '../telemetry/sensor-telemetry-commands.ts';
 import { tellEnrollLine } from '../trust/enroll-line-text.ts';
 import { reasonText } from './reason-text.ts';
 import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
-import { addSensorLabelCommands } from './sensor-label-commands.ts';
 
 const LIST_MAX = 1_000_000;
 
@@ -38,7 +35,7 @@ type ListOptions = SharedOptions & {
 type Issued = { readonly secret: string; readonly enroll_command: string };
 
 /** Registers the commands. */
-export function addSensorCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const sensors = program.command('sensors').description('the fleet');
 
   withWatch(withOutput(sensors.command('list').alias('ls').description('list sensors')))
@@ -115,9 +112,6 @@ export function addSensorCommands(program: Command, io: CommandIo): void {
       tellEnrollLine(io.terminal, issued.enroll_command);
       io.terminal.out(issued.secret);
     });
-  addContainmentCommands(sensors, io);
-  addSensorLabelCommands(sensors, io);
-  addSensorTelemetryCommands(sensors, io);
 }
 
 type RevokeOptions = Pick<SharedOptions, 'timeout'> & {

@@ -4,6 +4,7 @@ import type { SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import {
   type CommandIo,
   clientOf,
+  groupOf,
   type SharedOptions,
   withTimeout,
 } from '../plumbing/command-run.ts';
@@ -16,7 +17,8 @@ type OrNone = Options & { readonly none?: boolean };
 type Patch = Partial<Pick<SensorSummary, 'tags' | 'group_ids' | 'declared_role'>>;
 
 /** Registers the commands below `sensors`. */
-export function addSensorLabelCommands(sensors: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
+  const sensors = groupOf(program, 'sensors');
   async function change(
     name: string,
     options: Options,

@@ -63,7 +63,7 @@ const STEPS: View<Step> = {
 };
 
 /** Registers the commands. */
-export function addExerciseCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const group = program
     .command('exercises')
     .description('drills: how much of what was tried is seen');

@@ -57,7 +57,7 @@ const TIMELINE_VIEW: View<TimelineItem> = {
 };
 
 /** Registers the commands. */
-export function addInvestigationCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const group = program.command('investigations').description('what belongs to one suspicion');
   addReads(group, io);
   addCreate(group, io);

@@ -43,7 +43,7 @@ const VIEW: View<SavedSearchView> = {
 };
 
 /** Registers the commands. */
-export function addSearchCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const searches = program.command('searches').description('saved searches');
   withOutput(searches.command('list').alias('ls').description('list saved searches')).action(
     async (options: SharedOptions) => {

@@ -27,7 +27,7 @@ const VIEW: View<UsualMarkView> = {
 };
 
 /** Registers the commands. */
-export function addUsualCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const usual = program.command('usual').description('programs and sensors that raise no anomaly');
   withOutput(usual.command('list').alias('ls').description('what is declared to be usual')).action(
     async (options: SharedOptions) => {

@@ -36,7 +36,7 @@ type License = {
 const PATH = '/api/v2/license';
 
 /** Registers the commands. */
-export function addLicenseCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const license = program.command('license').description('the license of this Console');
 
   withOutput(license.command('import').description('import a license bundle'))

@@ -26,6 +26,13 @@ export type SharedOptions = {
   readonly timeout: string;
 };
 
+/** The group of commands that another file made, which stands above in `commands.ts`. */
+export function groupOf(program: Command, name: string): Command {
+  const group = program.commands.find((one) => one.name() === name);
+  if (group === undefined) throw new Error(`no file above makes the commands of ${name}`);
+  return group;
+}
+
 /** Adds `-o`, `--no-headers`, `--timeout`. */
 export function withOutput(command: Command, formats: readonly string[] = FORMATS): Command {
   return withTimeout(command)

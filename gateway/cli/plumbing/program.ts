@@ -1,35 +1,8 @@
 // The command line `service-console`: which commands there are, and how each ends. Data on stdout, talk on stderr.
 import { Command, CommanderError } from 'commander';
-import { addApiKeyCommands } from '../access/api-key-commands.ts';
-import { addLoginCommands } from '../access/login-commands.ts';
-import { addOwnAccountCommands } from '../access/own-account-commands.ts';
-import { addSsoCommands } from '../access/sso-commands.ts';
-import { addUserCommands } from '../access/user-commands.ts';
-import { addWhoAmICommand } from '../access/whoami-command.ts';
-import { addAuditCommands } from '../audit/audit-commands.ts';
-import { addDeliveryCommands } from '../delivery/delivery-commands.ts';
-import { addWebhookCommands } from '../delivery/webhook-commands.ts';
-import { addAlertCommands } from '../detection/alert-commands.ts';
-import { addRuleCommands } from '../detection/rule-commands.ts';
-import { addDigestCommands } from '../digest/digest-commands.ts';
-import { addExportCommands } from '../exports/export-commands.ts';
-import { addLabelCommands } from '../fleet/label-commands.ts';
-import { addSensorCommands } from '../fleet/sensor-commands.ts';
-import { addHuntingCommands } from '../hunting/hunting-commands.ts';
-import { addLicenseCommands } from '../license/license-commands.ts';
-import { addAssignmentCommands } from '../policy/assignment-commands.ts';
-import { addPackCommands } from '../policy/pack-commands.ts';
-import { addLibraryCommand, addPolicyCommands } from '../policy/policy-commands.ts';
-import { addRehearsalCommands } from '../policy/rehearsal-commands.ts';
-import { addRolloutCommands } from '../policy/rollout-commands.ts';
-import { addSettingsCommands } from '../settings/settings-commands.ts';
-import { addSetupCommands } from '../settings/setup-commands.ts';
-import { addSiemCommands } from '../siem/siem-commands.ts';
+import { COMMANDS } from '../commands.ts';
 import { runStarter } from '../start/starters.ts';
-import { addLoopCommands } from '../system/loop-commands.ts';
-import { addEventCommands } from '../telemetry/event-commands.ts';
 import { addKeyCommands } from '../trust/key-commands.ts';
-import { addTokenCommands } from '../trust/token-commands.ts';
 import { type CommandIo, type SharedOptions, withTimeout } from './command-run.ts';
 import { runDoctor } from './doctor.ts';
 import { CommandFailure, EXIT } from './exit.ts';
@@ -40,10 +13,10 @@ import { plain } from './terminal.ts';
 /** Runs one command line (without `node` and the script); resolves to the exit code, never rejects. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const program = programOf(io, (code) => {
-    exitCode = code;
-  });
   try {
+    const program = await programOf(io, (code) => {
+      exitCode = code;
+    });
     const hasCommand = argv.length > 0;
     await program.parseAsync(hasCommand ? argv : ['--help'], { from: 'user' });
     return exitCode;
@@ -53,7 +26,7 @@ export async function runProgram(argv: readonly string[], io: CommandIo): Promis
   }
 }
 
-function programOf(io: CommandIo, setExitCode: (code: number) => void): Command {
+async function programOf(io: CommandIo, setExitCode: (code: number) => void): Promise<Command> {
   const program = new Command('service-console');
   program
     .description('Fleet runtime security: run a Console, or operate one')
@@ -64,35 +37,9 @@ function programOf(io: CommandIo, setExitCode: (code: number) => void): Command 
     })
     .showHelpAfterError('see: service-console --help');
   addStartCommands(program, setExitCode);
-  addAlertCommands(program, io);
-  addRuleCommands(program, io);
-  addSensorCommands(program, io);
-  addLabelCommands(program, io);
-  addTokenCommands(program, io);
-  addUserCommands(program, io);
-  addLoginCommands(program, io);
-  addWhoAmICommand(program, io);
-  addOwnAccountCommands(program, io);
-  addApiKeyCommands(program, io);
-  addEventCommands(program, io);
-  addHuntingCommands(program, io);
-  addAuditCommands(program, io);
-  addLicenseCommands(program, io);
-  addSsoCommands(program, io);
-  addWebhookCommands(program, io);
-  addDigestCommands(program, io);
-  addExportCommands(program, io);
-  addDeliveryCommands(program, io);
-  addSiemCommands(program, io);
-  addPackCommands(program, io);
-  addAssignmentCommands(program, io);
-  addRehearsalCommands(program, io);
-  addRolloutCommands(program, io);
-  addPolicyCommands(program, io);
-  addLibraryCommand(program, io);
-  addSettingsCommands(program, io);
-  addSetupCommands(program, io);
-  addLoopCommands(program, io);
+  for (const { addCommands } of await Promise.all(COMMANDS.map((load) => load()))) {
+    addCommands(program, io);
+  }
   withTimeout(program.command('doctor').description('check the way to the Console')).action(
     (_options: Pick<SharedOptions, 'timeout'>) => runDoctor(io),
   );

@@ -6,6 +6,7 @@ import type { Client } from '../plumbing/client.ts';
 import {
   type CommandIo,
   clientOf,
+  groupOf,
   integerOf,
   type SharedOptions,
   tableOptions,
@@ -46,8 +47,8 @@ const VIEW = (nowMs: number): View<AssignmentView> => ({
 });
 
 /** Adds the commands to `packs`. */
-export function addAssignmentCommands(program: Command, io: CommandIo): void {
-  const packs = program.commands.find((one) => one.name() === 'packs') ?? program.command('packs');
+export function addCommands(program: Command, io: CommandIo): void {
+  const packs = groupOf(program, 'packs');
 
   withOutput(packs.command('assignments').description('who is assigned which version')).action(
     async (options: SharedOptions) => {

@@ -70,7 +70,7 @@ const CHECKS: View<CheckView> = {
 };
 
 /** Registers the commands. */
-export function addPackCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const packs = program.command('packs').description('packs of policies and their versions');
   addReading(packs, io);
   addChecking(packs, io);

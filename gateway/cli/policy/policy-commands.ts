@@ -51,7 +51,7 @@ const LIBRARY: View<LibraryPolicy> = {
 };
 
 /** Registers the commands. */
-export function addPolicyCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const policies = program.command('policies').description('sign and verify single policies');
 
   withTimeout(policies.command('sign').description('write FILE.sig beside each policy'))
@@ -114,11 +114,11 @@ export function addPolicyCommands(program: Command, io: CommandIo): void {
       printList(io.terminal, keys, KEYS, shown);
     },
   );
+  addLibraryCommand(policies, io);
 }
 
-/** Registers the command that shows the starter library. */
-export function addLibraryCommand(program: Command, io: CommandIo): void {
-  const policies = program.commands.find((one) => one.name() === 'policies') ?? program;
+/** The command that shows the starter library. */
+function addLibraryCommand(policies: Command, io: CommandIo): void {
   withOutput(policies.command('library').description('the starter library; --out writes its files'))
     .option('--out <dir>', 'a folder for the files; what is there is left alone')
     .action(async (options: SharedOptions & { readonly out?: string }) => {

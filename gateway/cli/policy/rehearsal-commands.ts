@@ -6,6 +6,7 @@ import type { Client } from '../plumbing/client.ts';
 import {
   type CommandIo,
   clientOf,
+  groupOf,
   type SharedOptions,
   tableOptions,
   withOutput,
@@ -48,8 +49,8 @@ const WHOLE: View<RehearsalView> = {
 };
 
 /** Adds the commands to `packs`. */
-export function addRehearsalCommands(program: Command, io: CommandIo): void {
-  const packs = program.commands.find((one) => one.name() === 'packs') ?? program.command('packs');
+export function addCommands(program: Command, io: CommandIo): void {
+  const packs = groupOf(program, 'packs');
 
   withOutput(
     packs.command('rehearsal').description('what an assignment matched and would have stopped'),

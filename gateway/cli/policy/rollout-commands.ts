@@ -91,7 +91,7 @@ const ONE = (nowMs: number): View<RolloutDetail> => ({
 });
 
 /** Registers the commands. */
-export function addRolloutCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const rollouts = program.command('rollouts').description('versions on their way to sensors');
 
   withWatch(withOutput(rollouts.command('list').description('rollouts, oldest first'))).action(

@@ -40,7 +40,7 @@ const VIEW: View<Setting> = {
 };
 
 /** Registers the commands. */
-export function addSettingsCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const settings = program.command('settings').description('the settings of this Console');
 
   withOutput(settings.command('list').alias('ls').description('every setting')).action(

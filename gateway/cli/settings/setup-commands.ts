@@ -27,7 +27,7 @@ type Options = Pick<SharedOptions, 'timeout'> & {
 };
 
 /** Registers the command. */
-export function addSetupCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   withTimeout(program.command('setup').description('set up a Console that has no configuration'))
     .option('--url <url>', 'where it listens', io.env['SERVICE_CONSOLE_URL'] ?? DEFAULT_URL)
     .option('--code <code>', 'the setup code; SERVICE_SETUP_CODE is not seen by others')

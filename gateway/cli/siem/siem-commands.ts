@@ -39,7 +39,7 @@ const VIEW: View<SiemDestination> = {
 };
 
 /** Registers the commands. */
-export function addSiemCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const siem = program.command('siem').description('where stored events are forwarded to');
   withOutput(siem.command('list').alias('ls').description('list SIEM destinations')).action(
     async (options: SharedOptions) => {

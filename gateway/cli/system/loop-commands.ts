@@ -45,7 +45,7 @@ const VIEW: View<LoopItem> = {
 };
 
 /** Registers the commands. */
-export function addLoopCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const loops = program.command('loops').description('the periodic work of this Console');
 
   withOutput(

@@ -37,7 +37,7 @@ type EventOptions = SharedOptions & {
 };
 
 /** Registers the commands. */
-export function addEventCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const events = program.command('events').description('runtime events');
 
   filtered(withOutput(events.command('tail'), TAIL_FORMATS), '20')

@@ -17,6 +17,7 @@ import type { Client } from '../plumbing/client.ts';
 import {
   type CommandIo,
   clientOf,
+  groupOf,
   integerOf,
   type SharedOptions,
   tableOptions,
@@ -37,7 +38,8 @@ type Counted = Pick<FleetCoverage, 'seen' | 'lost' | 'coverage' | 'losses'>;
 type Item = Readonly<Record<string, unknown>>;
 
 /** Registers the commands under `sensors`. */
-export function addSensorTelemetryCommands(sensors: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
+  const sensors = groupOf(program, 'sensors');
   withSpan(sensors.command('coverage').description('what reached the Console, and what was lost'))
     .argument('[sensor]', 'id or node name: by hour; without: the whole fleet')
     .action(async (name: string | undefined, options: SpanOptions) => {

@@ -29,7 +29,7 @@ type Issued = Token & { readonly secret: string; readonly enroll_command: string
 type CreateOptions = SharedOptions & { readonly note?: string; readonly ttl?: string };
 
 /** Registers the commands. */
-export function addTokenCommands(program: Command, io: CommandIo): void {
+export function addCommands(program: Command, io: CommandIo): void {
   const tokens = program.command('tokens').description('enrollment tokens');
 
   withOutput(tokens.command('create').description('make a token that enrols one Sensor'))
