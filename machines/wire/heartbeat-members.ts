@@ -1,9 +1,6 @@
-// What a heartbeat and its answer hold beside the Sensor's own words: one line for each capability, which declares its
-// members where it declares its wire. decision: D71
+// What a heartbeat and its answer hold beside the Sensor's own words, joined from `heartbeat-list.ts`. decision: D71
 import type { TSchema } from 'typebox';
-import { LOSS_MEMBERS } from './loss.ts';
-import { MACHINES_MEMBERS } from './machines.ts';
-import { CONTAINMENT_MEMBERS, POLICY_MEMBERS } from './policy.ts';
+import * as LIST from './heartbeat-list.ts';
 
 type Members = {
   /** Of the body; optional, since an older Sensor does not tell them. */
@@ -12,12 +9,7 @@ type Members = {
   readonly answered: Readonly<Record<string, TSchema>>;
 };
 
-const HEARTBEAT_MEMBERS = joined([
-  LOSS_MEMBERS,
-  POLICY_MEMBERS,
-  CONTAINMENT_MEMBERS,
-  MACHINES_MEMBERS,
-]);
+const HEARTBEAT_MEMBERS = joined(Object.values(LIST));
 
 export const TOLD_MEMBERS = HEARTBEAT_MEMBERS.told;
 export const ANSWERED_MEMBERS = HEARTBEAT_MEMBERS.answered;

@@ -1,6 +1,5 @@
 // `service-console sensors ...`
 import type { Command } from 'commander';
-import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
 import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import {
   type CommandIo,
@@ -19,7 +18,7 @@ import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { age } from '../plumbing/terminal.ts';
 import { tellEnrollLine } from '../trust/enroll-line-text.ts';
 import { reasonText } from './reason-text.ts';
-import { ENGINE_COLUMNS, engineFactsOf, objectOf } from './sensor-engine-columns.ts';
+import { SHOWN_COLUMNS } from './shown-columns.ts';
 
 const LIST_MAX = 1_000_000;
 
@@ -38,38 +37,7 @@ type Issued = { readonly secret: string; readonly enroll_command: string };
 export function addCommands(program: Command, io: CommandIo): void {
   const sensors = program.command('sensors').description('the fleet');
 
-  withWatch(withOutput(sensors.command('list').alias('ls').description('list sensors')))
-    .option('--name <part>', 'only names that contain this')
-    .option('--health <health...>', 'only these trust healths')
-    .option('--trust-state <state...>', 'only these trust states')
-    .option('--tag <tag>', 'only those with this tag')
-    .option('--group <group>', 'only those of this group')
-    .option('--team <team>', 'only those of this team')
-    .option('--limit <number>', 'at most this many', '1000')
-    .action(async (options: ListOptions) => {
-      const limit = integerOf(options.limit, '--limit', LIST_MAX);
-      const shown = tableOptions(options);
-      const client = clientOf(io, options);
-      const { group, team } = options;
-      const labels = {
-        tag: options.tag,
-        group_id: group === undefined ? undefined : (await findGroup(client, group)).id,
-        team_id: team === undefined ? undefined : (await findTeam(client, team)).id,
-      };
-      await watched(io, options, async () => {
-        const query = {
-          ...labels,
-          node_name: options.name,
-          trust_health: options.health,
-          trust_state: options.trustState,
-        };
-        const found: SensorSummary[] = [];
-        for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, limit)) {
-          found.push(one);
-        }
-        printList(io.terminal, found, listView(io.now()), shown);
-      });
-    });
+  addListCommand(sensors, io);
 
   withOutput(sensors.command('get').description('one sensor'))
     .argument('<sensor>', 'id or node name')
@@ -114,6 +82,41 @@ export function addCommands(program: Command, io: CommandIo): void {
     });
 }
 
+function addListCommand(sensors: Command, io: CommandIo): void {
+  withWatch(withOutput(sensors.command('list').alias('ls').description('list sensors')))
+    .option('--name <part>', 'only names that contain this')
+    .option('--health <health...>', 'only these trust healths')
+    .option('--trust-state <state...>', 'only these trust states')
+    .option('--tag <tag>', 'only those with this tag')
+    .option('--group <group>', 'only those of this group')
+    .option('--team <team>', 'only those of this team')
+    .option('--limit <number>', 'at most this many', '1000')
+    .action(async (options: ListOptions) => {
+      const limit = integerOf(options.limit, '--limit', LIST_MAX);
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      const { group, team } = options;
+      const labels = {
+        tag: options.tag,
+        group_id: group === undefined ? undefined : (await findGroup(client, group)).id,
+        team_id: team === undefined ? undefined : (await findTeam(client, team)).id,
+      };
+      await watched(io, options, async () => {
+        const query = {
+          ...labels,
+          node_name: options.name,
+          trust_health: options.health,
+          trust_state: options.trustState,
+        };
+        const found: SensorSummary[] = [];
+        for await (const one of client.all<SensorSummary>('/api/v2/sensors', query, limit)) {
+          found.push(one);
+        }
+        printList(io.terminal, found, listView(io.now()), shown);
+      });
+    });
+}
+
 type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
   readonly reason: string;
   readonly yes?: boolean;
@@ -153,52 +156,9 @@ function recordView(nowMs: number): View<SensorDetail> {
     columns: [
       ...view.columns.filter(({ head }) => head !== 'BECAUSE'),
       { head: 'BECAUSE', read: (sensor) => sensor.because.map(reasonText) },
-      { head: 'ROLE', read: (sensor) => sensor.declared_role ?? '-' },
-      { head: 'GROUPS', read: (sensor) => sensor.group_ids.join(',') || '-' },
-      { head: 'TEAMS', read: (sensor) => sensor.team_ids.join(',') || '-' },
-      { head: 'POLICY', read: (sensor) => sensor.states?.policy ?? '-' },
-      ...ENGINE_COLUMNS,
-      { head: 'POLICIES', read: policiesOf },
-      { head: 'CONTAINMENT', read: containmentOf },
-      { head: 'FRESHNESS', read: (sensor) => sensor.states?.freshness ?? '-' },
-      { head: 'ENROLLED', read: (sensor) => sensor.enrolled_at },
-      { head: 'REVOKED', read: (sensor) => sensor.revoked_at ?? '-' },
-      { head: 'REASON', read: (sensor) => sensor.revoked_reason ?? '-' },
-      { head: 'SEEN', read: (sensor) => settledCount(sensor, ['seen']) },
-      { head: 'LOST', read: (sensor) => settledCount(sensor, LOSS_PLACES) },
+      ...SHOWN_COLUMNS,
     ],
   };
-}
-
-/** Its state, and why it is not the one that was ordered. */
-function containmentOf({ states, facts }: SensorDetail): string {
-  const said = objectOf(facts?.['containment']);
-  const state = states?.containment ?? '-';
-  const reason = said['failure'];
-  return typeof reason === 'string' ? `${state}: ${reason}` : state;
-}
-
-/** What the engine carries out: each policy's state, what it did, and what it would have done had it not only monitored. */
-function policiesOf(sensor: SensorDetail): readonly string[] {
-  const engine = engineFactsOf(sensor);
-  const listed = Array.isArray(engine['loaded_policies']) ? engine['loaded_policies'] : [];
-  return listed.map(objectOf).map((one) => {
-    const [acted, wouldHave] = [Number(one['acted'] ?? 0), Number(one['would_have_acted'] ?? 0)];
-    const more = [
-      acted > 0 ? `acted ${acted} times` : '',
-      wouldHave > 0 ? `would have acted ${wouldHave} times` : '',
-      String(one['reason'] ?? ''),
-    ].filter((text) => text !== '');
-    return [`${one['name']} ${one['state']}`, ...more].join(', ');
-  });
-}
-
-// What the loss ledger counted since the Sensor's state directory was made; `sensors coverage` tells the hours.
-function settledCount({ facts }: SensorDetail, names: readonly string[]): string {
-  const loss = facts?.['loss'];
-  if (typeof loss !== 'object' || loss === null) return '-';
-  const counts = loss as Readonly<Record<string, unknown>>;
-  return String(names.reduce((sum, name) => sum + Number(counts[name] ?? 0), 0));
 }
 
 function engineOf(sensor: SensorSummary): string {

@@ -99,6 +99,10 @@ export function addCommands(program: Command, io: CommandIo): void {
       io.terminal.talk(plain(`Nothing is assigned to ${text} any more.`));
     });
 
+  addRollbackCommand(packs, io);
+}
+
+function addRollbackCommand(packs: Command, io: CommandIo): void {
   withTimeout(
     packs.command('rollback').description('return a target to an older version that is allowed'),
   )

@@ -40,26 +40,7 @@ type Item = Readonly<Record<string, unknown>>;
 /** Registers the commands under `sensors`. */
 export function addCommands(program: Command, io: CommandIo): void {
   const sensors = groupOf(program, 'sensors');
-  withSpan(sensors.command('coverage').description('what reached the Console, and what was lost'))
-    .argument('[sensor]', 'id or node name: by hour; without: the whole fleet')
-    .action(async (name: string | undefined, options: SpanOptions) => {
-      const shown = tableOptions(options);
-      const client = clientOf(io, options);
-      const span = { from: options.from, to: options.to };
-      if (name !== undefined) {
-        const { sensor_id: id } = await findSensor(client, name);
-        const path = `/api/v2/sensors/${id}/coverage`;
-        const { hours } = await client.get<SensorCoverage>(path, span);
-        printList(io.terminal, hours, HOURS, shown);
-        return;
-      }
-      const limit = integerOf(options.limit, '--limit', LIST_MAX);
-      const found: FleetCoverage[] = [];
-      for await (const one of client.all<FleetCoverage>('/api/v2/coverage', span, limit)) {
-        found.push(one);
-      }
-      printList(io.terminal, found, FLEET, shown);
-    });
+  addCoverageCommand(sensors, io);
 
   const addNewest = <T>(about: readonly [string, string, string], view: View<T>): void => {
     const [command, what, description] = about;
@@ -110,6 +91,29 @@ export function addCommands(program: Command, io: CommandIo): void {
   const addSection = (about: readonly [string, string, string], view: View<Item>): void =>
     addPaged(about, view, tellShortened);
   for (const [about, view] of sectionCommands()) addSection(about, view);
+}
+
+function addCoverageCommand(sensors: Command, io: CommandIo): void {
+  withSpan(sensors.command('coverage').description('what reached the Console, and what was lost'))
+    .argument('[sensor]', 'id or node name: by hour; without: the whole fleet')
+    .action(async (name: string | undefined, options: SpanOptions) => {
+      const shown = tableOptions(options);
+      const client = clientOf(io, options);
+      const span = { from: options.from, to: options.to };
+      if (name !== undefined) {
+        const { sensor_id: id } = await findSensor(client, name);
+        const path = `/api/v2/sensors/${id}/coverage`;
+        const { hours } = await client.get<SensorCoverage>(path, span);
+        printList(io.terminal, hours, HOURS, shown);
+        return;
+      }
+      const limit = integerOf(options.limit, '--limit', LIST_MAX);
+      const found: FleetCoverage[] = [];
+      for await (const one of client.all<FleetCoverage>('/api/v2/coverage', span, limit)) {
+        found.push(one);
+      }
+      printList(io.terminal, found, FLEET, shown);
+    });
 }
 
 type SectionCommand = readonly [about: readonly [string, string, string], view: View<Item>];

@@ -3,13 +3,15 @@ import { Button, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { SHOWN_FIELDS } from '../../../machines/console/shown.ts';
+import type { ShownField } from '../../../machines/console/shown-field.ts';
 import { call, useApi } from '../api/client.ts';
 import type { Resources, SensorDetail } from '../api/contract.ts';
 import { ContainmentPanel } from '../containment/containment-panel.tsx';
 import { Id } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';
 import { bytes, percent, span } from '../design/numbers.ts';
-import { Facts, Panel } from '../design/page.tsx';
+import { type Fact, Facts, Panel } from '../design/page.tsx';
 import { Answered } from '../design/states.tsx';
 import { Ago } from '../design/time.tsx';
 import { Trend } from '../design/trend.tsx';
@@ -44,7 +46,8 @@ export function OverviewTab() {
   );
 }
 
-function StatesPanel({ sensor: { states, engine_kind: kind } }: { readonly sensor: SensorDetail }) {
+function StatesPanel({ sensor }: { readonly sensor: SensorDetail }) {
+  const { states, engine_kind: kind } = sensor;
   return (
     <Panel title={TEXTS.states}>
       <Facts
@@ -57,12 +60,20 @@ function StatesPanel({ sensor: { states, engine_kind: kind } }: { readonly senso
               <StateMark state={states?.engine} /> {kind}
             </span>,
           ],
-          ['Policy', <StateMark key="p" state={states?.policy} />],
-          ['Containment', <StateMark key="c" state={states?.containment} />],
+          ...SHOWN_FIELDS.flatMap((field) => shownFact(field, sensor)),
         ]}
       />
     </Panel>
   );
+}
+
+/** What a capability shows here; nothing where it tells nothing. */
+function shownFact(field: ShownField, sensor: SensorDetail): readonly Fact[] {
+  const { title, onPage } = field;
+  if (onPage === undefined) return [];
+  if (onPage !== 'text') return [[title, <StateMark key={title} state={onPage(sensor)} />]];
+  const told = [field.read(sensor)].flat().filter((text) => text !== '');
+  return told.length === 0 ? [] : [[title, told.map((text) => <div key={text}>{text}</div>)]];
 }
 
 function NodePanel({ sensor }: { readonly sensor: SensorDetail }) {
