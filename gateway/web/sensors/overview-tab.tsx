@@ -4,19 +4,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { SHOWN_FIELDS } from '../../../machines/console/shown.ts';
-import type { ShownField } from '../../../machines/console/shown-field.ts';
 import { call, useApi } from '../api/client.ts';
 import type { Resources, SensorDetail } from '../api/contract.ts';
 import { ContainmentPanel } from '../containment/containment-panel.tsx';
 import { Id } from '../design/copy.tsx';
 import { Failure, useForm } from '../design/form.tsx';
 import { bytes, percent, span } from '../design/numbers.ts';
-import { type Fact, Facts, Panel } from '../design/page.tsx';
+import { Facts, Panel } from '../design/page.tsx';
 import { Answered } from '../design/states.tsx';
 import { Ago } from '../design/time.tsx';
 import { Trend } from '../design/trend.tsx';
 import { useMay } from '../session/session.ts';
 import { WhyPanel } from './health-badge.tsx';
+import { shownFact } from './shown-fact.tsx';
 import { StateMark } from './state-marks.tsx';
 import { SENSOR_TEXTS as TEXTS } from './texts.ts';
 
@@ -65,15 +65,6 @@ function StatesPanel({ sensor }: { readonly sensor: SensorDetail }) {
       />
     </Panel>
   );
-}
-
-/** What a capability shows here; nothing where it tells nothing. */
-function shownFact(field: ShownField, sensor: SensorDetail): readonly Fact[] {
-  const { title, onPage } = field;
-  if (onPage === undefined) return [];
-  if (onPage !== 'text') return [[title, <StateMark key={title} state={onPage(sensor)} />]];
-  const told = [field.read(sensor)].flat().filter((text) => text !== '');
-  return told.length === 0 ? [] : [[title, told.map((text) => <div key={text}>{text}</div>)]];
 }
 
 function NodePanel({ sensor }: { readonly sensor: SensorDetail }) {
