@@ -133,7 +133,7 @@ describe('when a digest is due', () => {
           if (next !== undefined) expect(slotAt(at, dueMsOf(at, next) - 1).day).toBe(day);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 

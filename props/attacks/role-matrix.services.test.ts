@@ -1,0 +1,3 @@
+import { describeRoleMatrix } from './role-matrix-suite.ts';
+
+describeRoleMatrix(1);
