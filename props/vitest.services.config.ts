@@ -19,6 +19,8 @@ const OF_PEOPLE = [
   'props/journeys/{enroll-words,first-run,first-start,habits,hunt,install,loopback-only}.services.test.ts',
   'props/journeys/{newcomer,rollout,setup,terminal-words,tokens}.services.test.ts',
 ];
+/** The engine on the kernel. */
+const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];
 const ALL = '**/*.services.test.ts';
 /** Most of what these do is wait; beside them there is time for what computes. */
 const WAITERS = ['slow-peers', 'renewal', 'watchdog', 'webhook-outage', 'embedded', '/packaging/'];
@@ -72,7 +74,8 @@ export default defineConfig({
       project('unhurried', 0, 4, UNHURRIED),
       project('people', 1, 3, OF_PEOPLE),
       // Two at a time: each starts whole programs and mostly waits; more would spoil their promises about time.
-      project('programs', 2, 2, [ALL], [...UNHURRIED, ...OF_PEOPLE]),
+      project('programs', 2, 2, [ALL], [...UNHURRIED, ...OF_PEOPLE, ...OF_THE_ENGINE]),
+      project('engine', 2, 2, OF_THE_ENGINE),
     ],
   },
 });
