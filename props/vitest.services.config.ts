@@ -8,6 +8,7 @@ const UNHURRIED = [
   'props/simulation/**/*.services.test.ts',
   'props/{contracts,crash,fuzz,packaging,policies}/**/*.services.test.ts',
   'props/attacks/{role-matrix,slow-peers}.services.test.ts',
+  'props/peers/{siem,sso-kinds,webhook-verifiers}.services.test.ts',
   'gateway/**/*.services.test.ts',
   'storage/**/*.services.test.ts',
   'sensor/cli/*.services.test.ts',
@@ -23,7 +24,15 @@ const OF_PEOPLE = [
 const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];
 const ALL = '**/*.services.test.ts';
 /** Most of what these do is wait; beside them there is time for what computes. */
-const WAITERS = ['slow-peers', 'renewal', 'watchdog', 'webhook-outage', 'embedded', '/packaging/'];
+const WAITERS = [
+  'slow-peers',
+  'renewal',
+  'watchdog',
+  'webhook-outage',
+  'embedded',
+  '/packaging/',
+  'siem',
+];
 
 const waits = ({ moduleId }: TestSpecification): boolean =>
   WAITERS.some((name) => moduleId.includes(name));
