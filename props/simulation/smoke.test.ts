@@ -9,7 +9,7 @@ describe('the simulated fleet', () => {
   itHoldsOver(13, 13);
 
   it('always tells the same story of the same seed', async () => {
-    const options = drawOptions('2', 'smoke', { hours: 0.1 });
+    const options = drawOptions('2', 'smoke', { hours: 0.05 });
     const first = await runSimulation(options);
     const second = await runSimulation(options);
     expect(second.hash).toBe(first.hash);
