@@ -2,7 +2,7 @@
 // one is tried without anybody thinking of it; what each caller may do is worked out here from the tables of the
 // specification, written down once more, and every answer must agree with it. `npm test` tries a part of the callers that
 // differ by one scope, each with its own routes among them; the services try all. decision: D36; invariant: I18
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CSRF_HEADER } from '../../gateway/access/csrf.ts';
 import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
 import {
@@ -224,98 +224,94 @@ function triersOf(route: Route, at: number, share: number): readonly Caller[] {
 
 /** Declares the attack; of the callers that differ by one scope, one in `share` tries each route. */
 export function describeRoleMatrix(share: number): void {
-  describe('attack 28: every operator route with every kind of caller', () => {
-    beforeAll(async () => {
-      fixture = await createFixture({}, UNLIMITED, UNLIMITED);
-      routes = fixture.app.routeTable.routes;
-      gather();
-    });
-    afterAll(() => fixture.close());
+  beforeAll(async () => {
+    fixture = await createFixture({}, UNLIMITED, UNLIMITED);
+    routes = fixture.app.routeTable.routes;
+    gather();
+  });
+  afterAll(() => fixture.close());
 
-    it('should know every route, each with its guard, and leave open only what is meant to be', () => {
-      expect(routes.length).toBeGreaterThan(60);
-      expect(routes.filter(({ guard }) => guard === undefined)).toEqual([]);
-      for (const { method, url } of routes) {
-        expect(fixture.app.hasRoute({ method: method as 'GET', url })).toBe(true);
+  it('should know every route, each with its guard, and leave open only what is meant to be', () => {
+    expect(routes.length).toBeGreaterThan(60);
+    expect(routes.filter(({ guard }) => guard === undefined)).toEqual([]);
+    for (const { method, url } of routes) {
+      expect(fixture.app.hasRoute({ method: method as 'GET', url })).toBe(true);
+    }
+    const printed = fixture.app.printRoutes({ commonPrefix: false });
+    const methods = [...printed.matchAll(/ \(([A-Z, ]+)\)/g)].flatMap(([, all]) =>
+      all?.split(', '),
+    );
+    expect(methods.length).toBe(routes.length);
+    const open = routes.filter(({ guard, method }) => {
+      return guard !== undefined && 'public' in guard && method !== 'HEAD';
+    });
+    expect(open.map(named).sort()).toEqual([...OPEN].sort());
+    const asked = new Set(
+      routes.flatMap(({ guard }) => (guard && 'scope' in guard ? guard.scope : [])),
+    );
+    const reserved = SCOPES.filter((scope) => !asked.has(scope));
+    expect(reserved.sort()).toEqual([...RESERVED].sort());
+  });
+
+  it('should let in exactly whom the tables let in', async () => {
+    expect(callers.length).toBeGreaterThan(200);
+    const shown = new Set(callers.map(({ headers }) => JSON.stringify(headers)));
+    expect(shown.size).toBe(callers.length);
+    const mistakes: unknown[] = [];
+    for (const [at, route] of routes.entries()) {
+      for (const caller of triersOf(route, at, share)) {
+        const found = await mistake(route, caller);
+        if (found !== null) mistakes.push(found);
       }
-      const printed = fixture.app.printRoutes({ commonPrefix: false });
-      const methods = [...printed.matchAll(/ \(([A-Z, ]+)\)/g)].flatMap(([, all]) =>
-        all?.split(', '),
-      );
-      expect(methods.length).toBe(routes.length);
-      const open = routes.filter(({ guard, method }) => {
-        return guard !== undefined && 'public' in guard && method !== 'HEAD';
-      });
-      expect(open.map(named).sort()).toEqual([...OPEN].sort());
-      const asked = new Set(
-        routes.flatMap(({ guard }) => (guard && 'scope' in guard ? guard.scope : [])),
-      );
-      const reserved = SCOPES.filter((scope) => !asked.has(scope));
-      expect(reserved.sort()).toEqual([...RESERVED].sort());
-    });
+    }
+    expect(mistakes).toEqual([]);
+  }, 600_000);
 
-    it('should let in exactly whom the tables let in', async () => {
-      expect(callers.length).toBeGreaterThan(200);
-      const shown = new Set(callers.map(({ headers }) => JSON.stringify(headers)));
-      expect(shown.size).toBe(callers.length);
-      const mistakes: unknown[] = [];
-      for (const [at, route] of routes.entries()) {
-        for (const caller of triersOf(route, at, share)) {
-          const found = await mistake(route, caller);
-          if (found !== null) mistakes.push(found);
+  it('should let a sensor owner act on its own sensors and on no other', async () => {
+    const owned = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);
+    expect(owned.map(named)).toEqual(
+      expect.arrayContaining(['POST /api/v2/sensors/:id/revoke', 'PATCH /api/v2/sensors/:id']),
+    );
+    const owners = callers.filter(({ role }) => role === 'sensor_owner');
+    for (const route of owned) {
+      for (const caller of owners) {
+        for (const id of [OWNED, OWNED.toUpperCase(), NOBODY]) {
+          const at = id === NOBODY ? NOBODY : OWNED;
+          expect(await mistake(route, { ...caller, name: `${caller.name} ${id}` }, at)).toBeNull();
         }
       }
-      expect(mistakes).toEqual([]);
-    }, 600_000);
+      const stranger = fixture.addSession(fixture.addUser('sensor_owner'));
+      const headers = { ...stranger, [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
+      expect(await call(route, headers, OWNED)).toEqual({ status: 403, code: 'not_owner' });
+    }
+  });
 
-    it('should let a sensor owner act on its own sensors and on no other', async () => {
-      const owned = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);
-      expect(owned.map(named)).toEqual(
-        expect.arrayContaining(['POST /api/v2/sensors/:id/revoke', 'PATCH /api/v2/sensors/:id']),
-      );
-      const owners = callers.filter(({ role }) => role === 'sensor_owner');
-      for (const route of owned) {
-        for (const caller of owners) {
-          for (const id of [OWNED, OWNED.toUpperCase(), NOBODY]) {
-            const at = id === NOBODY ? NOBODY : OWNED;
-            expect(
-              await mistake(route, { ...caller, name: `${caller.name} ${id}` }, at),
-            ).toBeNull();
-          }
-        }
-        const stranger = fixture.addSession(fixture.addUser('sensor_owner'));
-        const headers = { ...stranger, [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
-        expect(await call(route, headers, OWNED)).toEqual({ status: 403, code: 'not_owner' });
-      }
-    });
+  it('should follow a role that changes, with the next request', async () => {
+    const userId = fixture.addUser('admin');
+    const key = bearer(fixture.addKey(['admin'], null, userId));
+    const revoke = routes.find(({ url }) => url === '/api/v2/sensors/:id/revoke');
+    if (revoke === undefined) throw new Error('no such route');
+    const codes: unknown[] = [];
+    for (const role of ['admin', 'viewer', 'operator', 'analyst'] as const) {
+      const row = fixture.state.users.get(userId);
+      if (row === undefined) throw new Error('no such user');
+      fixture.state.users.set(userId, { ...row, role });
+      codes.push((await call(revoke, key)).code);
+    }
+    expect(codes).toEqual(['malformed_body', 'role_required', 'malformed_body', 'role_required']);
+  });
 
-    it('should follow a role that changes, with the next request', async () => {
-      const userId = fixture.addUser('admin');
-      const key = bearer(fixture.addKey(['admin'], null, userId));
-      const revoke = routes.find(({ url }) => url === '/api/v2/sensors/:id/revoke');
-      if (revoke === undefined) throw new Error('no such route');
-      const codes: unknown[] = [];
-      for (const role of ['admin', 'viewer', 'operator', 'analyst'] as const) {
-        const row = fixture.state.users.get(userId);
-        if (row === undefined) throw new Error('no such user');
-        fixture.state.users.set(userId, { ...row, role });
-        codes.push((await call(revoke, key)).code);
-      }
-      expect(codes).toEqual(['malformed_body', 'role_required', 'malformed_body', 'role_required']);
+  it('should let nobody but an admin raise a role', async () => {
+    const raising = routes.filter(({ url, method }) => {
+      return /^\/api\/v2\/users(\/:id)?$/.test(url) && !SAFE.has(method);
     });
-
-    it('should let nobody but an admin raise a role', async () => {
-      const raising = routes.filter(({ url, method }) => {
-        return /^\/api\/v2\/users(\/:id)?$/.test(url) && !SAFE.has(method);
-      });
-      expect(raising.map(named)).toEqual(
-        expect.arrayContaining(['PATCH /api/v2/users/:id', 'POST /api/v2/users']),
-      );
-      for (const route of raising) {
-        for (const caller of callers.filter(({ role }) => role !== 'admin')) {
-          expect((await call(route, caller.headers)).status).toBeGreaterThanOrEqual(401);
-        }
+    expect(raising.map(named)).toEqual(
+      expect.arrayContaining(['PATCH /api/v2/users/:id', 'POST /api/v2/users']),
+    );
+    for (const route of raising) {
+      for (const caller of callers.filter(({ role }) => role !== 'admin')) {
+        expect((await call(route, caller.headers)).status).toBeGreaterThanOrEqual(401);
       }
-    });
+    }
   });
 }
