@@ -24,6 +24,7 @@ const OF_SHARED: Readonly<Record<string, readonly string[]>> = {
   'attacks n-z': ['props/attacks/[n-z]*.test.ts'],
   peers: testsIn(['props/peers']),
   sensor: testsIn(['sensor']),
+  fleet: testsIn(['props/simulation', 'props/mutation', 'props/fuzz']),
 };
 /** Files in those folders that need a process of their own. */
 const OF_THEIR_OWN = [

@@ -1,19 +1,90 @@
 // What `npm run test:services` runs: real waits, Debian's PostgreSQL, a browser, network namespaces.
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Nothing here depends on how busy the machine is: time of a world of their own, or of servers that are waited for. */
+const UNHURRIED = [
+  'props/simulation/**/*.services.test.ts',
+  'props/{contracts,crash,fuzz,packaging,policies}/**/*.services.test.ts',
+  'props/attacks/{role-matrix,slow-peers}.services.test.ts',
+  'props/peers/{siem,sso-kinds,webhook-verifiers}.services.test.ts',
+  'gateway/**/*.services.test.ts',
+  'storage/**/*.services.test.ts',
+  'sensor/cli/*.services.test.ts',
+  'props/journeys/{renewal,watchdog,webhook-outage}.services.test.ts',
+];
+/** People at a page or a terminal: they wait for what they see. */
+const OF_PEOPLE = [
+  'props/journeys/*page.services.test.ts',
+  'props/journeys/{enroll-words,first-run,first-start,habits,hunt,install,loopback-only}.services.test.ts',
+  'props/journeys/{newcomer,rollout,setup,terminal-words,tokens}.services.test.ts',
+];
+/** The engine on the kernel. */
+const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];
+const ALL = '**/*.services.test.ts';
+/** Most of what these do is wait; beside them there is time for what computes. */
+const WAITERS = [
+  'slow-peers',
+  'renewal',
+  'watchdog',
+  'webhook-outage',
+  'embedded',
+  '/packaging/',
+  'siem',
+];
+
+const waits = ({ moduleId }: TestSpecification): boolean =>
+  WAITERS.some((name) => moduleId.includes(name));
+
+// By turns one that waits and one that computes. The runner takes its order as a class.
+class ByTurns extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const waiting = sorted.filter(waits);
+    const others = sorted.filter((file) => !waits(file));
+    return others
+      .flatMap((file, at) => [waiting[at] ?? [], file].flat())
+      .concat(waiting.slice(others.length));
+  }
+}
+
+/** A project; those of a lower turn end before those of the next begin. */
+function project(
+  name: string,
+  turn: number,
+  maxWorkers: number,
+  include: readonly string[],
+  exclude: readonly string[] = [],
+) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: [...include],
+      exclude: [...configDefaults.exclude, ...exclude],
+      maxWorkers,
+      sequence: { groupOrder: turn },
+    },
+  };
+}
 
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..'),
-    include: ['**/*.services.test.ts'],
-    exclude: ['**/node_modules/**'],
     testTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 300_000,
-    // Two at a time: each starts whole programs and mostly waits; more would spoil their promises about time.
-    maxWorkers: 2,
     pool: 'forks',
     setupFiles: ['props/seed.ts'],
     globalSetup: ['props/page-built.ts'],
+    sequence: { sequencer: ByTurns },
+    projects: [
+      project('unhurried', 0, 4, UNHURRIED),
+      project('people', 1, 3, OF_PEOPLE),
+      // Two at a time: each starts whole programs and mostly waits; more would spoil their promises about time.
+      project('programs', 2, 2, [ALL], [...UNHURRIED, ...OF_PEOPLE, ...OF_THE_ENGINE]),
+      project('engine', 2, 2, OF_THE_ENGINE),
+    ],
   },
 });

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../machines/units.ts';
+import { runs } from '../../props/runs.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { type Alerts, createAlerts } from '../detection/alerts.ts';
 import type { Handed } from '../outbound/outbound-mail.ts';
@@ -152,7 +153,7 @@ it('always tells people of each day that failed, is unsure or was missed, and se
       expect(told).toEqual(owed);
       expect(new Set(world.left).size).toBe(world.left.length);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

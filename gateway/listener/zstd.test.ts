@@ -1,6 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../props/runs.ts';
 import { decompressBounded } from './zstd.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -18,7 +19,7 @@ describe('decompressBounded', () => {
         const body = Buffer.from(bytes);
         expect(await codeOf(zstdCompressSync(body))).toEqual(body);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
     const large = Buffer.alloc(MAX_BYTES, 'abcdefgh1');
     expect(await codeOf(zstdCompressSync(large))).toEqual(large);

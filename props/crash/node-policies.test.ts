@@ -1,3 +1,3 @@
 import { describeDyingNodes } from './node-policies-suite.ts';
 
-describeDyingNodes(9);
+describeDyingNodes(25);

@@ -9,7 +9,7 @@ import { loadTarget, TARGET_NAMES } from './targets.ts';
 
 const SEED = 'pinned';
 const SHOWN_MAX = 3;
-const MUTATIONS = 300;
+const MUTATIONS = 100;
 const CORPUS_MAX_BYTES = 1_000_000;
 
 describe('fuzz targets', () => {

@@ -11,6 +11,7 @@ import type { StoredEvent } from '../../machines/wire/event.ts';
 import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
 import { conditionEvents, conditions } from '../contracts/conditions.ts';
 import { batch } from '../contracts/samples.ts';
+import { runs } from '../runs.ts';
 
 const storedEvents = conditionEvents.map((event) =>
   storedEventOf(batch({ events: [event] }), event),
@@ -27,7 +28,7 @@ describe('a condition', () => {
         const again = parseCondition(conditionText(read.condition));
         expect(again).toEqual(read);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -45,7 +46,7 @@ describe('a condition', () => {
           counts[isTrue ? 'yes' : 'no'] += 1;
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
     expect(Math.min(counts.yes, counts.no)).toBeGreaterThan(100);
   });
@@ -71,7 +72,7 @@ describe('a condition', () => {
           expect(read.detail).not.toBe('');
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 });

@@ -12,6 +12,7 @@ import {
 } from '../../machines/console/digest/digest-due.rules.ts';
 import { DIGEST_MISSED_MAX } from '../../machines/limits.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../machines/units.ts';
+import { runs } from '../runs.ts';
 
 // Half and quarter hours, no summer time, summer time in the south, by half an hour, at midnight, and a day left out.
 const ZONES = [
@@ -133,7 +134,7 @@ describe('when a digest is due', () => {
           if (next !== undefined) expect(slotAt(at, dueMsOf(at, next) - 1).day).toBe(day);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -147,7 +148,7 @@ describe('when a digest is due', () => {
         const long = digestDue({ time: at, sinceMs: 0, lastDay: null, nowMs });
         expect(long?.missed).toHaveLength(DIGEST_MISSED_MAX);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

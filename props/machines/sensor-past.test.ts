@@ -13,6 +13,7 @@ import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import type { SensorEvent } from '../../machines/console/fleet/sensor.machine.ts';
 import type { SensorContext, SensorInput } from '../../machines/console/fleet/sensor.rules.ts';
 import type { TransitionRow } from '../../storage/ports/telemetry/event-store.ts';
+import { runs } from '../runs.ts';
 
 const START_MS = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -187,7 +188,7 @@ describe('the past of a sensor', () => {
           expect(shownOf(past.snapshot, past.standing?.timers ?? [], atMs)).toEqual(shown);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -204,7 +205,7 @@ describe('the past of a sensor', () => {
           else expect(shownOf(past.snapshot, past.standing?.timers ?? [], atMs)).toEqual(shown);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -24,6 +24,7 @@ import { CHANNELS } from '../../machines/wire/scalars.ts';
 import { openSpool, type SpoolOptions } from '../../sensor/spool/spool.ts';
 import type { Spool } from '../../sensor/spool/spool-port.ts';
 import { diskFiles } from '../../sensor/state-directory/file-port.ts';
+import { runs } from '../runs.ts';
 import { describeMachineLaws } from './laws.ts';
 
 const CAP = 12;
@@ -209,7 +210,7 @@ describe('spool rules', () => {
           commands,
         );
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

@@ -54,10 +54,14 @@ export type ConsolePeer = {
   close(): Promise<void>;
 };
 
+/** One key for all peers of this process; the authority of each has its own. */
+let leafKeys: forge.pki.rsa.KeyPair | null = null;
+
 /** Starts a peer on a free port of loopback. */
 export async function startConsolePeer(): Promise<ConsolePeer> {
   const ca = makeAuthority();
-  const leaf = ca.issue(forge.pki.rsa.generateKeyPair(2_048), 'localhost', 86_400_000);
+  leafKeys ??= forge.pki.rsa.generateKeyPair(2_048);
+  const leaf = ca.issue(leafKeys, 'localhost', 86_400_000);
   const server: Server = createServer({
     key: leaf.keyPem,
     cert: leaf.certPem,

@@ -16,6 +16,7 @@ import { normalise } from '../../sensor/pipeline/normalise.ts';
 import { createProcessCache } from '../../sensor/pipeline/process-cache.ts';
 import { diskFiles, type Files } from '../../sensor/state-directory/file-port.ts';
 import { type ConsolePeer, SENSOR_ID, startConsolePeer } from './console-peer.ts';
+import { keepKey } from './kept-key.ts';
 
 export const SHORT_INTERVALS = {
   HEARTBEAT_INTERVAL_MS: 300,
@@ -56,6 +57,7 @@ export async function makeSensor(
 ): Promise<RunningSensor> {
   const peer = await startConsolePeer();
   const stateDir = await mkdtemp(join(tmpdir(), 'sensor-node-'));
+  await keepKey(stateDir);
   const clock = createWheelClock();
   let runs: NodeRun[] = [];
   const sensor: RunningSensor = {

@@ -1,7 +1,7 @@
-// The pinned run with a keeper of alert rules and saved searches. decision: D165
+// The pinned runs with a keeper of alert rules and saved searches. decision: D165
 import { describe } from 'vitest';
 import { itKeepsRulesOver } from './keeper-suite.ts';
 
 describe('the keeper of the simulated fleet', () => {
-  itKeepsRulesOver(['3']);
+  itKeepsRulesOver(['2', '3']);
 });

@@ -2,4 +2,4 @@
 import { describe } from 'vitest';
 import { itHoldsOver } from './smoke-suite.ts';
 
-describe('the simulated fleet, further seeds', () => itHoldsOver(2, 16));
+describe('the simulated fleet, further seeds', () => itHoldsOver(1, 16));

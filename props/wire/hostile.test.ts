@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX } from '../../machines/limits.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
+import { runs } from '../runs.ts';
 import { fits, MESSAGES, valuesOf } from './shapes.ts';
 
 const ERRORS_SHOWN_MAX = 10;
@@ -90,7 +91,7 @@ describe('hostile messages', () => {
           expect(parsed.errors?.length).toBeLessThanOrEqual(ERRORS_SHOWN_MAX);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('hostile messages', () => {
         const inherited = `{"__proto__":${JSON.stringify(sample)},${JSON.stringify(rest).slice(1)}`;
         expect(parse(inherited.replace(',}', '}')).ok).toBe(false);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -118,7 +119,7 @@ describe('hostile messages', () => {
         const parsed = parse(text.slice(0, at % text.length));
         expect(!parsed.ok && parsed.code).toBe('malformed_body');
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -133,7 +134,7 @@ describe('hostile messages', () => {
         const parsed = parse(path.length === 0 ? `[${deep}]` : text);
         expect(!parsed.ok && parsed.code).toBe('malformed_body');
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 

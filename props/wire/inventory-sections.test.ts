@@ -26,6 +26,7 @@ import { portOf } from '../../storage/memory/plumbing/unsafe-port-of.ts';
 import { inventoryCalls } from '../../storage/memory/telemetry/inventory-store.ts';
 import type { BaselineStore } from '../../storage/ports/telemetry/baseline-store.ts';
 import type { InventoryStore } from '../../storage/ports/telemetry/inventory-store.ts';
+import { runs } from '../runs.ts';
 
 type Connection = NonNullable<HeartbeatRequest['connections']>[number];
 const SENSOR = 'sensor';
@@ -186,7 +187,7 @@ describe('sections of sockets', () => {
         // An empty section that nobody has told before is told by the inventory alone.
         expect(written).toBeLessThanOrEqual(changes + 1);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

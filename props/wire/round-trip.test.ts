@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parserOf } from '../../machines/wire/parse.ts';
+import { runs } from '../runs.ts';
 import { fits, MESSAGES, SCHEMAS, valuesOf } from './shapes.ts';
 
 describe('wire round trips', () => {
@@ -23,7 +24,7 @@ describe('wire round trips', () => {
         if (!parsed.ok) throw new Error(`${text}: ${JSON.stringify(parsed.errors)}`);
         expect(JSON.stringify(parsed.value)).toBe(text);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -35,7 +36,7 @@ describe('wire round trips', () => {
         const text = JSON.stringify({ ...(value as object), from_the_future: extra });
         expect(parse(text).ok).toBe(true);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

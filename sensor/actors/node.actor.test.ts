@@ -8,6 +8,7 @@ import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { createWheelClock } from '../../actors/runtime/wheel-clock.ts';
 import { formatSecret } from '../../machines/trust/secret.rules.ts';
 import { type ConsolePeer, SENSOR_ID, startConsolePeer } from '../../props/peers/console-peer.ts';
+import { keepKey } from '../../props/peers/kept-key.ts';
 import { CAPABILITIES } from '../capabilities.ts';
 import { loadConfig } from '../config/config.ts';
 import { joinPorts } from '../main.ts';
@@ -43,6 +44,7 @@ const SHORT = {
 beforeEach(async () => {
   peer = await startConsolePeer();
   stateDir = await mkdtemp(join(tmpdir(), 'sensor-node-'));
+  await keepKey(stateDir);
 });
 afterEach(async () => {
   for (const run of runs) run.stop();
@@ -287,6 +289,7 @@ describe('node', () => {
   });
 
   it('should keep its private key to itself, and to its owner alone', async () => {
+    await rm(join(stateDir, STATE_FILES.nextKey));
     await start();
     await peer.until('a heartbeat', () => beats() > 0);
     await addLines(0, 30);

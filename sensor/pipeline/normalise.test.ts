@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RuntimeEvent } from '../../machines/wire/event.ts';
 import { parserOfValue } from '../../machines/wire/parse.ts';
+import { runs } from '../../props/runs.ts';
 import { normalise } from './normalise.ts';
 import { createProcessCache } from './process-cache.ts';
 
@@ -289,7 +290,7 @@ describe('normalise', () => {
         const result = normalise(JSON.stringify({ [key]: said, time }), context());
         if (result.ok) expect(check(result.event)).toMatchObject({ ok: true });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

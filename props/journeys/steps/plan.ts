@@ -1,5 +1,5 @@
 // At which steps a program is to die: what it did in a life that nobody cut tells how many there are. By default a seeded
-// sample and the last ones; KILL_STEPS=all dies at each, KILL_STEPS=10-19 at those. PROPS_SEED has a sample again.
+// sample and the last ones; KILL_STEPS=all dies at each, few at a third of the sample, 10-19 at those. PROPS_SEED has a sample again.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -80,7 +80,10 @@ export function stepsOf(
   draw: () => number,
   more: { readonly sample: number; readonly last?: number; readonly beats?: number },
 ): Step[] {
-  const { sample, last = LAST, beats = 0 } = more;
+  const isFew = process.env['KILL_STEPS'] === 'few';
+  const sample = isFew ? Math.ceil(more.sample / 3) : more.sample;
+  const last = isFew ? 1 : (more.last ?? LAST);
+  const { beats = 0 } = more;
   const told = Array.from({ length: beats }, (_, at) => beatAt(at));
   const all = Array.from({ length: deeds }, (_, at) => deedAt(at));
   const wanted = process.env['KILL_STEPS'] ?? '';

@@ -3,10 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Files, OpenFile } from '../../../sensor/state-directory/file-port.ts';
+import { runs } from '../../runs.ts';
 import { runPacks, STRANGER } from './pack-world.ts';
 
 const TIMEOUT_MS = 600_000;
-const SEEDS = 8;
+const SEEDS = runs(8);
 const PLANTED_SEEDS = 60;
 
 /** Changes what is written into files of this name. */

@@ -1,0 +1,317 @@
+// Attack 28: every operator route with every kind of caller. The routes are read from the program's own table, so a new
+// one is tried without anybody thinking of it; what each caller may do is worked out here from the tables of the
+// specification, written down once more, and every answer must agree with it. `npm test` tries a part of the callers that
+// differ by one scope, each with its own routes among them; the services try all. decision: D36; invariant: I18
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CSRF_HEADER } from '../../gateway/access/csrf.ts';
+import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
+import {
+  createFixture,
+  type Fixture,
+  sensorIdOf,
+} from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import type { Route } from '../../gateway/operator-plane/plumbing/route-table.ts';
+import { ROLES, type Role, SCOPES, type Scope } from '../../machines/trust/roles.rules.ts';
+
+const UNLIMITED = 10_000_000;
+const NOBODY = sensorIdOf(0xffff);
+const OWNED = sensorIdOf(0xaaaa);
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Routes that anybody may call; each has nothing to tell, or judges by itself. */
+const OPEN: readonly string[] = [
+  ...['GET /', 'GET /ca.pem', 'GET /livez', 'GET /readyz'],
+  ...['GET /version', 'POST /api/v2/auth/login', 'POST /api/v2/auth/reset'],
+  ...['GET /api/v2/auth/sso/callback/:id', 'GET /api/v2/auth/sso/providers'],
+  ...['GET /api/v2/auth/sso/start', 'GET /install.sh', 'GET /sensor-package/:version/:file'],
+];
+/** Scopes of resources that are still to come: a key may hold them, no route asks for them yet. */
+const RESERVED: readonly string[] = [];
+/** What the specification gives each role, told apart by verbs: who reads, who investigates, who acts, who administers. */
+const READ_BY_ALL: readonly Scope[] = [
+  ...(['sensors:read', 'events:read', 'system:read', 'metrics:read', 'license:read'] as const),
+  ...(['teams:read', 'groups:read', 'policies:read', 'exercises:read', 'alerts:read'] as const),
+  ...(['investigations:read', 'alert-rules:read', 'searches:read'] as const),
+];
+const INVESTIGATES: readonly Scope[] = [
+  ...(['alerts:write', 'investigations:write', 'alert-rules:write'] as const),
+  ...(['searches:write', 'usual:write'] as const),
+];
+const OPERATES: readonly Scope[] = [
+  ...(['sensors:write', 'tokens:read', 'tokens:write', 'groups:write', 'policies:write'] as const),
+  'assignments:write',
+  ...(['exercises:write', 'audit:read', 'settings:read', 'webhooks:read'] as const),
+  ...(['siem:read', 'exports:read', 'digests:read'] as const),
+];
+const MAY: Readonly<Record<Role, readonly Scope[]>> = {
+  viewer: READ_BY_ALL,
+  analyst: [...READ_BY_ALL, ...INVESTIGATES],
+  sensor_owner: [...READ_BY_ALL, ...INVESTIGATES, 'sensors:write', 'assignments:write'],
+  operator: [...READ_BY_ALL, ...INVESTIGATES, ...OPERATES],
+  admin: SCOPES,
+};
+
+/** A caller as the matrix knows it; `role` null = nobody that is let in anywhere. */
+type Caller = {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly is: 'nobody' | 'refused' | 'key' | 'full' | 'partial' | 'cross-site';
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+};
+type Verdict = 'in' | readonly [status: number, code: string];
+
+let fixture: Fixture;
+let routes: readonly Route[];
+const callers: Caller[] = [];
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+const named = ({ method, url }: Pick<Route, 'method' | 'url'>) => `${method} ${url}`;
+
+/** What the answer has to be, from the two tables alone. */
+function expected({ guard, method }: Route, caller: Caller, isOwned: boolean): Verdict {
+  if (guard === undefined) throw new Error('a route without a guard');
+  if ('public' in guard) return 'in';
+  if (caller.is === 'nobody') return [401, 'credential_required'];
+  if (caller.is === 'refused') return [401, 'credential_invalid'];
+  const takesKeys = 'scope' in guard || ('keys' in guard && guard.keys === true);
+  if (caller.is === 'key' && !takesKeys) return [403, 'session_required'];
+  if (caller.is === 'cross-site' && !SAFE.has(method)) return [403, 'csrf_refused'];
+  // Half a session gets what it lacks, a second factor, and no new password before it.
+  const isHalf = caller.is === 'partial';
+  if ('partial' in guard) {
+    return isHalf && guard.of === 'password' ? [403, 'second_factor_required'] : 'in';
+  }
+  if (isHalf) return [403, 'second_factor_required'];
+  if ('self' in guard) return 'in';
+  const held = MAY[caller.role].filter((scope) => caller.scopes.includes(scope));
+  if (!held.includes(guard.scope)) return [403, 'role_required'];
+  const isOwner = caller.role === 'sensor_owner';
+  // An owner holds it for one owned sensor at a time.
+  const reachesFurther = guard.scope === 'assignments:write' && guard.owned === undefined;
+  if (isOwner && reachesFurther) return [403, 'role_required'];
+  const isBound = guard.owned === 'sensor' && isOwner;
+  return isBound && !isOwned ? [403, 'not_owner'] : 'in';
+}
+
+/**
+ * Calls a route. What may change something is sent a body that breaks off, so that it is let in and goes no further:
+ * the guard answers before a body is read.
+ */
+async function call({ method, url }: Route, headers: Caller['headers'], id = NOBODY) {
+  const isSafe = SAFE.has(method);
+  const { statusCode, body } = await fixture.app.inject({
+    method: method as 'GET',
+    // Not from this machine, whose people may see more.
+    remoteAddress: '192.0.2.7',
+    url: url.replaceAll(/:\w+/g, id).replace('*', 'x'),
+    headers: isSafe ? headers : { ...headers, 'content-type': 'application/json' },
+    ...(isSafe ? {} : { payload: '{' }),
+  });
+  return { status: statusCode, code: codeOf(body) };
+}
+
+function codeOf(body: string): string | null {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const isProblem = typeof parsed === 'object' && parsed !== null && 'code' in parsed;
+    return isProblem ? String(parsed.code) : null;
+  } catch {
+    return null;
+  }
+}
+
+const GUARDS: ReadonlySet<string | null> = new Set([
+  ...['credential_required', 'session_required', 'second_factor_required', 'csrf_refused'],
+  ...['role_required', 'not_owner', 'rate_limited'],
+]);
+
+/** Tries one route with one caller and says what was wrong; null when all was right. */
+async function mistake(route: Route, caller: Caller, id = NOBODY): Promise<unknown> {
+  const verdict = expected(route, caller, id === OWNED);
+  const { status, code } = await call(route, caller.headers, id);
+  const found = [named(route), caller.name, status, code];
+  // A HEAD has no body to tell a code.
+  if (verdict !== 'in') {
+    const isRight = status === verdict[0] && (route.method === 'HEAD' || code === verdict[1]);
+    return isRight ? null : [...found, 'in place of', ...verdict];
+  }
+  if (!SAFE.has(route.method)) return code === 'malformed_body' ? null : [...found, 'not let in'];
+  const isIn = 'public' in (route.guard ?? {}) || (status !== 401 && !GUARDS.has(code));
+  return isIn ? null : [...found, 'not let in'];
+}
+
+/** Everybody who may knock. */
+function gather(): void {
+  const add = (name: string, headers: Caller['headers'], more: Partial<Caller> = {}) =>
+    callers.push({ name, headers, is: 'key', role: 'admin', scopes: SCOPES, ...more });
+  const own = { [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
+  add('anonymous', {}, { is: 'nobody' });
+  add('another cookie', { cookie: `${SESSION_COOKIE}=short; session=x` }, { is: 'nobody' });
+  add('a session of nobody', { cookie: `${SESSION_COOKIE}=${'A'.repeat(43)}` }, { is: 'refused' });
+  for (const scope of SCOPES)
+    add(`key ${scope}`, bearer(fixture.addKey([scope])), { scopes: [scope] });
+  add('key admin', bearer(fixture.addKey(['admin'])));
+  add('key of lookalikes', bearer(fixture.addKey(['Admin', '*', 'sensors:*', 'sensors', ''])), {
+    scopes: [],
+  });
+  const refused = { is: 'refused' } as const;
+  add('key expired', bearer(fixture.addKey(['admin'], fixture.state.nowMs)), refused);
+  const revoked = fixture.addKey(['admin']);
+  const [hash, row] = [...fixture.state.keys].at(-1) ?? [];
+  if (hash === undefined || row === undefined) throw new Error('no key');
+  fixture.state.keys.set(hash, { ...row, revokedAtMs: fixture.state.nowMs });
+  add('key revoked', bearer(revoked), refused);
+  for (const role of ROLES) gatherRole(role, add, own);
+  const admin = fixture.addUser('admin');
+  const late = { ...fixture.addSession(admin), ...own };
+  add('a bad key beside a good session', { ...late, authorization: 'Bearer x' }, refused);
+  const viewer = bearer(fixture.addKey(['admin'], null, fixture.addUser('viewer')));
+  add('a key beside a better session', { ...late, ...viewer }, { role: 'viewer' });
+}
+
+function gatherRole(
+  role: Role,
+  add: (name: string, headers: Caller['headers'], more?: Partial<Caller>) => void,
+  own: Caller['headers'],
+): void {
+  const userId = fixture.addUser(role);
+  fixture.state.owned.add(`${userId} ${OWNED}`);
+  const session = (more?: 'partial') => ({ ...fixture.addSession(userId, more), ...own });
+  add(`session of ${role}`, session(), { is: 'full', role });
+  add(`half session of ${role}`, session('partial'), { is: 'partial', role });
+  add(`session of ${role} from another site`, fixture.addSession(userId), {
+    ...{ is: 'cross-site', role },
+  });
+  add(`key of ${role}`, bearer(fixture.addKey(['admin'], null, userId)), { role });
+  for (const scope of SCOPES) {
+    const secret = fixture.addKey([scope], null, userId);
+    add(`key of ${role}: ${scope}`, bearer(secret), { role, scopes: [scope] });
+  }
+  const refused = { is: 'refused', role } as const;
+  const changed = (name: string, more: Parameters<typeof fixture.addUser>[1]) => {
+    const gone = fixture.addUser(role, more);
+    add(`session of ${name} ${role}`, { ...fixture.addSession(gone), ...own }, refused);
+    add(`key of ${name} ${role}`, bearer(fixture.addKey(['admin'], null, gone)), refused);
+    if (name === 'removed') fixture.state.users.delete(gone);
+  };
+  changed('disabled', { status: 'disabled' });
+  changed('removed', {});
+  const { nowMs, sessions } = fixture.state;
+  for (const [name, end] of [
+    ['ended', { endedAtMs: nowMs - 1 }],
+    ['expired', { expiresAtMs: nowMs }],
+    ['idle', { lastSeenAtMs: 0 }],
+  ] as const) {
+    const headers = { ...fixture.addSession(userId), ...own };
+    const [hash, row] = [...sessions].at(-1) ?? [];
+    if (hash === undefined || row === undefined) throw new Error('no session');
+    sessions.set(hash, { ...row, ...end });
+    add(`${name} session of ${role}`, headers, refused);
+  }
+}
+
+/** Who tries a route: everybody, or each whose scope it asks for and one in `share` of those that differ by a scope. */
+function triersOf(route: Route, at: number, share: number): readonly Caller[] {
+  const { guard, method } = route;
+  const asked = guard !== undefined && 'scope' in guard ? guard.scope : null;
+  return callers.filter(({ is, name, scopes }, index) => {
+    const isOneScope = is === 'key' && scopes.length === 1;
+    // HEAD is GET without its body; the callers that differ by one scope of one role need not try both.
+    if (method === 'HEAD' && (name.includes(': ') || (share > 1 && (at + index) % 4 > 0)))
+      return false;
+    return !isOneScope || scopes[0] === asked || (at + index) % share === 0;
+  });
+}
+
+/** Declares the attack; of the callers that differ by one scope, one in `share` tries each route. */
+export function describeRoleMatrix(share: number): void {
+  beforeAll(async () => {
+    fixture = await createFixture({}, UNLIMITED, UNLIMITED);
+    routes = fixture.app.routeTable.routes;
+    gather();
+  });
+  afterAll(() => fixture.close());
+
+  it('should know every route, each with its guard, and leave open only what is meant to be', () => {
+    expect(routes.length).toBeGreaterThan(60);
+    expect(routes.filter(({ guard }) => guard === undefined)).toEqual([]);
+    for (const { method, url } of routes) {
+      expect(fixture.app.hasRoute({ method: method as 'GET', url })).toBe(true);
+    }
+    const printed = fixture.app.printRoutes({ commonPrefix: false });
+    const methods = [...printed.matchAll(/ \(([A-Z, ]+)\)/g)].flatMap(([, all]) =>
+      all?.split(', '),
+    );
+    expect(methods.length).toBe(routes.length);
+    const open = routes.filter(({ guard, method }) => {
+      return guard !== undefined && 'public' in guard && method !== 'HEAD';
+    });
+    expect(open.map(named).sort()).toEqual([...OPEN].sort());
+    const asked = new Set(
+      routes.flatMap(({ guard }) => (guard && 'scope' in guard ? guard.scope : [])),
+    );
+    const reserved = SCOPES.filter((scope) => !asked.has(scope));
+    expect(reserved.sort()).toEqual([...RESERVED].sort());
+  });
+
+  it('should let in exactly whom the tables let in', async () => {
+    expect(callers.length).toBeGreaterThan(200);
+    const shown = new Set(callers.map(({ headers }) => JSON.stringify(headers)));
+    expect(shown.size).toBe(callers.length);
+    const mistakes: unknown[] = [];
+    for (const [at, route] of routes.entries()) {
+      for (const caller of triersOf(route, at, share)) {
+        const found = await mistake(route, caller);
+        if (found !== null) mistakes.push(found);
+      }
+    }
+    expect(mistakes).toEqual([]);
+  }, 600_000);
+
+  it('should let a sensor owner act on its own sensors and on no other', async () => {
+    const owned = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);
+    expect(owned.map(named)).toEqual(
+      expect.arrayContaining(['POST /api/v2/sensors/:id/revoke', 'PATCH /api/v2/sensors/:id']),
+    );
+    const owners = callers.filter(({ role }) => role === 'sensor_owner');
+    for (const route of owned) {
+      for (const caller of owners) {
+        for (const id of [OWNED, OWNED.toUpperCase(), NOBODY]) {
+          const at = id === NOBODY ? NOBODY : OWNED;
+          expect(await mistake(route, { ...caller, name: `${caller.name} ${id}` }, at)).toBeNull();
+        }
+      }
+      const stranger = fixture.addSession(fixture.addUser('sensor_owner'));
+      const headers = { ...stranger, [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
+      expect(await call(route, headers, OWNED)).toEqual({ status: 403, code: 'not_owner' });
+    }
+  });
+
+  it('should follow a role that changes, with the next request', async () => {
+    const userId = fixture.addUser('admin');
+    const key = bearer(fixture.addKey(['admin'], null, userId));
+    const revoke = routes.find(({ url }) => url === '/api/v2/sensors/:id/revoke');
+    if (revoke === undefined) throw new Error('no such route');
+    const codes: unknown[] = [];
+    for (const role of ['admin', 'viewer', 'operator', 'analyst'] as const) {
+      const row = fixture.state.users.get(userId);
+      if (row === undefined) throw new Error('no such user');
+      fixture.state.users.set(userId, { ...row, role });
+      codes.push((await call(revoke, key)).code);
+    }
+    expect(codes).toEqual(['malformed_body', 'role_required', 'malformed_body', 'role_required']);
+  });
+
+  it('should let nobody but an admin raise a role', async () => {
+    const raising = routes.filter(({ url, method }) => {
+      return /^\/api\/v2\/users(\/:id)?$/.test(url) && !SAFE.has(method);
+    });
+    expect(raising.map(named)).toEqual(
+      expect.arrayContaining(['PATCH /api/v2/users/:id', 'POST /api/v2/users']),
+    );
+    for (const route of raising) {
+      for (const caller of callers.filter(({ role }) => role !== 'admin')) {
+        expect((await call(route, caller.headers)).status).toBeGreaterThanOrEqual(401);
+      }
+    }
+  });
+}

@@ -1,3 +1,0 @@
-import { describeEngineLoss } from './engine-suite.ts';
-
-describeEngineLoss('is killed', 'SIGKILL');
