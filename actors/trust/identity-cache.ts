@@ -2,7 +2,8 @@
 // registry's notifications; when the last proof that they flow is older than the bound, nobody is trusted on its word any
 // more. The age counts from the proof and not from the moment a dead connection was found. A change that was announced
 // and cannot be read is held against its sensor alone.
-// Revocation is sticky: no late answer of the database can take it back. invariant: I3, I9; decision: D10
+// Revocation is sticky: no late answer of the database can take it back, and a database that went back to before it is told
+// again. invariant: I3, I9; decision: D10, D169
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { IDENTITY_CACHE_REFRESH_MS, REVOCATION_VIEW_MAX_AGE_MS } from '../../machines/limits.ts';
 import { judgeCertificate } from '../../machines/trust/certificate.rules.ts';
@@ -26,6 +27,11 @@ export type IdentityCache = {
   identitiesOf(sensorId: string): readonly IdentityRecord[];
   /** Called after the identities of a sensor changed. Listeners may not throw. */
   subscribe(listener: (sensorId: string) => void): () => void;
+  /**
+   * Called when the notifications were lost and everything was read again: the database that answers may be another one,
+   * which forgot what the last one had confirmed.
+   */
+  onReread(listener: () => void): () => void;
   /** Certificates held. */
   size(): number;
   stop(): Promise<void>;
@@ -33,6 +39,8 @@ export type IdentityCache = {
 
 export type IdentityCacheDeps = {
   readonly registry: Pick<SensorRegistry, 'loadIdentities' | 'identitiesOf' | 'watchIdentities'>;
+  /** Revokes a sensor that this Console knows to be revoked, and the database does not any more. */
+  readonly revokeAgain: (sensorId: string) => Promise<unknown>;
   readonly overlapMs: number;
   readonly timers: Timers;
   /** Milliseconds that never go back, for the age of the view. */
@@ -58,9 +66,12 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   /** Counts local changes, so that an answer asked for earlier does not overwrite them. */
   const versions = new Map<string, number>();
   const listeners = new Set<(sensorId: string) => void>();
+  const rereadListeners = new Set<() => void>();
   /** Sensors whose change was announced and not read yet, since when. */
   const unread = new Map<string, number>();
   const retries = new Set<unknown>();
+  /** Sensors whose revocation the database forgot, and that it is told of again. */
+  const retold = new Set<string>();
   /** The last proof of the view that was lost with the notifications; null once everything was read again. */
   let lostSinceMs: number | null = null;
   let watched: IdentityWatch | null = null;
@@ -91,6 +102,29 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     for (const listener of listeners) listener(sensorId);
   }
 
+  /** Nothing changed here since the database was asked: what it does not know it has forgotten. */
+  function learn(sensorId: string, records: readonly IdentityRecord[]): void {
+    apply(sensorId, records);
+    const isForgotten = records.length > 0 && records.every(isTrusted) && revoked.has(sensorId);
+    if (!isForgotten || retold.has(sensorId)) return;
+    retold.add(sensorId);
+    deps.logger.error(
+      { sensorId },
+      'the database forgot a revocation: the sensor is revoked again',
+    );
+    void tellAgain(sensorId);
+  }
+
+  async function tellAgain(sensorId: string): Promise<void> {
+    try {
+      await deps.revokeAgain(sensorId);
+      retold.delete(sensorId);
+    } catch (error) {
+      deps.logger.warn({ sensorId, error: String(error) }, 'a sensor could not be revoked again');
+      later(() => tellAgain(sensorId));
+    }
+  }
+
   async function read(sensorId: string): Promise<void> {
     const version = versions.get(sensorId) ?? 0;
     try {
@@ -98,7 +132,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       if (isStopped) return;
       if ((versions.get(sensorId) ?? 0) !== version) return await read(sensorId);
       unread.delete(sensorId);
-      apply(sensorId, records);
+      learn(sensorId, records);
     } catch (error) {
       deps.logger.warn({ sensorId, error: String(error) }, 'an identity could not be read');
       later(() => read(sensorId));
@@ -122,10 +156,11 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       for (const sensorId of [...bySensor.keys()]) {
         if (!all.has(sensorId) && !moved.has(sensorId)) apply(sensorId, []);
       }
-      for (const [sensorId, records] of all) if (!moved.has(sensorId)) apply(sensorId, records);
+      for (const [sensorId, records] of all) if (!moved.has(sensorId)) learn(sensorId, records);
       // What moved meanwhile may have been moved by an answer that was asked for earlier than this one.
       for (const sensorId of moved) readAgain(sensorId);
       lostSinceMs = null;
+      for (const listener of rereadListeners) listener();
     } catch (error) {
       deps.logger.warn({ error: String(error) }, 'the identities could not be read');
       later(() => (own === epoch ? readAll() : Promise.resolve()));
@@ -198,6 +233,10 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onReread(listener) {
+      rereadListeners.add(listener);
+      return () => rereadListeners.delete(listener);
+    },
     size: () => byFingerprint.size,
     async stop() {
       isStopped = true;
@@ -205,6 +244,10 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       await watched?.stop();
     },
   };
+}
+
+function isTrusted({ sensorRevokedAtMs }: IdentityRecord): boolean {
+  return sensorRevokedAtMs === null;
 }
 
 function unsure(): Refusal {

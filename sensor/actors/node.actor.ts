@@ -18,6 +18,7 @@ import { openStateDirectory } from '../state-directory/state-directory.ts';
 import type { Answer } from '../transport/answer.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
+import { isForgotten } from './forgotten-identity.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { createMachineBook } from './machine-book.ts';
 import type { NodePorts } from './node-ports.ts';
@@ -123,10 +124,14 @@ export function runNode(options: NodeOptions): NodeRun {
     await opened.open(options.capabilities, context);
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
+    const verdict = verdictOf(kept.kind);
+    const kind = token === null ? null : kindOfSecret(token);
+    const asked = verdict === 'whole' && kind === 'enrollment' ? identity : null;
+    const isGone = asked !== null && (await isForgotten(client, asked, config));
     return {
-      identity: verdictOf(kept.kind),
+      identity: isGone ? 'forgotten' : verdict,
       hasToken: token !== null && url !== undefined,
-      isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
+      isReenrollment: kind === 'reenrollment',
       reason: kept.kind === 'broken' ? kept.reason : NOT_ENROLLED,
     };
   }

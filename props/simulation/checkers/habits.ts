@@ -95,7 +95,7 @@ export const habits: CheckerKind = {
      */
     function judgeScores(): void {
       for (const { sensorId, events } of analytics.rows.batches()) {
-        const name = relational.state.sensors.get(sensorId)?.nodeName;
+        const name = relational.nodeOf(sensorId);
         const engine = fleet.nodes.find((one) => one.name === name)?.engine;
         for (const { anomaly_score: score, process, parent } of events) {
           if (score === undefined || engine === undefined) continue;
@@ -111,7 +111,7 @@ export const habits: CheckerKind = {
       observe(seen) {
         if (seen.kind === 'fault' && seen.fault === 'node.clock_jump') hasJumped = true;
         if (seen.kind !== 'habits.told' || seen.answer === 'need_full') return;
-        const sensorId = relational.state.certificates.get(seen.fingerprint ?? '')?.sensorId;
+        const sensorId = relational.sensorOf(seen.fingerprint ?? '');
         if (sensorId !== undefined) told.set(sensorId, seen.hash);
       },
       probe() {
