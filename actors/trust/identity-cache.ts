@@ -14,6 +14,8 @@ import type {
 } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { createRetries } from '../runtime/retries.ts';
+import { createRetelling } from './revoked-again.ts';
 
 export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;
 
@@ -69,9 +71,8 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   const rereadListeners = new Set<() => void>();
   /** Sensors whose change was announced and not read yet, since when. */
   const unread = new Map<string, number>();
-  const retries = new Set<unknown>();
-  /** Sensors whose revocation the database forgot, and that it is told of again. */
-  const retold = new Set<string>();
+  const { later, stop: stopRetries } = createRetries(timers, IDENTITY_CACHE_REFRESH_MS);
+  const retell = createRetelling(deps, later);
   /** The last proof of the view that was lost with the notifications; null once everything was read again. */
   let lostSinceMs: number | null = null;
   let watched: IdentityWatch | null = null;
@@ -83,13 +84,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     const heard = records.find((one) => one.sensorRevokedAtMs !== null)?.sensorRevokedAtMs ?? null;
     if (heard !== null && !revoked.has(sensorId)) revoked.set(sensorId, heard);
     const revokedAtMs = revoked.get(sensorId);
-    const kept =
-      revokedAtMs === undefined
-        ? records
-        : records.map((one) => ({
-            ...one,
-            sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs,
-          }));
+    const kept = revokedAtMs === undefined ? records : records.map(revokedBy(revokedAtMs));
     for (const one of before) byFingerprint.delete(one.fingerprint);
     for (const one of kept) byFingerprint.set(one.fingerprint, one);
     if (kept.length > 0) bySensor.set(sensorId, kept);
@@ -105,24 +100,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   /** Nothing changed here since the database was asked: what it does not know it has forgotten. */
   function learn(sensorId: string, records: readonly IdentityRecord[]): void {
     apply(sensorId, records);
-    const isForgotten = records.length > 0 && records.every(isTrusted) && revoked.has(sensorId);
-    if (!isForgotten || retold.has(sensorId)) return;
-    retold.add(sensorId);
-    deps.logger.error(
-      { sensorId },
-      'the database forgot a revocation: the sensor is revoked again',
-    );
-    void tellAgain(sensorId);
-  }
-
-  async function tellAgain(sensorId: string): Promise<void> {
-    try {
-      await deps.revokeAgain(sensorId);
-      retold.delete(sensorId);
-    } catch (error) {
-      deps.logger.warn({ sensorId, error: String(error) }, 'a sensor could not be revoked again');
-      later(() => tellAgain(sensorId));
-    }
+    if (revoked.has(sensorId) && records.length > 0 && records.every(isTrusted)) retell(sensorId);
   }
 
   async function read(sensorId: string): Promise<void> {
@@ -165,15 +143,6 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       deps.logger.warn({ error: String(error) }, 'the identities could not be read');
       later(() => (own === epoch ? readAll() : Promise.resolve()));
     }
-  }
-
-  function later(run: () => Promise<void>): void {
-    if (isStopped) return;
-    const timer = timers.setTimeout(() => {
-      retries.delete(timer);
-      void run();
-    }, IDENTITY_CACHE_REFRESH_MS);
-    retries.add(timer);
   }
 
   function provenAgoMs(): number {
@@ -240,10 +209,15 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     size: () => byFingerprint.size,
     async stop() {
       isStopped = true;
-      for (const timer of retries) timers.clearTimeout(timer);
+      stopRetries();
       await watched?.stop();
     },
   };
+}
+
+/** An earlier instant that is known stays. */
+function revokedBy(revokedAtMs: number): (one: IdentityRecord) => IdentityRecord {
+  return (one) => ({ ...one, sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs });
 }
 
 function isTrusted({ sensorRevokedAtMs }: IdentityRecord): boolean {

@@ -1,6 +1,7 @@
 // Whether the Console has forgotten an identity that is whole on this node: its database went back to a time before the
 // enrollment. Asked only when somebody gave a token for a new one. decision: D169
 
+import { kindOfSecret } from '../../machines/trust/secret.rules.ts';
 import { SENSOR_PATHS } from '../../machines/wire/enrollment.ts';
 import type { SensorConfig } from '../config/config.ts';
 import type { Identity } from '../state-directory/identity.ts';
@@ -13,11 +14,12 @@ const EMPTY_INVENTORY = JSON.stringify({ is_full_snapshot: false, sections: {} }
 export async function isForgotten(
   client: Pick<ConsoleClient, 'post' | 'useIdentity'>,
   { keyPem, certPem, caPem }: Pick<Identity, 'keyPem' | 'certPem' | 'caPem'>,
-  { intervals }: Pick<SensorConfig, 'intervals'>,
+  { config, token }: { readonly config: SensorConfig; readonly token: string | null },
 ): Promise<boolean> {
+  if (token === null || kindOfSecret(token) !== 'enrollment') return false;
   client.useIdentity({ keyPem, certPem, caPem });
   const answer = await client.post(SENSOR_PATHS.inventory, EMPTY_INVENTORY, {
-    timeoutMs: intervals.HEARTBEAT_TIMEOUT_MS,
+    timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
   });
   return !answer.ok && answer.kind === 'refused' && answer.code === 'certificate_unknown';
 }

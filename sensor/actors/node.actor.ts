@@ -124,27 +124,19 @@ export function runNode(options: NodeOptions): NodeRun {
     await opened.open(options.capabilities, context);
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
-    const verdict = verdictOf(kept.kind);
-    const kind = token === null ? null : kindOfSecret(token);
-    const asked = verdict === 'whole' && kind === 'enrollment' ? identity : null;
-    const isGone = asked !== null && (await isForgotten(client, asked, config));
     return {
-      identity: isGone ? 'forgotten' : verdict,
+      identity: await verdictOf(kept.kind, client),
       hasToken: token !== null && url !== undefined,
-      isReenrollment: kind === 'reenrollment',
+      isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
       reason: kept.kind === 'broken' ? kept.reason : NOT_ENROLLED,
     };
   }
 
-  function verdictOf(kind: 'none' | 'whole' | 'broken'): Prepared['identity'] {
+  async function verdictOf(kind: 'none' | 'whole' | 'broken', client: SensorContext['client']) {
     if (kind !== 'whole' || identity === null) return kind;
-    if (identity.state.trust_state === 'trust_revoked') return 'revoked';
-    return now() > identity.notAfterMs + SKEW_TOLERATED_MS ? 'expired' : 'whole';
-  }
-
-  function need<T>(value: T | null, what: string): T {
-    if (value === null) throw new Error(`${what} is not there yet`);
-    return value;
+    const verdict = verdictOfWhole(identity, now());
+    const isGone = verdict === 'whole' && (await isForgotten(client, identity, { config, token }));
+    return isGone ? 'forgotten' : verdict;
   }
 
   async function exchangeToken(): Promise<EnrollmentAttempt> {
@@ -291,6 +283,16 @@ export function runNode(options: NodeOptions): NodeRun {
     stop: () => tellNode({ type: 'stop.requested' }),
     done: toPromise(node),
   };
+}
+
+function need<T>(value: T | null, what: string): T {
+  if (value === null) throw new Error(`${what} is not there yet`);
+  return value;
+}
+
+function verdictOfWhole({ state, notAfterMs }: Identity, nowMs: number) {
+  if (state.trust_state === 'trust_revoked') return 'revoked';
+  return nowMs > notAfterMs + SKEW_TOLERATED_MS ? 'expired' : 'whole';
 }
 
 const NOT_ENROLLED =

@@ -34,7 +34,7 @@ const WORDS: ReadonlySet<ObservationKind> = new Set<ObservationKind>([
   'search.told',
 ]);
 /** From the commit to the ear of whoever asked. */
-const WORD_UNDER_WAY_MS = 10_000;
+export const WORD_UNDER_WAY_MS = 10_000;
 
 type Heard = { readonly seen: Observation; readonly atMs: number };
 

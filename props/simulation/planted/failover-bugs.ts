@@ -11,7 +11,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
     mistake: 'A Console takes no setting of a lower revision than it knows.',
     foundBy: 'kept-settings',
     options: { ...FAILING_OVER, people: 3 },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console() {
       return {
         relational(ports) {
@@ -38,10 +38,10 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
     mistake: 'A revocation that the database forgot is never told again.',
     foundBy: 'revoked',
     options: {
-      ...{ ...FAILING_OVER, sensors: 3, faultsPerHour: 200 },
+      ...{ ...FAILING_OVER, sensors: 2, faultsPerHour: 200, hours: 0.25 },
       kinds: ['relational.failover', 'operator.revoke'],
     },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console: () => ({
       relational: (ports) => ({
         ...ports,

@@ -59,6 +59,8 @@ export type SimulatedRelational = {
   /** Also of what it forgot: the node of a sensor, and the sensor of a certificate. */
   nodeOf(sensorId: string): string | undefined;
   sensorOf(fingerprint: string): string | undefined;
+  /** How many it forgot. */
+  forgotten(): { readonly sensors: number; readonly certificates: number };
   people(): readonly UserRow[];
   auditEntries(): readonly AuditRow[];
   auditRows(): readonly AuditRow[];
@@ -196,6 +198,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       for (const one of state.sensors.values()) forgotten.nodes.set(one.sensorId, one.nodeName);
       for (const [name, { sensorId }] of state.certificates) forgotten.sensors.set(name, sensorId);
       journal.goBack(toMs);
+      for (const id of state.sensors.keys()) forgotten.nodes.delete(id);
+      for (const name of state.certificates.keys()) forgotten.sensors.delete(name);
       faults.server += 1;
       notifications.breakAll();
       chain.failOver(auditRows().filter(({ sequence }) => sequence !== null).length);
@@ -211,6 +215,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     nodeOf: (sensorId) => state.sensors.get(sensorId)?.nodeName ?? forgotten.nodes.get(sensorId),
     sensorOf: (fingerprint) =>
       state.certificates.get(fingerprint)?.sensorId ?? forgotten.sensors.get(fingerprint),
+    forgotten: () => ({ sensors: forgotten.nodes.size, certificates: forgotten.sensors.size }),
     people: () => journal.current().access.people(),
     auditEntries: auditRows,
     auditRows,

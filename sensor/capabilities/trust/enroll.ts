@@ -55,7 +55,7 @@ export async function runEnroll(
     if (
       found.kind === 'whole' &&
       kind === 'enrollment' &&
-      (await isKept(found, config, consoleUrl))
+      (await isKept(found, { config, token }, consoleUrl))
     )
       return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
     if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
@@ -98,17 +98,17 @@ export async function runEnroll(
 /** Whether an identity stands in the way of another one: neither was it revoked, nor has the Console forgotten it. */
 async function isKept(
   found: Identity,
-  config: SensorConfig,
+  of: { readonly config: SensorConfig; readonly token: string | null },
   consoleUrl: URL | null,
 ): Promise<boolean> {
   if (found.state.trust_state === 'trust_revoked') return false;
   if (consoleUrl === null) return true;
   const client = tlsTransport.createClient({
     ...{ baseUrl: consoleUrl, instanceId: randomBytes(16).toString('hex') },
-    ...{ proxyUrl: config.proxyUrl, identity: found },
+    ...{ proxyUrl: of.config.proxyUrl, identity: found },
   });
   try {
-    return !(await isForgotten(client, found, config));
+    return !(await isForgotten(client, found, of));
   } finally {
     client.close();
   }
