@@ -14,7 +14,7 @@ import type {
 } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { createRetries } from '../runtime/retries.ts';
+import { createRetries } from './retries.ts';
 import { createRetelling } from './revoked-again.ts';
 
 export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;
