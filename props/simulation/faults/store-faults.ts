@@ -6,6 +6,9 @@ import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
 type StoreKind = Extract<FaultKind, `relational.${string}` | `analytics.${string}`>;
 
 const LATE_MAX_MS = 8_000;
+/** How far a replica is behind: mostly a second or two, seldom a minute. */
+const LAG_LEAST_MS = 50;
+const LAG_MOST_MS = 60_000;
 /** Inserts that are forgotten at most. */
 const FORGOTTEN_MAX = 20;
 
@@ -61,6 +64,12 @@ export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, Fault
     'analytics.stall': listed(analytics.faults, 'stall'),
     'analytics.slow': slow(analytics.faults),
     'analytics.unsure': unsure(analytics.faults),
+    // A replica that was behind is promoted; until it answers nobody does.
+    'relational.failover': ({ severity }) => {
+      relational.failOver(LAG_LEAST_MS + severity ** 3 * LAG_MOST_MS);
+      relational.faults.away.add(EVERYBODY);
+      return () => void relational.faults.away.delete(EVERYBODY);
+    },
     // A replica that lost its last inserts with its power takes the place of the one that had confirmed them.
     'analytics.forget': ({ severity }) => {
       analytics.forget(1 + Math.floor(severity * FORGOTTEN_MAX));

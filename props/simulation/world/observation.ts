@@ -103,6 +103,8 @@ export type Observation =
       readonly batches: number;
       readonly events: readonly string[];
     }
+  /** PostgreSQL went back: what was committed after that instant of true time is gone. */
+  | { readonly kind: 'relational.forgot'; readonly sinceMs: number }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
