@@ -4,6 +4,7 @@ import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
+import type { FactorObservation } from './factor-observation.ts';
 import type { PolicyObservation } from './policy-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
 
@@ -205,18 +206,6 @@ export type Observation =
       readonly asked: number;
       readonly need: string | null;
     }
-  /** A person was told that its second factor is on; that it is to go was asked for. */
-  | { readonly kind: 'factor.on'; readonly person: string; readonly asked: number }
-  | { readonly kind: 'factor.off_asked'; readonly person: string }
-  /** A session that waits for its second factor was shown, without a code. */
-  | { readonly kind: 'half.shown'; readonly person: string; readonly isWhole: boolean }
-  /** A code that must not count. */
-  | {
-      readonly kind: 'code.shown';
-      readonly person: string;
-      readonly how: 'wrong' | 'again';
-      readonly isTaken: boolean;
-    }
   /** Something that has to stand in the audit log: asked for, and told that it was done. */
   | {
       readonly kind: 'act.asked';
@@ -227,6 +216,7 @@ export type Observation =
     }
   | { readonly kind: 'act.done'; readonly act: number }
   | ContainmentObservation
+  | FactorObservation
   | PolicyObservation
   | WebhookObservation
   /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */
