@@ -64,12 +64,12 @@ export const FAULT_KINDS = [
  * Accidents that happen once in a long while. Each is drawn by itself, so that a run is otherwise what it was before there
  * was such a thing.
  */
-export const RARE_KINDS = ['relational.failover'] as const;
+export const RARE_KINDS = ['relational.failover', 'relational.restore'] as const;
 export type RareKind = (typeof RARE_KINDS)[number];
 export type FaultKind = (typeof FAULT_KINDS)[number] | RareKind;
 
 /** Those after which PostgreSQL is what it was earlier. */
-export const FORGETTING: ReadonlySet<FaultKind> = new Set<FaultKind>(['relational.failover']);
+export const FORGETTING: ReadonlySet<FaultKind> = new Set<FaultKind>(RARE_KINDS);
 
 /** Whether it is drawn by itself. */
 export function isRare(kind: FaultKind): kind is RareKind {

@@ -4,6 +4,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
 
 const FAILING_OVER = { ...CALM, kinds: ['relational.failover'], hours: 0.5 } as const;
+const RESTORED = { ...CALM, kinds: ['relational.restore'] } as const;
 
 export const FAILOVER_BUGS: readonly PlantedBug[] = [
   {
@@ -51,6 +52,59 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
             input.actor === 'console'
               ? ports.sensors.getSensor(input.sensorId)
               : ports.sensors.revoke(input),
+        },
+      }),
+    }),
+  },
+  {
+    name: 'file-wins-over-restored',
+    mistake:
+      'A Console keeps settings beside its database, and they win over a backup that was restored.',
+    foundBy: 'kept-settings',
+    options: { ...RESTORED, people: 3, hours: 0.3 },
+    pinnedSeed: '2',
+    console() {
+      const file = new Map<string, SettingRow>();
+      return {
+        relational: (ports) => ({
+          ...ports,
+          settings: {
+            ...ports.settings,
+            async list() {
+              for (const row of await ports.settings.list()) {
+                const known = file.get(row.name)?.revision ?? 0;
+                if (row.revision >= known) file.set(row.name, row);
+              }
+              return [...file.values()];
+            },
+          },
+        }),
+      };
+    },
+  },
+  {
+    name: 'forgotten-identity-is-kept',
+    mistake: 'A Sensor that the Console forgot takes no token for a new identity.',
+    foundBy: 'liveness',
+    options: { ...RESTORED, kinds: ['relational.restore', 'operator.recreate'], faultsPerHour: 60 },
+    pinnedSeed: '1',
+    node: () => ({
+      ports: (ports) => ({
+        ...ports,
+        transport: {
+          ...ports.transport,
+          createClient(options) {
+            const client = ports.transport.createClient(options);
+            return {
+              ...client,
+              async post(path, text, more) {
+                const answer = await client.post(path, text, more);
+                const isForgotten =
+                  !answer.ok && answer.kind === 'refused' && answer.code === 'certificate_unknown';
+                return isForgotten ? { ...answer, code: 'forbidden' } : answer;
+              },
+            };
+          },
         },
       }),
     }),
