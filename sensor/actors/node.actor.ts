@@ -135,7 +135,8 @@ export function runNode(options: NodeOptions): NodeRun {
   async function verdictOf(kind: 'none' | 'whole' | 'broken', client: SensorContext['client']) {
     if (kind !== 'whole' || identity === null) return kind;
     const verdict = verdictOfWhole(identity, now());
-    const isGone = verdict === 'whole' && (await isForgotten(client, identity, { config, token }));
+    const isGone =
+      verdict === 'whole' && (await isForgotten(client, identity, { config, token, clock }));
     return isGone ? 'forgotten' : verdict;
   }
 

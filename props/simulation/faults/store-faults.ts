@@ -13,7 +13,7 @@ const LAG_MOST_MS = 60_000;
 const BACKUP_LEAST_MS = 2 * 60_000;
 const BACKUP_MOST_MS = 4 * 3_600_000;
 /** There is none of before the fleet began. */
-const BACKUP_SHARE = 0.9;
+const BACKUP_SHARE = 0.97;
 /** A Console that stops in order is waited for. */
 const STOPPED_MS = 35_000;
 /** Inserts that are forgotten at most. */

@@ -86,7 +86,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
     name: 'forgotten-identity-is-kept',
     mistake: 'A Sensor that the Console forgot takes no token for a new identity.',
     foundBy: 'liveness',
-    options: { ...RESTORED, kinds: ['relational.restore', 'operator.recreate'], faultsPerHour: 60 },
+    options: { ...RESTORED, hours: 0.02 },
     pinnedSeed: '1',
     node: () => ({
       ports: (ports) => ({

@@ -55,7 +55,7 @@ export async function runEnroll(
     if (
       found.kind === 'whole' &&
       kind === 'enrollment' &&
-      (await isKept(found, { config, token }, consoleUrl))
+      (await isKept(found, { config, token, clock }, consoleUrl))
     )
       return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
     if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
@@ -98,7 +98,7 @@ export async function runEnroll(
 /** Whether an identity stands in the way of another one: neither was it revoked, nor has the Console forgotten it. */
 async function isKept(
   found: Identity,
-  of: { readonly config: SensorConfig; readonly token: string | null },
+  of: Parameters<typeof isForgotten>[2],
   consoleUrl: URL | null,
 ): Promise<boolean> {
   if (found.state.trust_state === 'trust_revoked') return false;
