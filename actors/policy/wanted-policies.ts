@@ -133,9 +133,8 @@ export function followWanted(
     },
     answer(sensorId) {
       const mine = known.get(sensorId);
-      const { sha256: keysSha256 } = book.keys();
       const rotations = [...book.book().rotations.values()].sort((a, b) => a.sequence - b.sequence);
-      const keys = { keysSha256, rotations };
+      const keys = { keysSha256: book.keys().sha256, rotations };
       const parts = partsFor(wantedOf(sensorId), keys, mine?.report ?? null);
       const policyHash = mine?.hash ?? null;
       return policyHash === null ? parts : { ...parts, policyHash };
