@@ -10,6 +10,8 @@ type Cursor = { readonly name: string; readonly receivedMs: number };
 export type RuleCursors = {
   /** From when on a process that starts has to judge; null when nobody judged before. */
   start(): Promise<number | null>;
+  /** From when on this process has to judge again after the database may have forgotten alerts; null as for `start`. */
+  again(): Promise<number | null>;
   /** Of processes that went since, where they stopped. */
   dead(): Promise<readonly Cursor[]>;
   /** Moves the own one. */
@@ -36,6 +38,13 @@ export function createRuleCursors({
       const all = await others();
       before = new Map(all.map(({ name, receivedMs }) => [name, receivedMs]));
       return all.length === 0 ? null : Math.min(...before.values());
+    },
+    async again() {
+      const ownMs = await rules.cursor(own);
+      if (ownMs !== null) return ownMs;
+      // It began after what is left: what the others judged is all that is known.
+      const all = await others();
+      return all.length === 0 ? null : Math.min(...all.map(({ receivedMs }) => receivedMs));
     },
     async dead() {
       const still = (await others()).filter(

@@ -29,7 +29,9 @@ function eventOf(id: number, nowMs: number): RuntimeEvent {
 }
 
 async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
-  const { alerts, alertRules, designation } = createMemoryRelational();
+  const { alerts: first, alertRules, designation } = createMemoryRelational();
+  let current = first;
+  const alerts = new Proxy(first, { get: (_, name) => Reflect.get(current, name) as unknown });
   const events = createMemoryEvents(RETRY_AFTER_STORE_MS, 1_000_000);
   const paused: (readonly [string, string])[] = [];
   let [nowMs, monotonicMs, ids, sequence] = [BEGIN_MS, 0, 0, 0];
@@ -70,6 +72,10 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
     ...{ alerts, alertRules, designation, engine, paused, newId },
     pass(ms: number) {
       nowMs += ms;
+    },
+    /** The database forgets every alert. */
+    forgetAlerts() {
+      current = createMemoryRelational().alerts;
     },
     async take(count: number, sensorId = 'sensor', taker = engine) {
       nowMs += 1;
@@ -134,6 +140,24 @@ describe('rule engine', () => {
     expect([...(await world.alertRules.cursors()).keys()]).toHaveLength(1);
     await world.start().look();
     expect(await world.total()).toBe(13);
+  });
+
+  it('should judge again what a database forgot that had taken it', async () => {
+    const world = await createWorld({ all: MATCH });
+    await world.engine.save();
+    await world.take(7);
+    await world.settle();
+    expect(await world.total()).toBe(7);
+    world.forgetAlerts();
+    await world.take(2);
+    world.engine.doubt();
+    await world.engine.save();
+    await world.settle();
+    await world.engine.look();
+    expect(await world.total()).toBe(9);
+    world.engine.doubt();
+    await world.engine.look();
+    expect(await world.total()).toBe(9);
   });
 
   it('should give the gateway its turn, however many rules there are', async () => {

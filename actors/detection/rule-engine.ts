@@ -30,6 +30,11 @@ export type RuleEngine = {
   workFleet(epoch: number): Promise<void>;
   /** Notes how far it came. */
   save(): Promise<void>;
+  /**
+   * The database may have forgotten alerts that it had taken: at the next look all that came after the cursor, as it is
+   * stored then, is judged again.
+   */
+  doubt(): void;
   costs(): ReadonlyMap<string, RuleCost>;
   /** Events that wait. */
   queued(): number;
@@ -48,6 +53,8 @@ type Engine = {
   /** The batch that is judged now, and the rules that have yet to. */
   current: Current | null;
   events: number;
+  /** What came after the stored cursor is judged again before anything else is noted. */
+  isInDoubt: boolean;
   /** Batches did not fit: they are read from the store. */
   isLost: boolean;
   /** Found, and not yet in the inbox. */
@@ -68,6 +75,7 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
       batches: [],
       current: null,
       events: 0,
+      isInDoubt: false,
       isLost: false,
       waiting: [],
       isAway: false,
@@ -94,6 +102,9 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
     work: () => inTurn(() => work(engine)),
     workFleet: (epoch) => engine.fleet.work(epoch),
     save: () => inTurn(() => save(engine)),
+    doubt() {
+      engine.isInDoubt = true;
+    },
     costs: () =>
       new Map([
         ...[...engine.running].map(([ruleId, one]) => [ruleId, one.cost()] as const),
@@ -123,6 +134,8 @@ async function look(engine: Engine): Promise<void> {
   }
   // The own cursor stands before those of the dead go: whoever starts next finds one of the two.
   if (!engine.isStarted) await engine.cursors.advance(startedMs - RULE_CURSOR_LAG_MS);
+  if (engine.isStarted && engine.isInDoubt) await judgeAgain(engine);
+  engine.isInDoubt = false;
   engine.isStarted = true;
   await takeOver(engine);
   const live = running.size === 0 ? new Map<string, number>() : await deps.inbox.liveByRule();
@@ -140,6 +153,12 @@ async function takeOver(engine: Engine): Promise<void> {
     await beginAnew(engine, dead.receivedMs);
     await engine.deps.rules.dropCursor(dead);
   }
+}
+
+/** A cursor never passed what was not in the inbox, so that nothing forgotten is older than it. decision: D171 */
+async function judgeAgain(engine: Engine): Promise<void> {
+  const fromMs = await engine.cursors.again();
+  if (fromMs !== null) await beginAnew(engine, fromMs);
 }
 
 async function beginAnew(engine: Engine, fromMs: number): Promise<void> {
@@ -238,7 +257,7 @@ async function recover(engine: Engine): Promise<void> {
 
 async function save(engine: Engine): Promise<void> {
   const { deps, running, batches, current, waiting, isStarted, isLost, cursors } = engine;
-  if (!isStarted || isLost || waiting.length > 0 || running.size === 0) return;
+  if (!isStarted || isLost || engine.isInDoubt || waiting.length > 0 || running.size === 0) return;
   const oldestMs = (current ?? batches[0])?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
   const receivedMs = Math.min(deps.now() - RULE_CURSOR_LAG_MS, oldestMs - 1);
   engine.judgedMs = Math.max(engine.judgedMs, receivedMs);

@@ -197,6 +197,25 @@ describe('the license service', () => {
     expect(one.view().license?.licenseId).toBe('second');
   });
 
+  it('should follow a database that went back, and take an import again', async () => {
+    const own = deployment();
+    const first = { ...own.relational.license };
+    const { license: restored } = createMemoryRelational();
+    let store = first;
+    own.relational.license.observe = (seen) => store.observe(seen);
+    own.relational.license.put = (input) => store.put(input);
+    const service = await own.open();
+    await importing(service);
+    store = restored;
+    await own.pass(LICENSE_LOOK_INTERVAL_MS + 100);
+    expect(service.view()).toMatchObject({ phase: 'absent', license: null });
+    expect(await importing(service, { license_id: 'second' })).toMatchObject({ isChanged: true });
+    // The same revision by another import.
+    store = first;
+    await own.pass(LICENSE_LOOK_INTERVAL_MS + 100);
+    expect(service.view().license?.licenseId).toBe('license-1');
+  });
+
   it('should not believe a stored license that was tampered with', async () => {
     const own = deployment();
     await importing(await own.open());

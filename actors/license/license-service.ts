@@ -24,6 +24,7 @@ import type {
 import { clockLoop } from '../loops/clock-loop.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { createLooks, type Looks } from '../runtime/looks.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
 import type { LicenseGate } from '../trust/license-gate.ts';
 import { orUnavailable } from '../trust/outage.ts';
@@ -82,6 +83,7 @@ export type LicenseServiceDeps = {
 type Service = LicenseServiceDeps & {
   readonly actor: LicenseActor;
   row: LicenseRow;
+  readonly looks: Looks;
   /** The warning that the log has, so that it has each once a day. */
   toldBanner: string | null;
   /** Whose key the license in force verified with. */
@@ -99,6 +101,7 @@ export async function openLicenseService(deps: LicenseServiceDeps): Promise<Lice
     ...deps,
     actor,
     row,
+    looks: createLooks(),
     toldBanner: null,
     source: stored?.source ?? deps.anchors[0].source,
   };
@@ -161,27 +164,32 @@ async function importLicense(
       retryAfterMs: RETRY_AFTER_STORE_MS,
     });
   }
+  service.looks.outdate();
   service.row = row;
   service.source = opened.source;
   service.actor.tellImported(facts, row.seenMs);
   return { ok: true, isChanged: true };
 }
 
-/** Notes the time in the store and takes over what another Console imported. */
+/** Notes the time in the store and takes over what is stored there now. */
 async function look(service: Service): Promise<void> {
   const { revision } = service.row;
   service.actor.tellTime(service.now());
   const { seenMs } = service.actor.ref.getSnapshot().context;
+  const isNewest = service.looks.begin();
   const row = await service.store.observe({ nowMs: service.now(), seenMs, revision });
   // An import of this Console that ended meanwhile knows more.
-  if (row.revision < service.row.revision) return;
-  const isNew = row.revision > service.row.revision;
+  if (!isNewest()) return;
+  const before = service.row;
   service.row = row;
-  if (!isNew) return service.actor.tellTime(row.seenMs);
+  // A database that went back may have come to the same revision by another import.
+  const isSame =
+    row.revision === before.revision && row.license?.envelope === before.license?.envelope;
+  if (isSame) return service.actor.tellTime(row.seenMs);
   const stored = openStored(service, row.license);
-  if (stored === null) return;
-  service.source = stored.source;
-  service.actor.tellImported(stored.facts, row.seenMs);
+  if (stored === null && row.license !== null) return;
+  if (stored !== null) service.source = stored.source;
+  service.actor.tellImported(stored?.facts ?? null, row.seenMs);
 }
 
 function lookLoop(service: Service): UpkeepLoop {

@@ -11,7 +11,8 @@ export type LicenseActor = {
   /** Where it is, since when by the wall clock, and why. */
   view(): { readonly phase: LicensePhase; readonly sinceMs: number; readonly lastEvent: string };
   tellTime(atMs: number): void;
-  tellImported(license: LicenseFacts, seenMs: number): void;
+  /** The one that is stored now; null: none. */
+  tellImported(license: LicenseFacts | null, seenMs: number): void;
   stop(): void;
 };
 

@@ -38,7 +38,15 @@ export type PackActs = {
   draft(packId: string): Promise<PackDraft | null>;
   /** Signs the draft as the next version, or only says what that would be. */
   publish(
-    input: AuditContext & { readonly packId: string; readonly isDryRun: boolean },
+    input: AuditContext & {
+      readonly packId: string;
+      readonly isDryRun: boolean;
+      /**
+       * The highest version that nodes say they had, 0 without any: they take no other one of its number, nor a lower one,
+       * also where the database forgot it. decision: D171
+       */
+      readonly heard: number;
+    },
   ): Promise<Acted<VersionRow>>;
   /** Takes a version that was signed elsewhere as it is; makes its pack when there is none. */
   publishSigned(
@@ -115,13 +123,13 @@ export function createPackActs({ book, signer }: PackActsDeps): PackActs {
         };
       }),
     draft: async (packId) => (await book.store.body('pack', packId)) as PackDraft | null,
-    async publish({ packId, isDryRun, ...doing }) {
+    async publish({ packId, isDryRun, heard, ...doing }) {
       const sign = signer();
       if (sign === null) return OFFLINE;
       const row = book.book().packs.get(packId);
       const draft = (await book.store.body('pack', packId)) as PackDraft | null;
       if (row === undefined || draft === null) return NO_PACK;
-      const version = (row.latestVersion ?? 0) + 1;
+      const version = nextAfter(row.latestVersion ?? 0, heard);
       const { policies, ...rest } = draft;
       const { name, flavor } = row;
       const head: PackHead = { pack_id: packId, version, name, flavor, ...rest };
@@ -133,6 +141,11 @@ export function createPackActs({ book, signer }: PackActsDeps): PackActs {
     signed: async (packId, version) =>
       (await book.store.body('version', versionId(packId, version))) as SignedPack | null,
   };
+}
+
+/** A node that lies uses up no more numbers than a pack could have had. */
+function nextAfter(latest: number, heard: number): number {
+  return (heard - latest > PACK_VERSIONS_MAX ? latest : Math.max(latest, heard)) + 1;
 }
 
 function judgeVersion(

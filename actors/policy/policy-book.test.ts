@@ -21,19 +21,44 @@ function newKey() {
   return { pem, id: policyKeyOf(pem)?.id ?? '', sign: signer };
 }
 
-it('should verify the chain of keys again only when a statement came', async () => {
+const draft: PackDraft = {
+  ...{ mode: 'monitor', modes_allowed: ['monitor'], namespace_scope: null },
+  ...{ rollback_to: [], policies: [] },
+};
+
+function newStore() {
   const calls = policyCalls({ record: () => undefined, moves: new Map(), fence: () => undefined });
-  const store = portOf<PolicyStore>('policies', calls, async (_, run) => run());
+  return portOf<PolicyStore>('policies', calls, async (_, run) => run());
+}
+
+it('should follow a database that went back, and take acts again', async () => {
+  const [first, restored] = [newStore(), newStore()];
+  let current = first;
+  const store = new Proxy(first, { get: (_, name) => Reflect.get(current, name) as unknown });
   const book = await openBook({ store, logger: silentLogger });
+  const packs = createPackActs({ book, signer: () => null });
+  const create = (packId: string) =>
+    packs.create({ ...doing, packId, name: packId, flavor: 'standard', draft });
+  await create('a');
+  await create('b');
+  current = restored;
+  expect(await create('c')).toMatchObject({ ok: true });
+  expect([...book.book().packs.keys()]).toEqual(['c']);
+  await create('d');
+  // The same revision by other changes.
+  current = first;
+  book.doubt();
+  await book.follow();
+  expect([...book.book().packs.keys()]).toEqual(['a', 'b']);
+});
+
+it('should verify the chain of keys again only when a statement came', async () => {
+  const book = await openBook({ store: newStore(), logger: silentLogger });
   const [own, next] = [newKey(), newKey()];
   const keys = createKeyActs({ book, signer: () => null, logger: silentLogger });
   const packs = createPackActs({ book, signer: () => null });
   await keys.begin({ publicKeyPem: own.pem, nowMs: 1 });
   const first = book.keys();
-  const draft: PackDraft = {
-    ...{ mode: 'monitor', modes_allowed: ['monitor'], namespace_scope: null },
-    ...{ rollback_to: [], policies: [] },
-  };
   const pack = { packId: 'p', name: 'a pack', flavor: 'standard', draft } as const;
   expect(await packs.create({ ...doing, ...pack })).toMatchObject({ ok: true });
   expect(book.book().packs.size).toBe(1);

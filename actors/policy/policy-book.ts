@@ -15,6 +15,7 @@ import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts
 import type { PolicyStore } from '../../storage/ports/policy/policy-store.ts';
 import type { RolloutMove } from '../../storage/ports/policy/rollout-store.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { createLooks } from '../runtime/looks.ts';
 import { type KeysInForce, keysInForce } from './trusted-keys.ts';
 
 /** What an act comes to on one book: what changes and what is told of it. */
@@ -37,6 +38,8 @@ export type BookService = {
   act<T>(nowMs: number, judge: (book: PolicyBook) => Judged<T>, epoch?: number): Promise<Acted<T>>;
   /** Reads the book again when another Console changed it. */
   follow(): Promise<void>;
+  /** The database may be another one, which came to the same revision by other changes: the next look reads everything. */
+  doubt(): void;
   /** Called after the book is another one. */
   subscribe(listener: () => void): () => void;
   readonly store: Pick<PolicyStore, 'body'>;
@@ -52,6 +55,8 @@ export async function openBook(deps: {
   let book = bookOf(0, []);
   let keys = keysInForce(book);
   let chain = chainOf(book);
+  let [doubts, settled] = [0, 0];
+  const looks = createLooks();
 
   function take(revision: number, documents: readonly PolicyDocument[]): void {
     book = bookOf(revision, documents);
@@ -63,9 +68,10 @@ export async function openBook(deps: {
   }
 
   async function load(): Promise<void> {
+    const isNewest = looks.begin();
     const { revision, documents } = await store.load();
-    // A slower answer must not bring an older book back.
-    if (revision >= book.revision) take(revision, documents);
+    // A slower answer must not bring an older book back; a database that went back has to. decision: D171
+    if (isNewest()) take(revision, documents);
   }
 
   await load();
@@ -83,6 +89,8 @@ export async function openBook(deps: {
           ...{ revision: on.revision, nowMs, changes, audit, moves },
           ...(epoch === undefined ? {} : { epoch }),
         });
+        // What was asked before the commit knows less.
+        if (next !== null) looks.outdate();
         await load();
         if (next !== null) return { ok: true, answer };
       }
@@ -91,7 +99,12 @@ export async function openBook(deps: {
       });
     },
     async follow() {
-      if ((await store.revision()) !== book.revision) await load();
+      const own = doubts;
+      if (own !== settled || (await store.revision()) !== book.revision) await load();
+      settled = own;
+    },
+    doubt() {
+      doubts += 1;
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -44,6 +44,8 @@ export type WantedPolicies = {
   /** What a node said last, for its row. */
   reportOf(sensorId: string): PolicyReport | null;
   get(sensorId: string): SensorPolicy;
+  /** The highest version of a pack that any node says it has; 0 when none does. */
+  heardOf(packId: string): number;
   /** Whether a node is to have exactly this version now. */
   isAssigned(sensorId: string, packId: string, version: number): boolean;
   /**
@@ -131,9 +133,8 @@ export function followWanted(
     },
     answer(sensorId) {
       const mine = known.get(sensorId);
-      const { sha256: keysSha256 } = book.keys();
       const rotations = [...book.book().rotations.values()].sort((a, b) => a.sequence - b.sequence);
-      const keys = { keysSha256, rotations };
+      const keys = { keysSha256: book.keys().sha256, rotations };
       const parts = partsFor(wantedOf(sensorId), keys, mine?.report ?? null);
       const policyHash = mine?.hash ?? null;
       return policyHash === null ? parts : { ...parts, policyHash };
@@ -144,6 +145,7 @@ export function followWanted(
       effective: effectiveOf(sensorId),
       report: known.get(sensorId)?.report ?? null,
     }),
+    heardOf: (packId) => heardAmong(known.values(), packId),
     isAssigned(sensorId, packId, version) {
       const { pack } = wantedOf(sensorId);
       return pack?.pack_id === packId && pack.version === version;
@@ -159,6 +161,16 @@ export function followWanted(
     },
     stop,
   };
+}
+
+function heardAmong(known: Iterable<Known>, packId: string): number {
+  let highest = 0;
+  for (const { report } of known) {
+    const { pack_id: told, highest_version: top = 0, in_force: held } = report;
+    if (told === packId) highest = Math.max(highest, top);
+    if (held?.pack_id === packId) highest = Math.max(highest, held.version);
+  }
+  return highest;
 }
 
 function effectiveIn(book: PolicyBook, own: SensorLabelFacts): Effective {

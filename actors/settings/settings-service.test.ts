@@ -124,6 +124,45 @@ describe('the settings service', () => {
     expect(told).toEqual([60]);
   });
 
+  it('should follow a database that went back, and take changes again', async () => {
+    const [first, restored] = [createMemoryRelational(), createMemoryRelational()];
+    let { settings } = first;
+    const { service, look } = await open({
+      ...first,
+      settings: { list: () => settings.list(), put: (input) => settings.put(input) },
+    });
+    await service.change(change({ analytics_retention_days: 30 }));
+    await service.change(change({ analytics_retention_days: 31 }, 1));
+    ({ settings } = restored);
+    await look();
+    expect(service.get().analyticsRetentionDays).toBe(90);
+    expect(await service.change(change({ analytics_retention_days: 32 }))).toEqual({ ok: true });
+    // The same revision by another change.
+    ({ settings } = first);
+    await look();
+    expect(service.get().analyticsRetentionDays).toBe(31);
+  });
+
+  it('should not take an answer that is older than its own change', async () => {
+    const { service, relational, look } = await open();
+    const { list } = relational.settings;
+    let answer: () => void = () => undefined;
+    relational.settings.list = async () => {
+      const rows = await list();
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return rows;
+    };
+    const looking = look();
+    await new Promise(setImmediate);
+    relational.settings.list = list;
+    await service.change(change({ analytics_retention_days: 30 }));
+    answer();
+    await looking;
+    expect(service.get().analyticsRetentionDays).toBe(30);
+  });
+
   it('should keep what it knows while the database is away', async () => {
     const { service, relational, look } = await open();
     await service.change(change({ analytics_retention_days: 30 }));

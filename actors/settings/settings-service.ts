@@ -26,6 +26,7 @@ import type { AuditContext } from '../../storage/ports/plumbing/audit-context.ts
 import type { SettingRow, SettingsStore } from '../../storage/ports/settings/settings-store.ts';
 import type { UpkeepLoop } from '../loops/loop.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { createLooks, type Looks } from '../runtime/looks.ts';
 import { orUnavailable } from '../trust/outage.ts';
 
 export type SettingView = {
@@ -82,13 +83,19 @@ type InForce = {
 };
 type Service = SettingsServiceDeps & {
   inForce: InForce;
+  readonly looks: Looks;
   readonly listeners: Set<(now: Settings, before: Settings) => void>;
 };
 
 /** Opens the service from what is stored. Rejects with StoreUnavailable. */
 export async function openSettingsService(deps: SettingsServiceDeps): Promise<SettingsService> {
   const rows = mapOf(await deps.store.list());
-  const service: Service = { ...deps, inForce: inForceOf(deps, rows), listeners: new Set() };
+  const service: Service = {
+    ...deps,
+    inForce: inForceOf(deps, rows),
+    looks: createLooks(),
+    listeners: new Set(),
+  };
   return {
     get: () => service.inForce.settings,
     intervals: liveIntervals(service),
@@ -131,6 +138,7 @@ async function change(service: Service, input: Change): Promise<{ readonly ok: t
     await look(service);
     return conflicting(service, put.conflicts);
   }
+  service.looks.outdate();
   take(service, new Map([...service.inForce.rows, ...mapOf(put.rows)]));
   return { ok: true };
 }
@@ -184,20 +192,18 @@ function revisionMistakes({ values, revisions }: Change) {
   ];
 }
 
-/** Takes over what another Console changed. */
+/** Takes over what is stored: what another Console changed, or what is left after the database went back. */
 async function look(service: Service): Promise<void> {
+  const isNewest = service.looks.begin();
   const rows = mapOf(await service.store.list());
-  const isOlder = [...service.inForce.rows].some(
-    ([name, { revision }]) => (rows.get(name)?.revision ?? 0) < revision,
-  );
   // A change of this Console that ended meanwhile knows more.
-  if (!isOlder) take(service, rows);
+  if (isNewest()) take(service, rows);
 }
 
 function take(service: Service, rows: ReadonlyMap<string, SettingRow>): void {
   const isSame =
     rows.size === service.inForce.rows.size &&
-    [...rows].every(([name, row]) => service.inForce.rows.get(name)?.revision === row.revision);
+    [...rows].every(([name, row]) => isSameRow(service.inForce.rows.get(name), row));
   if (isSame) return;
   const before = service.inForce.settings;
   service.inForce = inForceOf(service, rows);
@@ -208,6 +214,13 @@ function take(service: Service, rows: ReadonlyMap<string, SettingRow>): void {
       service.logger.error({ error: String(error) }, 'a changed setting could not be applied');
     }
   }
+}
+
+/** A database that went back may have come to the same revision by another change. */
+function isSameRow(one: SettingRow | undefined, other: SettingRow): boolean {
+  const { revision, changedAtMs, changedBy } = other;
+  const isOfOneChange = one?.changedAtMs === changedAtMs && one.changedBy === changedBy;
+  return isOfOneChange && one.revision === revision;
 }
 
 /** What holds for these rows; what counts as not stored is told. */

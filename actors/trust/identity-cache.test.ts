@@ -25,7 +25,14 @@ async function opened() {
   let watch: Parameters<SensorRegistry['watchIdentities']>[0] | null = null;
   const reads: PromiseWithResolvers<readonly IdentityRecord[]>[] = [];
   const loads: PromiseWithResolvers<readonly IdentityRecord[]>[] = [];
+  const again: string[] = [];
+  let isAway = false;
+  const timers: (() => void)[] = [];
   const cache = await openIdentityCache({
+    async revokeAgain(sensorId) {
+      if (isAway) throw new Error('away');
+      again.push(sensorId);
+    },
     registry: {
       loadIdentities: () => {
         const load = Promise.withResolvers<readonly IdentityRecord[]>();
@@ -44,14 +51,23 @@ async function opened() {
       },
     },
     overlapMs: PREVIOUS_CERTIFICATE_OVERLAP_MS,
-    timers: { now: () => NOW_MS, setTimeout: () => 0, clearTimeout: () => undefined },
+    timers: {
+      ...{ now: () => NOW_MS, clearTimeout: () => undefined },
+      setTimeout: (run: () => void) => timers.push(run),
+    },
     monotonicNow: () => clockMs,
     logger: silentLogger,
   });
   return {
     watch: watch as unknown as Parameters<SensorRegistry['watchIdentities']>[0],
-    reads,
-    loads,
+    ...{ reads, loads, cache, again },
+    setAway(away: boolean) {
+      isAway = away;
+    },
+    async passTimers() {
+      for (const run of timers.splice(0)) run();
+      await new Promise(setImmediate);
+    },
     pass: (ms: number) => {
       clockMs += ms;
     },
@@ -105,5 +121,36 @@ describe('the age of the view', () => {
     await reads.at(-1)?.promise;
     await Promise.resolve();
     expect(says()).toBe('sensor_revoked');
+  });
+});
+
+describe('a database that went back', () => {
+  it('should be told again of a revocation that it forgot, as soon as it answers', async () => {
+    const { cache, watch, loads, again, says, setAway, passTimers } = await opened();
+    cache.markRevoked('s', NOW_MS);
+    let rereads = 0;
+    cache.onReread(() => {
+      rereads += 1;
+    });
+    setAway(true);
+    watch.onLost();
+    watch.onRestored();
+    loads.at(-1)?.resolve([RECORD]);
+    await new Promise(setImmediate);
+    expect(says()).toBe('sensor_revoked');
+    expect(rereads).toBe(1);
+    setAway(false);
+    await passTimers();
+    expect(again).toEqual(['s']);
+  });
+
+  it('should not be told of what it knows', async () => {
+    const { cache, watch, loads, again } = await opened();
+    cache.markRevoked('s', NOW_MS);
+    watch.onLost();
+    watch.onRestored();
+    loads.at(-1)?.resolve([{ ...RECORD, sensorRevokedAtMs: NOW_MS }]);
+    await new Promise(setImmediate);
+    expect(again).toEqual([]);
   });
 });

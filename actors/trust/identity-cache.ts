@@ -2,7 +2,8 @@
 // registry's notifications; when the last proof that they flow is older than the bound, nobody is trusted on its word any
 // more. The age counts from the proof and not from the moment a dead connection was found. A change that was announced
 // and cannot be read is held against its sensor alone.
-// Revocation is sticky: no late answer of the database can take it back. invariant: I3, I9; decision: D10
+// Revocation is sticky: no late answer of the database can take it back, and a database that went back to before it is told
+// again. invariant: I3, I9; decision: D10, D171
 import { type Refusal, refuse } from '../../machines/errors.ts';
 import { IDENTITY_CACHE_REFRESH_MS, REVOCATION_VIEW_MAX_AGE_MS } from '../../machines/limits.ts';
 import { judgeCertificate } from '../../machines/trust/certificate.rules.ts';
@@ -13,6 +14,8 @@ import type {
 } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Timers } from '../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { createRetries } from './retries.ts';
+import { createRetelling } from './revoked-again.ts';
 
 export type IdentityVerdict = { readonly ok: true; readonly identity: IdentityRecord } | Refusal;
 
@@ -26,6 +29,11 @@ export type IdentityCache = {
   identitiesOf(sensorId: string): readonly IdentityRecord[];
   /** Called after the identities of a sensor changed. Listeners may not throw. */
   subscribe(listener: (sensorId: string) => void): () => void;
+  /**
+   * Called when the notifications were lost and everything was read again: the database that answers may be another one,
+   * which forgot what the last one had confirmed.
+   */
+  onReread(listener: () => void): () => void;
   /** Certificates held. */
   size(): number;
   stop(): Promise<void>;
@@ -33,6 +41,8 @@ export type IdentityCache = {
 
 export type IdentityCacheDeps = {
   readonly registry: Pick<SensorRegistry, 'loadIdentities' | 'identitiesOf' | 'watchIdentities'>;
+  /** Revokes a sensor that this Console knows to be revoked, and the database does not any more. */
+  readonly revokeAgain: (sensorId: string) => Promise<unknown>;
   readonly overlapMs: number;
   readonly timers: Timers;
   /** Milliseconds that never go back, for the age of the view. */
@@ -58,9 +68,11 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
   /** Counts local changes, so that an answer asked for earlier does not overwrite them. */
   const versions = new Map<string, number>();
   const listeners = new Set<(sensorId: string) => void>();
+  const rereadListeners = new Set<() => void>();
   /** Sensors whose change was announced and not read yet, since when. */
   const unread = new Map<string, number>();
-  const retries = new Set<unknown>();
+  const { later, stop: stopRetries } = createRetries(timers, IDENTITY_CACHE_REFRESH_MS);
+  const retell = createRetelling(deps, later);
   /** The last proof of the view that was lost with the notifications; null once everything was read again. */
   let lostSinceMs: number | null = null;
   let watched: IdentityWatch | null = null;
@@ -72,13 +84,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     const heard = records.find((one) => one.sensorRevokedAtMs !== null)?.sensorRevokedAtMs ?? null;
     if (heard !== null && !revoked.has(sensorId)) revoked.set(sensorId, heard);
     const revokedAtMs = revoked.get(sensorId);
-    const kept =
-      revokedAtMs === undefined
-        ? records
-        : records.map((one) => ({
-            ...one,
-            sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs,
-          }));
+    const kept = revokedAtMs === undefined ? records : records.map(revokedBy(revokedAtMs));
     for (const one of before) byFingerprint.delete(one.fingerprint);
     for (const one of kept) byFingerprint.set(one.fingerprint, one);
     if (kept.length > 0) bySensor.set(sensorId, kept);
@@ -91,6 +97,12 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
     for (const listener of listeners) listener(sensorId);
   }
 
+  /** Nothing changed here since the database was asked: what it does not know it has forgotten. */
+  function learn(sensorId: string, records: readonly IdentityRecord[]): void {
+    apply(sensorId, records);
+    if (revoked.has(sensorId) && records.length > 0 && records.every(isTrusted)) retell(sensorId);
+  }
+
   async function read(sensorId: string): Promise<void> {
     const version = versions.get(sensorId) ?? 0;
     try {
@@ -98,7 +110,7 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       if (isStopped) return;
       if ((versions.get(sensorId) ?? 0) !== version) return await read(sensorId);
       unread.delete(sensorId);
-      apply(sensorId, records);
+      learn(sensorId, records);
     } catch (error) {
       deps.logger.warn({ sensorId, error: String(error) }, 'an identity could not be read');
       later(() => read(sensorId));
@@ -122,23 +134,15 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       for (const sensorId of [...bySensor.keys()]) {
         if (!all.has(sensorId) && !moved.has(sensorId)) apply(sensorId, []);
       }
-      for (const [sensorId, records] of all) if (!moved.has(sensorId)) apply(sensorId, records);
+      for (const [sensorId, records] of all) if (!moved.has(sensorId)) learn(sensorId, records);
       // What moved meanwhile may have been moved by an answer that was asked for earlier than this one.
       for (const sensorId of moved) readAgain(sensorId);
       lostSinceMs = null;
+      for (const listener of rereadListeners) listener();
     } catch (error) {
       deps.logger.warn({ error: String(error) }, 'the identities could not be read');
       later(() => (own === epoch ? readAll() : Promise.resolve()));
     }
-  }
-
-  function later(run: () => Promise<void>): void {
-    if (isStopped) return;
-    const timer = timers.setTimeout(() => {
-      retries.delete(timer);
-      void run();
-    }, IDENTITY_CACHE_REFRESH_MS);
-    retries.add(timer);
   }
 
   function provenAgoMs(): number {
@@ -198,13 +202,26 @@ export async function openIdentityCache(deps: IdentityCacheDeps): Promise<Identi
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onReread(listener) {
+      rereadListeners.add(listener);
+      return () => rereadListeners.delete(listener);
+    },
     size: () => byFingerprint.size,
     async stop() {
       isStopped = true;
-      for (const timer of retries) timers.clearTimeout(timer);
+      stopRetries();
       await watched?.stop();
     },
   };
+}
+
+/** An earlier instant that is known stays. */
+function revokedBy(revokedAtMs: number): (one: IdentityRecord) => IdentityRecord {
+  return (one) => ({ ...one, sensorRevokedAtMs: one.sensorRevokedAtMs ?? revokedAtMs });
+}
+
+function isTrusted({ sensorRevokedAtMs }: IdentityRecord): boolean {
+  return sensorRevokedAtMs === null;
 }
 
 function unsure(): Refusal {

@@ -4,6 +4,7 @@ import { EXIT, enrollmentFailure, nextStepOf, type Prepared } from './node.rules
 describe('nextStepOf', () => {
   it.each<[Prepared['identity'], string, string, string]>([
     ['whole', 'run', 'run', 'enroll'],
+    ['forgotten', 'run', 'enroll', 'enroll'],
     ['expired', 'await', 'enroll', 'enroll'],
     ['revoked', 'revoked', 'enroll', 'revoked'],
     ['none', 'refuse', 'enroll', 'enroll'],

@@ -14,7 +14,7 @@ export const EXIT = {
 
 /** What the state directory holds, and whether a token is at hand. */
 export type Prepared = {
-  readonly identity: 'none' | 'whole' | 'expired' | 'revoked' | 'broken';
+  readonly identity: 'none' | 'whole' | 'forgotten' | 'expired' | 'revoked' | 'broken';
   readonly hasToken: boolean;
   /** A token of the kind that keeps the identity. */
   readonly isReenrollment: boolean;
@@ -23,13 +23,16 @@ export type Prepared = {
 export type NextStep = 'run' | 'enroll' | 'await' | 'revoked' | 'refuse';
 
 /**
- * An identity that works is used and a token left alone. One that expired waits for a token, collecting. One that is
+ * An identity that works is used and a token left alone. One that the Console forgot is given up for a token, of any kind,
+ * and otherwise tried on: the Console may know it again. One that expired waits for a token, collecting. One that is
  * broken, or none at all, needs a token now. A revoked one is final: only a token for a new sensor goes on. invariant: I12
  */
 export function nextStepOf(found: Prepared): NextStep {
   switch (found.identity) {
     case 'whole':
       return found.hasToken && found.isReenrollment ? 'enroll' : 'run';
+    case 'forgotten':
+      return found.hasToken ? 'enroll' : 'run';
     case 'expired':
       return found.hasToken ? 'enroll' : 'await';
     case 'revoked':

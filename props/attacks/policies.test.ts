@@ -17,7 +17,7 @@ let made = 0;
 let beats = 0;
 let nodes = 0;
 /** One key serves one identity. */
-const NODES = 11;
+const NODES = 12;
 
 async function enroll(): Promise<Identity> {
   const pair = nth(keys, nodes);
@@ -100,6 +100,24 @@ describe('a pack', PATIENT, () => {
       pack: { pack_id: id, because: 'assigned to this sensor' },
       reported: { state: 'monitoring' },
     });
+  });
+
+  it('gets a number that no node has, also of a version that the database forgot', async () => {
+    const { id, sha } = await publish([policyOf('one')]);
+    const had = { pack_id: id, manifest_sha256: sha };
+    const said = (version: number) => ({
+      ...{ ...had, version, highest_version: version, in_force: { ...had, version } },
+      ...{ state: 'monitoring', signing_keys_sha256: '0'.repeat(64), policies: [] },
+    });
+    const next = async () => {
+      const { body } = await api('POST', `/packs/${id}/publish`, {});
+      return (body['manifest'] as SignedPack).version;
+    };
+    await beat(identity, said(7));
+    expect(await next()).toBe(8);
+    // One that lies does not use up the numbers.
+    await beat(identity, said(999_999_999));
+    expect(await next()).toBe(9);
   });
 
   it('is there for nobody but the sensor it is assigned to now, whether it exists or not', async () => {

@@ -56,6 +56,7 @@ const found: fc.Arbitrary<Prepared> = fc.record({
     'whole',
     'whole',
     'whole',
+    'forgotten',
     'expired',
     'expired',
     'revoked',
@@ -70,11 +71,12 @@ function firstStep({ identity, hasToken, isReenrollment }: Prepared): At {
     none: hasToken,
     broken: hasToken,
     expired: hasToken,
+    forgotten: hasToken,
     whole: hasToken && isReenrollment,
     revoked: hasToken && !isReenrollment,
   }[identity];
   if (goesOn) return 'enrolling';
-  if (identity === 'whole') return 'running';
+  if (identity === 'whole' || identity === 'forgotten') return 'running';
   if (identity === 'expired') return 'looking';
   return identity === 'revoked' ? 'revoked' : 'failing';
 }

@@ -1,7 +1,7 @@
 // What `npm run simulate` was asked for. Everything is checked before anything runs; a mistake is answered with a
 // sentence, never guessed around.
 import { parseArgs } from 'node:util';
-import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
+import { FAULT_KINDS, type FaultKind, RARE_KINDS } from './faults/kinds.ts';
 import { type Options, PROFILES, type Profile } from './options.ts';
 
 const LONG_DAYS = 5;
@@ -139,7 +139,7 @@ function valuesOf(args: readonly string[], mistakes: string[]) {
 function kindsOf(text: string | undefined, mistakes: string[]): readonly FaultKind[] | null {
   if (text === undefined) return null;
   const names = text.split(',').filter((name) => name !== '' && name !== 'none');
-  const kinds = FAULT_KINDS.filter((kind) => names.includes(kind));
+  const kinds = [...FAULT_KINDS, ...RARE_KINDS].filter((kind) => names.includes(kind));
   for (const name of names) {
     if (!kinds.some((kind) => kind === name)) mistakes.push(`there is no kind of accident ${name}`);
   }

@@ -3,7 +3,7 @@
 import { DEFAULT_INTERVALS, resolveIntervals } from '../../machines/intervals.ts';
 import type { Intervals } from '../../machines/limits.ts';
 import { BASELINE_BINARIES_MAX } from '../../machines/pipeline-limits.ts';
-import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
+import { FAULT_KINDS, type FaultKind, RARE_KINDS } from './faults/kinds.ts';
 import { createRandom, type Random } from './world/random.ts';
 
 export const PROFILES = ['smoke', 'nightly', 'storm', 'long'] as const;
@@ -47,6 +47,8 @@ export type Options = {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SHORT_HOURS_MAX = 2;
+/** Share of runs in which something rare happens at all, for each such thing. */
+const RARE_CHANCE = 0.05;
 
 type Ranges = {
   readonly sensors: readonly [number, number];
@@ -96,7 +98,7 @@ export function drawOptions(
     receivers: 0,
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
-    kinds: drawKinds(random.fork('kinds')),
+    kinds: [...drawKinds(random.fork('kinds')), ...drawRare(random)],
     intervals: drawIntervals(random.fork('intervals'), ranges),
     spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
     programs: random.fork('programs').pick([0, 4, 12, 40]),
@@ -117,6 +119,10 @@ function drawKinds(random: Random): readonly FaultKind[] {
   const share = random.pick([0.15, 0.4, 1]);
   const drawn = FAULT_KINDS.filter(() => random.chance(share));
   return drawn.length === 0 ? [random.pick(FAULT_KINDS)] : drawn;
+}
+
+function drawRare(random: Random): readonly FaultKind[] {
+  return RARE_KINDS.filter((kind) => random.fork(kind).chance(RARE_CHANCE));
 }
 
 function drawIntervals(random: Random, { lifetimes, hours, eager = 0 }: Ranges): Intervals {

@@ -6,7 +6,7 @@ import type { FleetView, Violation } from './checkers/checker.ts';
 import { whatIsMissing } from './checkers/liveness.ts';
 import { TOLD_WITHIN_MS } from './checkers/loss-ledger.ts';
 import { effectsOn } from './faults/all.ts';
-import type { PlannedFault } from './faults/kinds.ts';
+import { FORGETTING, type PlannedFault } from './faults/kinds.ts';
 import { drawPlan } from './faults/plan.ts';
 import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
@@ -76,7 +76,8 @@ export async function runSimulation(options: Options, more: RunOptions = {}): Pr
 
 async function runIn(world: World, options: Options, more: RunOptions): Promise<RunResult> {
   const plan = more.plan ?? drawPlan(options);
-  const fleet = buildFleet(world, options, more.bug);
+  const forgets = plan.some(({ kind }) => FORGETTING.has(kind));
+  const fleet = buildFleet(world, { ...options, forgets }, more.bug);
   const violations: Violation[] = [];
   const ongoing = new Map<PlannedFault, () => void>();
   const view: FleetView = {
@@ -87,6 +88,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     binariesMax: options.binariesMax,
     keepers: options.keepers,
     receivers: options.receivers,
+    forgets,
     isDisturbed: () => ongoing.size > 0,
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
@@ -150,12 +152,16 @@ function outcomeOf(world: World, violations: readonly Violation[]): Outcome {
 
 type Fleet = ReturnType<typeof buildFleet>;
 
-function buildFleet(world: World, options: Options, bug: PlantedBug | undefined) {
+function buildFleet(
+  world: World,
+  options: Options & { readonly forgets: boolean },
+  bug: PlantedBug | undefined,
+) {
   const { intervals } = options;
   const random = world.random.fork('fleet');
   const network = createNetwork(world.scheduler, world.random.fork('network'));
   const listeners = createListeners();
-  const stores = createSimulatedStores(world, { keyOfEvent, intervals });
+  const stores = createSimulatedStores(world, { keyOfEvent, intervals, forgets: options.forgets });
   const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
   const provider = createIdentityProvider(world.random.fork('identity provider'));
   const consoles: ConsoleHost[] = names('console', options.consoles).map((name) =>
@@ -282,13 +288,14 @@ function help(fleet: Fleet): void {
 
 /**
  * No Console takes its certificate any more: it was made while a Console's clock was ahead, or a re-enrollment whose
- * answer the node never heard has ended it. Only a new token helps, and somebody sees the sensor silent.
+ * answer the node never heard has ended it, or the database forgot it. Only a new token helps, and somebody sees the sensor
+ * silent.
  */
 function isShutOut({ consoles, stores }: Fleet, { disk }: NodeHost): boolean {
   const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
   const certificate = shown === undefined ? null : readCertificate(shown);
   if (shown === undefined || certificate === null) return false;
   const known = stores.relational.state.certificates.get(fingerprintOf(shown));
-  if (known?.status === 'ended') return true;
+  if (known === undefined || known.status === 'ended') return true;
   return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
 }

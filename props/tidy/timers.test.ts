@@ -21,7 +21,7 @@ const OUTSIDE_THE_REGISTRY: Readonly<Record<string, string>> = {
   'actors/runtime/clock-watch.ts': 'is the watch of a Sensor; in a Console a loop looks',
   'actors/runtime/running-timers.ts': CLOCK,
   'actors/runtime/wheel-clock.ts': CLOCK,
-  'actors/trust/identity-cache.ts': RETRY,
+  'actors/trust/retries.ts': RETRY,
   'gateway/access/seen-batch.ts': GATHERS,
   'gateway/cli/plumbing/command-run.ts': PROGRAM,
   'gateway/cli/service-console.ts': PROGRAM,

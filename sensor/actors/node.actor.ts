@@ -18,6 +18,7 @@ import { openStateDirectory } from '../state-directory/state-directory.ts';
 import type { Answer } from '../transport/answer.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
+import { isForgotten } from './forgotten-identity.ts';
 import { type Forwarding, startForwarding } from './forwarding.ts';
 import { createMachineBook } from './machine-book.ts';
 import type { NodePorts } from './node-ports.ts';
@@ -124,22 +125,19 @@ export function runNode(options: NodeOptions): NodeRun {
     if (identity !== null) trust.load(identity.state, identity.notAfterMs);
     showStatus();
     return {
-      identity: verdictOf(kept.kind),
+      identity: await verdictOf(kept.kind, client),
       hasToken: token !== null && url !== undefined,
       isReenrollment: token !== null && kindOfSecret(token) === 'reenrollment',
       reason: kept.kind === 'broken' ? kept.reason : NOT_ENROLLED,
     };
   }
 
-  function verdictOf(kind: 'none' | 'whole' | 'broken'): Prepared['identity'] {
+  async function verdictOf(kind: 'none' | 'whole' | 'broken', client: SensorContext['client']) {
     if (kind !== 'whole' || identity === null) return kind;
-    if (identity.state.trust_state === 'trust_revoked') return 'revoked';
-    return now() > identity.notAfterMs + SKEW_TOLERATED_MS ? 'expired' : 'whole';
-  }
-
-  function need<T>(value: T | null, what: string): T {
-    if (value === null) throw new Error(`${what} is not there yet`);
-    return value;
+    const verdict = verdictOfWhole(identity, now());
+    const isGone =
+      verdict === 'whole' && (await isForgotten(client, identity, { config, token, clock }));
+    return isGone ? 'forgotten' : verdict;
   }
 
   async function exchangeToken(): Promise<EnrollmentAttempt> {
@@ -286,6 +284,16 @@ export function runNode(options: NodeOptions): NodeRun {
     stop: () => tellNode({ type: 'stop.requested' }),
     done: toPromise(node),
   };
+}
+
+function need<T>(value: T | null, what: string): T {
+  if (value === null) throw new Error(`${what} is not there yet`);
+  return value;
+}
+
+function verdictOfWhole({ state, notAfterMs }: Identity, nowMs: number) {
+  if (state.trust_state === 'trust_revoked') return 'revoked';
+  return nowMs > notAfterMs + SKEW_TOLERATED_MS ? 'expired' : 'whole';
 }
 
 const NOT_ENROLLED =

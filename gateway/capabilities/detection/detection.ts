@@ -14,6 +14,7 @@ import { measureAlerts } from '../../operator-plane/detection/alert-metrics.ts';
 import { ruleRoutes } from '../../operator-plane/detection/alert-rules.ts';
 import { alertRoutes } from '../../operator-plane/detection/alerts.ts';
 import { createSearchTurns } from '../../operator-plane/telemetry/search-turns.ts';
+import { fleet } from '../fleet/fleet.ts';
 import { telemetry } from '../telemetry/telemetry.ts';
 
 /** What other capabilities are given: where they hand over what they found. */
@@ -42,6 +43,7 @@ export const detection: Capability<Detection> = {
     const following = [
       ingest.onStored((batch) => engine.take(batch)),
       ingest.onRepeated((batch) => engine.take(batch)),
+      context.use(fleet).identities.onReread(engine.doubt),
     ];
     const sweep = createAlertSweep({ store, now: time.now });
     const searches = createSearchTurns();

@@ -46,6 +46,8 @@ export type Fleet = {
   close(): Promise<void>;
 };
 
+const FORGOTTEN = 'revoked before the database went back to an earlier time';
+
 /** Builds the fleet from the registry. Throws when the registry cannot be read. */
 export async function openFleet(deps: {
   readonly registry: SensorRegistry;
@@ -68,6 +70,8 @@ export async function openFleet(deps: {
   const sensors = sensorActorsOf(directory, intervals, time.now);
   const identities = await openIdentityCache({
     registry,
+    revokeAgain: (sensorId) =>
+      registry.revoke({ sensorId, reason: FORGOTTEN, actor: 'console', nowMs: time.now() }),
     overlapMs: intervals.PREVIOUS_CERTIFICATE_OVERLAP_MS,
     timers: time,
     monotonicNow: time.monotonicNow,

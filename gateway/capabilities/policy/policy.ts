@@ -28,7 +28,7 @@ export const policy: Capability<WantedPolicies> = {
   async open(context) {
     const { relational, logger, time, chance, cursors } = context;
     const own = context.use(packs);
-    const { sensors, directory } = context.use(fleet);
+    const { sensors, directory, identities } = context.use(fleet);
     const { streams } = context.use(telemetry);
     const { admission } = context.use(trust);
     const rows = await relational.sensors.loadSensors();
@@ -49,6 +49,7 @@ export const policy: Capability<WantedPolicies> = {
     );
     await wanted.readLabels();
     const stopHearing = sensors.onStart((sensorId) => wanted.onStart(sensorId));
+    const stopDoubting = identities.onReread(own.book.doubt);
     const stopRefreshes = sendRefreshes({
       settings: context.use(settings),
       feed: context.use(fleet).feed,
@@ -77,6 +78,7 @@ export const policy: Capability<WantedPolicies> = {
       loops: () => [followLoop(own, wanted)],
       close() {
         stopHearing();
+        stopDoubting();
         stopRefreshes();
         wanted.stop();
       },

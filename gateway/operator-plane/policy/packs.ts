@@ -163,7 +163,7 @@ function changingRoutes({ packs, chance, now }: PolicyRouteDeps): FastifyPluginA
   };
 }
 
-function versionRoutes({ packs, now }: PolicyRouteDeps): FastifyPluginAsyncTypebox {
+function versionRoutes({ packs, wanted, now }: PolicyRouteDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post('/packs/:id/publish', {
       ...writing,
@@ -178,7 +178,8 @@ function versionRoutes({ packs, now }: PolicyRouteDeps): FastifyPluginAsyncTypeb
       handler: async (request, reply) => {
         const { dry_run: isDryRun = false } = request.body;
         const packId = request.params.id;
-        const done = await packs.publish({ ...doingOf(request, now), packId, isDryRun });
+        const heard = wanted.heardOf(packId);
+        const done = await packs.publish({ ...doingOf(request, now), packId, isDryRun, heard });
         return done.ok ? versionView(done.answer) : sendRefusal(reply, done);
       },
     });

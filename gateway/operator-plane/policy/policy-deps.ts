@@ -22,7 +22,7 @@ export type PolicyRouteDeps = {
   readonly assignments: AssignmentActs;
   readonly keys: KeyActs;
   readonly ownKeyId: () => string | null;
-  readonly wanted: Pick<WantedPolicies, 'get'>;
+  readonly wanted: Pick<WantedPolicies, 'get' | 'heardOf'>;
   readonly sensors: Pick<SensorRegistry, 'getSensor'>;
   readonly teams: Pick<TeamStore, 'groups'>;
   readonly cursors: CursorSigner;

@@ -16,8 +16,11 @@ export type LicenseContext = {
   readonly seenMs: number;
 };
 export type LicenseEvent =
-  /** `seenMs` may lie before the largest time seen: a license that was issued later proves the time anew. */
-  | { type: 'license.imported'; license: LicenseFacts; seenMs: number }
+  /**
+   * `seenMs` may lie before the largest time seen: a license that was issued later proves the time anew. None: the
+   * database went back to before the first one.
+   */
+  | { type: 'license.imported'; license: LicenseFacts | null; seenMs: number }
   | { type: 'time.seen'; atMs: number };
 export type LicenseInput = { readonly license: LicenseFacts | null; readonly seenMs: number };
 
@@ -39,7 +42,7 @@ export const licenseMachine = setup({
     isLater: ({ context }, params: { atMs: number }) => params.atMs > context.seenMs,
   },
   actions: {
-    takeLicense: assign((_, params: { license: LicenseFacts; seenMs: number }) => ({
+    takeLicense: assign((_, params: { license: LicenseFacts | null; seenMs: number }) => ({
       license: params.license,
       seenMs: params.seenMs,
     })),

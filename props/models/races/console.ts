@@ -62,6 +62,9 @@ export async function startConsole(
   };
   const cache = await openIdentityCache({
     registry,
+    revokeAgain: async (sensorId) => {
+      throw new Error(`the database never forgets here: ${sensorId}`);
+    },
     overlapMs: DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS,
     timers: { now: () => NOW_MS, setTimeout: () => 0, clearTimeout: () => undefined },
     monotonicNow: () => 0,

@@ -38,7 +38,7 @@ export const acknowledgedIsDurable: CheckerKind = {
         report(`${name} is acknowledged and not durable: ${lost.slice(0, 5).join(' ')}`);
         return;
       }
-      const sensor = relational.state.certificates.get(fingerprint ?? '')?.sensorId ?? '';
+      const sensor = relational.sensorOf(fingerprint ?? '') ?? '';
       const content = contentOf({ ...batch, sensor });
       if (content === 0)
         report(`${name} is acknowledged, but sensor ${sensor} stored no such batch`);

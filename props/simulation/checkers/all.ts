@@ -18,6 +18,7 @@ import { designation } from './designation.ts';
 import { endedSession } from './ended-session.ts';
 import { engineWatch } from './engine-watch.ts';
 import { flows } from './flows.ts';
+import { forgetful } from './forgetful.ts';
 import { habits } from './habits.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
@@ -51,10 +52,10 @@ export const CHECKERS: readonly CheckerKind[] = [
   acknowledgedIsDurable,
   channelOrder,
   removableDuplicates,
-  tokenOnce,
+  forgetful(tokenOnce),
   identityFromCertificate,
   revoked,
-  certificateWindow,
+  forgetful(certificateWindow),
   spoolBound,
   accounting,
   lossLedger,
@@ -72,22 +73,22 @@ export const CHECKERS: readonly CheckerKind[] = [
   timeTravel,
   rebuiltFromFacts,
   trustDomains,
-  auditChain,
+  forgetful(auditChain),
   designation,
-  endedSession,
-  closedOut,
+  forgetful(endedSession),
+  forgetful(closedOut),
   containment,
   packsInForce,
   rolloutGates,
   assignedPacks,
-  secondFactor,
-  keptSettings,
-  countedLicense,
-  auditedActs,
+  forgetful(secondFactor),
+  forgetful(keptSettings),
+  forgetful(countedLicense),
+  forgetful(auditedActs),
   engineWatch,
   alertCounts,
   ruleWindows,
-  alertStates,
+  forgetful(alertStates),
   searchEdges,
   ruleBacktest,
   alertsArrive,

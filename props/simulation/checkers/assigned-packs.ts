@@ -1,7 +1,8 @@
 // Once everything works again, each node has in force exactly what it is assigned, and nothing where nothing is. What is
 // assigned is what the publisher was told at its end, one sensor's own before its group's before the fleet's. Left out is
 // what a node may refuse: a version that not every engine carries out, whose key left, or that is older than one the node
-// had and that does not let it return. invariant: I8; decision: D78, D83, D170
+// had and that does not let it return; where PostgreSQL forgot, also one whose number held something else before, and any
+// after a change of keys. invariant: I8; decision: D78, D83, D170, D171
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { BAD_POLICY, PICKY_POLICY } from '../world/engine-policies.ts';
 import { type NodeHost, STATE_DIR } from '../world/node-host.ts';
@@ -71,6 +72,8 @@ function wantedOf({ publisher }: FleetView, sensor: string) {
 
 function mayRefuse(fleet: FleetView, node: NodeHost, published: PublishedPack): boolean {
   const { pack, version, policies, key } = published;
+  const { isForgotten, rotations, reused } = fleet.publisher.desk;
+  if (reused.has(`${pack}/${version}`) || (isForgotten && rotations > 0)) return true;
   const isCarried = policies.every(({ name }) => name !== BAD_POLICY && name !== PICKY_POLICY);
   if (!isCarried || !fleet.publisher.desk.keys.trusted.includes(key)) return true;
   const text = node.disk.read(`${STATE_DIR}/${STATE_FILES.assignedPack}`)?.toString() ?? '{}';

@@ -19,7 +19,10 @@ export const bounds: CheckerKind = {
   promise: 'Every queue, map and buffer keeps its bound (I10).',
   make(fleet, report) {
     function look(host: ConsoleHost, console: RunningConsole): void {
-      const sensors = fleet.stores.relational.state.sensors.size;
+      const { state, forgotten } = fleet.stores.relational;
+      // A Console keeps the actor of a sensor that the database forgot until it starts again.
+      const lost = forgotten();
+      const sensors = state.sensors.size + lost.sensors;
       const held: readonly (readonly [what: string, count: number, max: number])[] = [
         ['rows of the sink', console.analytics.sink.queuedRows(), SINK_QUEUE_ROWS_MAX],
         ['facts', console.relational.facts.queuedRows(), FACTS_QUEUE_ROWS_MAX],
@@ -28,7 +31,7 @@ export const bounds: CheckerKind = {
         [
           'certificates',
           console.fleet.identities.size(),
-          fleet.stores.relational.state.certificates.size,
+          state.certificates.size + lost.certificates,
         ],
         ['timers', console.timers(), TIMERS_OF_A_CONSOLE + TIMERS_OF_A_SENSOR * sensors],
       ];

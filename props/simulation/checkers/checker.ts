@@ -21,6 +21,8 @@ export type FleetView = {
   readonly keepers: number;
   /** How many receive webhooks. */
   readonly receivers: number;
+  /** Whether PostgreSQL may forget in this run what it confirmed. */
+  readonly forgets: boolean;
   readonly intervals: Intervals;
   readonly spoolEventsMax: number;
   readonly binariesMax: number;

@@ -44,7 +44,11 @@ function emptyFleet() {
     nodes,
     world: { scheduler: { sleptMs: () => 0 } },
     stores: {
-      relational: { state, auditEntries: () => [] },
+      relational: {
+        ...{ state, auditEntries: () => [] },
+        nodeOf: (sensor: string) => state.sensors.get(sensor)?.nodeName,
+        sensorOf: (fingerprint: string) => state.certificates.get(fingerprint)?.sensorId,
+      },
       analytics: { rows: { batches: () => batches } },
     },
     intervals: DEFAULT_INTERVALS,

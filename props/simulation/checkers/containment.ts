@@ -71,6 +71,12 @@ export const containment: CheckerKind = {
             order.placedAtMs = atMs;
             break;
           }
+          case 'relational.forgot':
+            for (const order of [...orders.values()].flat()) {
+              const isDoubtful = order.outcome === 'placed' && order.placedAtMs > seen.sinceMs;
+              if (isDoubtful) order.outcome = 'unknown';
+            }
+            break;
           case 'process.started':
             rulesOf(seen.host).startedAtMs = atMs;
             break;

@@ -14,10 +14,13 @@ export const designation: CheckerKind = {
     'What a designated loop writes is written under the newest tenure, and a Console stops within 5 s of losing the lock.',
   make({ consoles, stores }, report) {
     let newest = 0;
+    /** Every tenure that the database knows, oldest first. */
+    let tenures: { readonly atMs: number; readonly epoch: number }[] = [];
     let holder: string | null = null;
     const lostAtMs = new Map<string, number>();
 
-    function begin(console: string, epoch: number): void {
+    function begin(console: string, epoch: number, atMs: number): void {
+      tenures.push({ atMs, epoch });
       if (epoch <= newest) report(`${console} began tenure ${epoch} after ${newest}`);
       if (holder !== null) report(`${console} took the lock that ${holder} holds`);
       newest = Math.max(newest, epoch);
@@ -27,7 +30,11 @@ export const designation: CheckerKind = {
 
     return {
       observe(seen, atMs) {
-        if (seen.kind === 'designation.began') begin(seen.console, seen.epoch);
+        if (seen.kind === 'designation.began') begin(seen.console, seen.epoch, atMs);
+        if (seen.kind === 'relational.forgot') {
+          tenures = tenures.filter((one) => one.atMs <= seen.sinceMs);
+          newest = tenures.at(-1)?.epoch ?? 0;
+        }
         if (seen.kind === 'designation.ended') {
           if (holder === seen.console) holder = null;
           lostAtMs.set(seen.console, atMs);

@@ -19,7 +19,7 @@ export const flows: CheckerKind = {
     const failed = new Set<string>();
 
     function take({ console, fingerprint, flows: told }: ObservationOf<'flows.taken'>): void {
-      const sensorId = relational.state.certificates.get(fingerprint ?? '')?.sensorId;
+      const sensorId = relational.sensorOf(fingerprint ?? '');
       if (sensorId === undefined) return;
       const own = ensure(
         taken,
@@ -58,7 +58,7 @@ export const flows: CheckerKind = {
         own.set(key, (own.get(key) ?? 0) + connections);
       }
       for (const [sensorId, own] of sums) {
-        const name = relational.state.sensors.get(sensorId)?.nodeName;
+        const name = relational.nodeOf(sensorId);
         if (name === undefined || failed.has(name)) continue;
         const made = fleet.nodes.find((node) => node.name === name)?.engine.connections();
         for (const [key, sum] of own) {

@@ -13,6 +13,7 @@ import type { Profile } from '../../../sensor/pipeline/baseline-profile.ts';
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { type NodeHost, STATE_DIR } from '../world/node-host.ts';
 import type { CheckerKind } from './checker.ts';
+import { WORD_UNDER_WAY_MS } from './forgetful.ts';
 import { TOLD_WITHIN_MS } from './loss-ledger.ts';
 import { stateOf, statusOf } from './node-files.ts';
 
@@ -38,6 +39,7 @@ export const habits: CheckerKind = {
       TOLD_WITHIN_MS;
     let probes = 0;
     let hasJumped = false;
+    let forgotMs: number | null = null;
 
     function savedBy({ disk }: NodeHost): ReadonlyMap<string, Profile> | null {
       const text = disk.read(`${STATE_DIR}/${STATE_FILES.baselines}`)?.toString() ?? '';
@@ -62,6 +64,8 @@ export const habits: CheckerKind = {
       if (isTellingOver) judgeFile(node, rows);
       // Without a name after an attempt that broke off, or that came late and nobody waited for: what is told next is asked
       // for whole.
+      // The name went with the commits; it is told again with the next repeat.
+      if (forgotMs !== null && !told.has(state.sensor_id)) return;
       const section = relational.section(state.sensor_id, 'baselines')?.hash ?? NOTHING;
       if (section === UNNAMED) return;
       const hash = hashOf(rows);
@@ -95,7 +99,7 @@ export const habits: CheckerKind = {
      */
     function judgeScores(): void {
       for (const { sensorId, events } of analytics.rows.batches()) {
-        const name = relational.state.sensors.get(sensorId)?.nodeName;
+        const name = relational.nodeOf(sensorId);
         const engine = fleet.nodes.find((one) => one.name === name)?.engine;
         for (const { anomaly_score: score, process, parent } of events) {
           if (score === undefined || engine === undefined) continue;
@@ -108,10 +112,15 @@ export const habits: CheckerKind = {
     }
 
     return {
-      observe(seen) {
+      observe(seen, atMs) {
         if (seen.kind === 'fault' && seen.fault === 'node.clock_jump') hasJumped = true;
+        if (seen.kind === 'relational.forgot') {
+          forgotMs = atMs;
+          told.clear();
+        }
+        if (forgotMs !== null && atMs - forgotMs < WORD_UNDER_WAY_MS) return;
         if (seen.kind !== 'habits.told' || seen.answer === 'need_full') return;
-        const sensorId = relational.state.certificates.get(seen.fingerprint ?? '')?.sensorId;
+        const sensorId = relational.sensorOf(seen.fingerprint ?? '');
         if (sensorId !== undefined) told.set(sensorId, seen.hash);
       },
       probe() {

@@ -8,10 +8,10 @@ export const identityFromCertificate: CheckerKind = {
   name: 'identity-from-certificate',
   promise: 'Every stored batch belongs to the sensor of the certificate that sent it (I9).',
   make(fleet, report) {
-    const { state } = fleet.stores.relational;
+    const { relational } = fleet.stores;
 
     function judge(batch: Omit<BatchSeen, 'sensor'>, sensor: string | undefined): void {
-      const node = state.sensors.get(sensor ?? '')?.nodeName;
+      const node = relational.nodeOf(sensor ?? '');
       const name = `${batch.stream}/${batch.channel}/${batch.sequence}`;
       if (node === undefined) {
         report(`${name} belongs to a sensor that never enrolled: ${sensor}`);
@@ -30,7 +30,7 @@ export const identityFromCertificate: CheckerKind = {
           const { fingerprint, batch } = observation;
           if (fingerprint === null)
             report(`${batch.stream} was acknowledged without a certificate`);
-          else judge(batch, state.certificates.get(fingerprint)?.sensorId);
+          else judge(batch, relational.sensorOf(fingerprint));
         }
       },
     };

@@ -36,6 +36,9 @@ export function keptRulesOf(fleet: FleetView): ReadonlyMap<string, RuleHistory> 
         own.words.push({ atMs, muted, isTold: false });
         rules.set(rule.id, own);
       }
+      if (seen.kind === 'relational.forgot') {
+        for (const own of rules.values()) forget(own, seen.sinceMs);
+      }
       if (seen.kind !== 'rule.told') return;
       const own = rules.get(seen.rule);
       if (own === undefined) return;
@@ -45,6 +48,13 @@ export function keptRulesOf(fleet: FleetView): ReadonlyMap<string, RuleHistory> 
   }
   known.set(fleet, rules);
   return rules;
+}
+
+/** What was told after the instant is in doubt; a rule that nobody was told of before has to be found nowhere. */
+function forget(own: RuleHistory, sinceMs: number): void {
+  const left = own.words.filter(({ isTold, atMs }) => !isTold || atMs <= sinceMs);
+  own.words.splice(0, own.words.length, ...left);
+  if (!left.some(({ isTold }) => isTold)) own.activeMs = null;
 }
 
 /** Whether a rule looks for this event, in any of its steps. */

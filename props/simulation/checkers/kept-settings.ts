@@ -2,6 +2,7 @@
 // its first answer, and on every one when the fleet is well. A revision stands for one value, and there are no more
 // revisions than changes that somebody asked for. Truth comes from the people alone: what they asked for, were told and
 // were shown. Excuse: a Console that runs meanwhile looks again every two seconds, if the database answers. decision: D38
+import { settings } from '../../../gateway/capabilities/settings/settings.ts';
 import type { ObservationOf } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -78,6 +79,17 @@ export const keptSettings: CheckerKind = {
           case 'settings.shown':
             shown(seen);
             break;
+        }
+      },
+      finish() {
+        const stored = new Map(
+          fleet.stores.relational.settings.list().map((row) => [row.name, row.revision]),
+        );
+        for (const host of fleet.consoles) {
+          for (const { name, revision } of host.running()?.context.use(settings).view() ?? []) {
+            if (revision === (stored.get(name) ?? 0)) continue;
+            report(`${host.name} holds revision ${revision} of ${name}, and it is not stored`);
+          }
         }
       },
     };

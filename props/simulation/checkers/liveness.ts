@@ -58,7 +58,8 @@ function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string
   const { name } = node;
   const sensor = identityOf(fleet, node);
   if (sensor === undefined) {
-    return newestOf(fleet, name) === undefined && !node.isUp() ? [] : [`${name} has no identity`];
+    const isNew = newestOf(fleet, name) === undefined && !isForgotten(fleet, node);
+    return isNew && !node.isUp() ? [] : [`${name} has no identity`];
   }
   const status = statusOf(node);
   if (sensor.revokedAtMs !== null) {
@@ -73,6 +74,11 @@ function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string
   if (!status.is_stream_open) found.push(`${name} has no stream`);
   if (status.spool.depth > spooledMax) found.push(`${name} holds ${status.spool.depth} events`);
   return found;
+}
+
+/** It has an identity that PostgreSQL knew once. */
+function isForgotten({ stores }: FleetView, node: NodeHost): boolean {
+  return stores.relational.nodeOf(stateOf(node)?.sensor_id ?? '') !== undefined;
 }
 
 /** The sensor that the node's own files name, as the registry knows it. */

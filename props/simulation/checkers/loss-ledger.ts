@@ -134,10 +134,10 @@ export const lossLedger: CheckerKind = {
       const held = spoolOf(node);
       const isUnsure = own.wentBack || wiped.has(node.name) || lostPower.has(node.name);
       if (isUnsure || held === null || held.damaged > 0) return;
-      const { sensors } = fleet.stores.relational.state;
+      const { nodeOf } = fleet.stores.relational;
       const sums = fleet.stores.analytics
         .coverageOfFleet()
-        .filter(({ sensorId }) => sensors.get(sensorId)?.nodeName === node.name);
+        .filter(({ sensorId }) => nodeOf(sensorId) === node.name);
       const now: Counts = held.spool.ledger.total;
       for (const name of NAMES) {
         const [known, settled] = [sums.reduce((sum, row) => sum + row[name], 0), now[name] ?? 0];

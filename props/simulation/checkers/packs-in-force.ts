@@ -16,6 +16,7 @@ export const packsInForce: CheckerKind = {
   name: 'packs-in-force',
   promise: 'No unverified, partial or older pack is ever in force on a node.',
   make(fleet, report) {
+    /** By what they hold: where PostgreSQL forgot one, another may have its number. */
     const versions = new Map<string, PublishedPack>();
     const modes = new Map<string, Set<string>>();
     const nodes = new Map<string, Known>();
@@ -36,8 +37,10 @@ export const packsInForce: CheckerKind = {
       if (!offered.has(idOf(found))) return `version ${found.version}, which it was never given`;
       const top = highest.get(found.pack) ?? 0;
       if (found.version >= top) return null;
-      const allowed = versions.get(`${found.pack}/${top}`)?.rollbackTo ?? [];
-      if (allowed.includes(found.version)) return null;
+      const tops = [...versions.values()].filter(
+        (one) => one.pack === found.pack && one.version === top,
+      );
+      if (tops.some(({ rollbackTo }) => rollbackTo.includes(found.version))) return null;
       return `version ${found.version}, older than ${top}`;
     }
 
@@ -45,7 +48,7 @@ export const packsInForce: CheckerKind = {
       observe(seen) {
         switch (seen.kind) {
           case 'pack.published':
-            versions.set(idOf(seen.published), seen.published);
+            versions.set(JSON.stringify(seen.published), seen.published);
             break;
           case 'pack.asked':
           case 'rollout.asked':
@@ -91,6 +94,7 @@ function isWhole({ policies }: PublishedPack, set: readonly PolicyInForce[]): bo
 
 /** The node whose files name the sensor of a certificate. */
 export function nodeOf(fleet: FleetView, fingerprint: string | null): string | undefined {
-  const sensor = fleet.stores.relational.state.certificates.get(fingerprint ?? '')?.sensorId;
+  const sensor = fleet.stores.relational.sensorOf(fingerprint ?? '');
+  if (sensor === undefined) return undefined;
   return fleet.nodes.find((one) => stateOf(one)?.sensor_id === sensor)?.name;
 }

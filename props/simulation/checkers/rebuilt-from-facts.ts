@@ -16,6 +16,8 @@ export const rebuiltFromFacts: CheckerKind = {
     /** When something was last told of a sensor, and when a Console's life began. */
     const touched = new Map<string, number>();
     const begun = new Map<string, number>();
+    /** When the facts went back: a Console that had read them knows the later ones. */
+    let forgotMs = Number.NEGATIVE_INFINITY;
 
     function sensorOf(fingerprint: string | null): string {
       return certificates.get(fingerprint ?? '')?.sensorId ?? '';
@@ -23,6 +25,7 @@ export const rebuiltFromFacts: CheckerKind = {
 
     function look(host: ConsoleHost, console: RunningConsole): void {
       const sinceMs = begun.get(host.name) ?? 0;
+      if (forgotMs >= sinceMs) return;
       for (const row of sensors.values()) {
         const { sensorId } = row;
         if ((touched.get(sensorId) ?? 0) >= sinceMs) continue;
@@ -63,6 +66,9 @@ export const rebuiltFromFacts: CheckerKind = {
         switch (seen.kind) {
           case 'process.started':
             begun.set(seen.host, atMs);
+            break;
+          case 'relational.forgot':
+            forgotMs = atMs;
             break;
           case 'sensor.enrolled':
           case 'sensor.revoked':

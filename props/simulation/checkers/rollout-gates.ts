@@ -16,7 +16,8 @@ export const rolloutGates: CheckerKind = {
   name: 'rollout-gates',
   promise: 'No sensor outside the canary is offered a version that the canary refused.',
   make(fleet, report) {
-    const { certificates, sensors } = fleet.stores.relational.state;
+    const { sensorOf, state } = fleet.stores.relational;
+    const { sensors } = state;
     const versions = new Map<string, PublishedPack>();
     const asked = new Map<string, Asked[]>();
     /** Sensors that were offered an assignment. */
@@ -93,14 +94,14 @@ export const rolloutGates: CheckerKind = {
             targets.add(seen.target);
             break;
           case 'pack.offered': {
-            const sensor = certificates.get(seen.fingerprint ?? '')?.sensorId;
+            const sensor = sensorOf(seen.fingerprint ?? '');
             if (sensor === undefined) break;
             ensure(offered, seen.assignment, () => new Set<string>()).add(sensor);
             judgeOffer(sensor, idOf(seen.wish));
             break;
           }
           case 'pack.told': {
-            const sensor = certificates.get(seen.fingerprint ?? '')?.sensorId ?? '';
+            const sensor = sensorOf(seen.fingerprint ?? '') ?? '';
             const own = ensure(refusals, sensor, () => new Map<string, number>());
             if (!isRefusal(seen.state)) own.delete(seen.assignment);
             else if (!own.has(seen.assignment)) own.set(seen.assignment, atMs);

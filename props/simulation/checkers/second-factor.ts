@@ -2,8 +2,9 @@
 // asked to lose it since, hears of every login by password that a code is missing; a session that waits for one opens
 // nothing; and a code that is wrong, or was taken before, counts nowhere. Truth comes from the people alone. Excuse: a
 // login through the provider, which proves a second factor by itself. Who was to get a role that gives more has lost the
-// factor of before. invariant: I18; decision: D39, D169
+// factor of before. A code whose use PostgreSQL forgot counts once more. invariant: I18; decision: D39, D169, D171
 import type { CheckerKind } from './checker.ts';
+import { WORD_UNDER_WAY_MS } from './forgetful.ts';
 
 export const secondFactor: CheckerKind = {
   name: 'second-factor',
@@ -14,6 +15,7 @@ export const secondFactor: CheckerKind = {
     const onSince = new Map<string, number>();
     /** When somebody asked last to take it. */
     const offAsked = new Map<string, number>();
+    const forgotten: { readonly sinceMs: number; readonly untilMs: number }[] = [];
     let order = 0;
 
     function isSurelyOn(person: string, asked: number): boolean {
@@ -21,8 +23,12 @@ export const secondFactor: CheckerKind = {
       return since !== undefined && since <= asked;
     }
 
+    function isForgotten(takenAtMs: number): boolean {
+      return forgotten.some((one) => takenAtMs > one.sinceMs && takenAtMs < one.untilMs);
+    }
+
     return {
-      observe(seen) {
+      observe(seen, atMs) {
         order += 1;
         switch (seen.kind) {
           case 'factor.on': {
@@ -44,8 +50,13 @@ export const secondFactor: CheckerKind = {
           case 'half.shown':
             if (seen.isWhole) report(`${seen.person} was let in before it showed a code`);
             break;
+          case 'relational.forgot':
+            // A word that is in doubt is told so, too, and says nothing of before.
+            if (seen.sinceMs >= atMs) break;
+            forgotten.push({ sinceMs: seen.sinceMs, untilMs: atMs + WORD_UNDER_WAY_MS });
+            break;
           case 'code.shown':
-            if (!seen.isTaken) break;
+            if (!seen.isTaken || (seen.how === 'again' && isForgotten(seen.takenAtMs))) break;
             report(`${seen.person} showed a code that was ${HOW[seen.how]}, and it was taken`);
             break;
         }

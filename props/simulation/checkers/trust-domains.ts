@@ -51,6 +51,10 @@ export const trustDomains: CheckerKind = {
           case 'certificate.activated':
             moved.add(seen.sensor);
             break;
+          case 'relational.forgot':
+            before = null;
+            moved.clear();
+            break;
           case 'sensor_plane.tried':
             if (seen.code !== null && NOBODY.has(seen.code)) break;
             report(`${seen.console} said ${seen.code} at ${seen.path} to a session or key`);

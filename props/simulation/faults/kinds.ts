@@ -60,7 +60,21 @@ export const FAULT_KINDS = [
   'network.version_skew',
   'analytics.forget',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+/**
+ * Accidents that happen once in a long while. Each is drawn by itself, so that a run is otherwise what it was before there
+ * was such a thing.
+ */
+export const RARE_KINDS = ['relational.failover', 'relational.restore'] as const;
+export type RareKind = (typeof RARE_KINDS)[number];
+export type FaultKind = (typeof FAULT_KINDS)[number] | RareKind;
+
+/** Those after which PostgreSQL is what it was earlier. */
+export const FORGETTING: ReadonlySet<FaultKind> = new Set<FaultKind>(RARE_KINDS);
+
+/** Whether it is drawn by itself. */
+export function isRare(kind: FaultKind): kind is RareKind {
+  return (RARE_KINDS as readonly FaultKind[]).includes(kind);
+}
 
 /** One accident of a run's plan. The whole plan is drawn before the run, so that a part of it can be left out. */
 export type PlannedFault = {

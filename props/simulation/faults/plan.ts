@@ -3,7 +3,7 @@ import { CLOCK_CHECK_INTERVAL_MS } from '../../../machines/limits.ts';
 import type { Options } from '../options.ts';
 import { lengthMs } from '../options.ts';
 import { createRandom } from '../world/random.ts';
-import type { PlannedFault } from './kinds.ts';
+import { isRare, type PlannedFault, type RareKind } from './kinds.ts';
 
 const HOUR_MS = 3_600_000;
 /** Accidents come when the fleet has had a moment to enrol. */
@@ -12,6 +12,7 @@ const FIRST_AT_MS = 20_000;
 const CLUSTER_CHANCE = 0.35;
 const CLUSTER_MOST = 4;
 const CLUSTER_WITHIN_MS = 60_000;
+const RARE_MOST = 3;
 /** A Console's clock that jumps is wrong for at least so long: a shorter jump it cannot notice, nor promise anything. */
 const NOTICED_MS = 2 * CLOCK_CHECK_INTERVAL_MS;
 
@@ -19,12 +20,12 @@ const NOTICED_MS = 2 * CLOCK_CHECK_INTERVAL_MS;
 export function drawPlan(options: Options): readonly PlannedFault[] {
   const random = createRandom(`${options.seed}/plan`);
   const plan: PlannedFault[] = [];
-  if (options.kinds.length === 0) return plan;
+  const usual = options.kinds.filter((kind) => !isRare(kind));
   const meanMs = HOUR_MS / options.faultsPerHour;
   const add = (atMs: number, target: number): void => {
     // Most accidents are short; some outlast every time-out there is.
     const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
-    const kind = random.pick(options.kinds);
+    const kind = random.pick(usual);
     const leastMs = kind === 'console.clock_jump' ? NOTICED_MS : 0;
     plan.push({
       id: plan.length,
@@ -36,7 +37,7 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
     });
   };
   let atMs = FIRST_AT_MS + random.exponential(meanMs);
-  while (atMs < lengthMs(options)) {
+  while (usual.length > 0 && atMs < lengthMs(options)) {
     const target = random.next();
     add(atMs, target);
     if (random.chance(CLUSTER_CHANCE)) {
@@ -46,5 +47,20 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
     }
     atMs += random.exponential(meanMs);
   }
+  for (const kind of options.kinds.filter(isRare)) addRare(plan, kind, options);
   return plan.filter((one) => one.atMs < lengthMs(options)).sort((a, b) => a.atMs - b.atMs);
+}
+
+/** A few times a run, wherever the rest of the plan is. */
+function addRare(plan: PlannedFault[], kind: RareKind, options: Options): void {
+  const random = createRandom(`${options.seed}/plan/${kind}`);
+  const count = random.between(1, RARE_MOST);
+  for (let at = 0; at < count; at += 1) {
+    const spanMs = Math.max(0, lengthMs(options) - FIRST_AT_MS);
+    plan.push({
+      ...{ id: plan.length, kind, atMs: Math.round(FIRST_AT_MS + random.next() * spanMs) },
+      durationMs: Math.round(random.exponential(random.pick([500, 5_000, 30_000]))),
+      ...{ target: random.next(), severity: random.next() },
+    });
+  }
 }

@@ -6,6 +6,16 @@ import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
 type StoreKind = Extract<FaultKind, `relational.${string}` | `analytics.${string}`>;
 
 const LATE_MAX_MS = 8_000;
+/** How far a replica is behind: mostly a second or two, seldom a minute. */
+const LAG_LEAST_MS = 50;
+const LAG_MOST_MS = 60_000;
+/** How old a backup is. */
+const BACKUP_LEAST_MS = 2 * 60_000;
+const BACKUP_MOST_MS = 4 * 3_600_000;
+/** There is none of before the fleet began. */
+const BACKUP_SHARE = 0.97;
+/** A Console that stops in order is waited for. */
+const STOPPED_MS = 35_000;
 /** Inserts that are forgotten at most. */
 const FORGOTTEN_MAX = 20;
 
@@ -61,6 +71,29 @@ export function storeFaults(fleet: FleetParts): Readonly<Record<StoreKind, Fault
     'analytics.stall': listed(analytics.faults, 'stall'),
     'analytics.slow': slow(analytics.faults),
     'analytics.unsure': unsure(analytics.faults),
+    // A replica that was behind is promoted; until it answers nobody does.
+    'relational.failover': ({ severity }) => {
+      relational.failOver(LAG_LEAST_MS + severity ** 3 * LAG_MOST_MS);
+      relational.faults.away.add(EVERYBODY);
+      return () => void relational.faults.away.delete(EVERYBODY);
+    },
+    // Every Console is stopped, PostgreSQL alone is put back to what it was, and they are started.
+    'relational.restore': ({ severity }) => {
+      let isRestored = false;
+      const restore = (): void => {
+        if (isRestored) return;
+        isRestored = true;
+        for (const one of fleet.consoles) one.end('killed');
+        const ageMs = BACKUP_LEAST_MS * (BACKUP_MOST_MS / BACKUP_LEAST_MS) ** severity;
+        relational.failOver(Math.min(ageMs, BACKUP_SHARE * fleet.world.scheduler.now()));
+      };
+      for (const one of fleet.consoles) one.stop();
+      fleet.world.scheduler.after(STOPPED_MS, restore);
+      return () => {
+        restore();
+        for (const one of fleet.consoles) one.start();
+      };
+    },
     // A replica that lost its last inserts with its power takes the place of the one that had confirmed them.
     'analytics.forget': ({ severity }) => {
       analytics.forget(1 + Math.floor(severity * FORGOTTEN_MAX));

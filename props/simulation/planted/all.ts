@@ -6,6 +6,7 @@ import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { DESIGNATION_BUGS } from './designation-bugs.ts';
 import { DETECTION_BUGS } from './detection-bugs.ts';
 import { ENGINE_BUGS } from './engine-bugs.ts';
+import { FAILOVER_BUGS } from './failover-bugs.ts';
 import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
 import { PICTURE_BUGS } from './live-view-bugs.ts';
@@ -23,6 +24,7 @@ export const PLANTED: readonly PlantedBug[] = [
   ...TRUST_BUGS,
   ...NODE_BUGS,
   ...PICTURE_BUGS,
+  ...FAILOVER_BUGS,
   ...KEEPING_BUGS,
   ...RECOVERY_BUGS,
   ...AUDIT_BUGS,

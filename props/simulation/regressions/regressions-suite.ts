@@ -18,6 +18,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'health-rule-634',
   'liveness-103',
   'liveness-20',
+  'liveness-fo-7',
   'liveness-loss7s-659',
   'loss-ledger-20261125-210',
   'loss-ledger-loss7n-144',

@@ -4,6 +4,7 @@ import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
+import type { FactorObservation } from './factor-observation.ts';
 import type { PolicyObservation } from './policy-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
 
@@ -103,6 +104,8 @@ export type Observation =
       readonly batches: number;
       readonly events: readonly string[];
     }
+  /** PostgreSQL went back: what was committed after that instant of true time is gone. */
+  | { readonly kind: 'relational.forgot'; readonly sinceMs: number }
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
@@ -203,18 +206,6 @@ export type Observation =
       readonly asked: number;
       readonly need: string | null;
     }
-  /** A person was told that its second factor is on; that it is to go was asked for. */
-  | { readonly kind: 'factor.on'; readonly person: string; readonly asked: number }
-  | { readonly kind: 'factor.off_asked'; readonly person: string }
-  /** A session that waits for its second factor was shown, without a code. */
-  | { readonly kind: 'half.shown'; readonly person: string; readonly isWhole: boolean }
-  /** A code that must not count. */
-  | {
-      readonly kind: 'code.shown';
-      readonly person: string;
-      readonly how: 'wrong' | 'again';
-      readonly isTaken: boolean;
-    }
   /** Something that has to stand in the audit log: asked for, and told that it was done. */
   | {
       readonly kind: 'act.asked';
@@ -225,6 +216,7 @@ export type Observation =
     }
   | { readonly kind: 'act.done'; readonly act: number }
   | ContainmentObservation
+  | FactorObservation
   | PolicyObservation
   | WebhookObservation
   /** An alert rule as its keeper asked for it, and as it heard that it stands; times are the Console's. */

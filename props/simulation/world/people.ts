@@ -85,7 +85,9 @@ export function createPeople(of: {
     next();
   }
 
+  let isAdding = false;
   function addProvider(): void {
+    isAdding = true;
     const random = world.random.fork('provider');
     const parts = { world, consoles, random, listeners, isHonest: true };
     const again = () => void world.scheduler.after(HASTE_MS, addProvider);
@@ -93,7 +95,10 @@ export function createPeople(of: {
       if ((await sso.getProvider(provider.row.providerId)) !== null) return;
       await sso.createProvider({ actor: 'start', nowMs: WORLD_BEGINS_MS, provider: provider.row });
     }).then(
-      (heard) => heard.isSilent && again(),
+      (heard) => {
+        isAdding = heard.isSilent;
+        if (isAdding) again();
+      },
       (error: unknown) => world.crashed('the provider', error),
     );
   }
@@ -104,6 +109,12 @@ export function createPeople(of: {
       for (const { name, isOfProvider } of all)
         if (isOfProvider) provider.setRole(name, 'operator');
       addProvider();
+      // Who set it up does so again where PostgreSQL may have forgotten it.
+      world.subscribe(({ kind }) => {
+        if (kind !== 'relational.forgot' || isAdding) return;
+        isAdding = true;
+        world.scheduler.after(HASTE_MS, addProvider);
+      });
       for (const person of all) live(person);
     },
     heal() {

@@ -96,10 +96,12 @@ export async function completeHalf(
   const { session, code, body } = heard.value;
   if (shown.how !== 'right') {
     const isTaken = code === null;
-    parts.world.observe({ kind: 'code.shown', person: person.name, how: shown.how, isTaken });
+    const { lastCodeAtMs: takenAtMs } = person.app;
+    const told = { person: person.name, how: shown.how, isTaken, takenAtMs };
+    parts.world.observe({ kind: 'code.shown', ...told });
   }
   if (session !== null) {
-    if (shown.code.length === TOTP_DIGITS) person.app.lastCode = shown.code;
+    if (shown.code.length === TOTP_DIGITS) noteTaken(parts, person, shown.code);
     dropHalf(person);
     if (body['needs'] === null) hold(parts, person, session);
     return body['needs'] === null;
@@ -107,6 +109,11 @@ export async function completeHalf(
   if (code !== 'mfa_code_invalid') dropHalf(person);
   else if (shown.how === 'right') person.app.secrets = turned(person.app.secrets);
   return false;
+}
+
+function noteTaken({ world }: PersonParts, { app }: Person, code: string): void {
+  app.lastCode = code;
+  app.lastCodeAtMs = world.scheduler.now();
 }
 
 /** A session that lacks its second factor is shown for what it is not. */
@@ -150,7 +157,7 @@ export async function setUpFactor(
     return false;
   }
   parts.world.observe({ kind: 'factor.on', person: name, asked });
-  app.lastCode = code;
+  noteTaken(parts, person, code);
   const codes = heard.value.body['recovery_codes'];
   app.recoveryCodes = Array.isArray(codes) ? codes.map(String) : [];
   goOn(parts, person, held, heard.value);

@@ -45,6 +45,8 @@ export type App = {
   lastStep: number;
   /** The last code that was taken. */
   lastCode: string | null;
+  /** When it heard so, in true time. */
+  lastCodeAtMs: number;
   recoveryCodes: readonly string[];
 };
 export type PersonParts = {
@@ -84,7 +86,7 @@ export function newPerson(name: string, isOfProvider: boolean): Person {
   return {
     ...{ name, isOfProvider, email: `${name}@${isOfProvider ? 'id' : 'people'}.world` },
     ...{ passwords: [], link: null, held: [], half: null, keys: [], past: [] },
-    app: { secrets: [], lastStep: 0, lastCode: null, recoveryCodes: [] },
+    app: { secrets: [], lastStep: 0, lastCode: null, lastCodeAtMs: 0, recoveryCodes: [] },
   };
 }
 

@@ -36,6 +36,13 @@ export type Desk = {
   sensors: readonly KnownSensor[];
   packs: readonly KnownPack[];
   versions: readonly PublishedPack[];
+  /** What each version held when it was told first, and the numbers that hold something else since PostgreSQL forgot. */
+  readonly told: Map<string, string>;
+  readonly reused: Set<string>;
+  /** PostgreSQL forgot, which may have had a change of keys. */
+  isForgotten: boolean;
+  /** So many changes of keys it asked for. */
+  rotations: number;
   assigned: readonly KnownAssignment[];
   rollouts: readonly KnownRollout[];
   /** Aborted rollouts whose target it gave another version since. */
@@ -68,8 +75,18 @@ export function createDesk(random: Random): Desk {
       settled: null,
       settledAtMs: null,
     },
+    ...{ told: new Map(), reused: new Set(), isForgotten: false, rotations: 0 },
     ...{ keys: { own: null, trusted: [], retired: [], sequence: 0 } },
   };
+}
+
+/** PostgreSQL forgot, so that what was told before may stand no more: everything is read again. */
+export function forgetTold(desk: Desk): void {
+  desk.isForgotten = true;
+  desk.versions = [];
+  desk.group = null;
+  desk.standing = null;
+  desk.mended.clear();
 }
 
 /** Its own key that nodes trust; undefined when they trust none of them. */
@@ -148,8 +165,15 @@ function takeVersions({ world }: PersonParts, desk: Desk, told: readonly Version
     const policies = manifest.policies.map(({ name, sha256: digest }) => ({ name, digest }));
     const published = { pack, version, policies, rollbackTo, key };
     desk.versions = [...desk.versions, published];
+    noteTold(desk, published);
     world.observe({ kind: 'pack.published', published });
   }
+}
+
+function noteTold({ told, reused }: Desk, { pack, version, policies }: PublishedPack): void {
+  const [id, text] = [`${pack}/${version}`, JSON.stringify(policies)];
+  if ((told.get(id) ?? text) !== text) reused.add(id);
+  told.set(id, text);
 }
 
 function takeKeys({ world }: PersonParts, desk: Desk, body: Readonly<Record<string, unknown>>) {

@@ -18,6 +18,7 @@ export async function changeKeys(parts: PersonParts, of: Of, desk: Desk): Promis
   const by = ownSigner(desk);
   if (next === undefined) return;
   const leaving = retiredBy(parts, desk, by);
+  desk.rotations += 1;
   const isOfConsole = own !== null && trusted.includes(own);
   if (by === undefined && !isOfConsole) return;
   const answer =

@@ -10,7 +10,7 @@ import {
 } from './lone-person.ts';
 import type { PersonParts } from './person.ts';
 import { assign, publish, take, unassign } from './publisher-acts.ts';
-import { createDesk, type Desk, type Of, readDesk } from './publisher-desk.ts';
+import { createDesk, type Desk, forgetTold, type Of, readDesk } from './publisher-desk.ts';
 import { changeKeys } from './publisher-keys.ts';
 import { speak, startRollout } from './publisher-rollouts.ts';
 import { settle } from './publisher-settling.ts';
@@ -24,7 +24,10 @@ export type Publisher = LonePerson & {
   settled(): Desk['settled'];
   settledAtMs(): number | null;
   /** The sensors of its group, as it was told. */
-  readonly desk: Pick<Desk, 'sensors' | 'versions' | 'keys'>;
+  readonly desk: Pick<
+    Desk,
+    'sensors' | 'versions' | 'keys' | 'reused' | 'isForgotten' | 'rotations'
+  >;
 };
 
 /** Makes so many publishers: one, or none. */
@@ -36,6 +39,11 @@ export function createPublisher(of: LoneOptions): Publisher {
     ...{ name: NAME, role: 'admin', random, thinkMs },
     act: (parts, one, isHealed) => act(parts, one, { desk, isHealed }),
     settle: (parts, one) => settle(parts, one, desk),
+  });
+  of.world.subscribe(({ kind }) => {
+    // A Console that had not heard of it yet may have told of what is gone.
+    const isTime = kind === 'relational.forgot' || (kind === 'healed' && desk.isForgotten);
+    if (isTime) forgetTold(desk);
   });
   return { ...person, desk, settled: () => desk.settled, settledAtMs: () => desk.settledAtMs };
 }

@@ -22,6 +22,8 @@ export type SimulatedChain = {
   sealed(): number;
   /** What no database does: the lock is let go under the one who holds it. For a planted bug. */
   breakLock(): void;
+  /** Another server answers: what is under way is over, and so many rows are sealed. */
+  failOver(sealed: number): void;
 };
 
 /** Makes the chain of one database over its log's calls. */
@@ -75,6 +77,10 @@ export function createSimulatedChain(
     sealed: () => sealedRows,
     breakLock: () => {
       holder = null;
+    },
+    failOver(sealed) {
+      for (const one of [...open]) end(one);
+      sealedRows = sealed;
     },
     portFor(life, way) {
       const { host } = life;

@@ -10,7 +10,11 @@ import {
   takeTenure,
 } from '../../../storage/memory/runtime/designation.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
-import { type Designation, Overtaken } from '../../../storage/ports/runtime/designation.ts';
+import {
+  type Designation,
+  type LastTenure,
+  Overtaken,
+} from '../../../storage/ports/runtime/designation.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { ScheduledTimer } from './scheduler.ts';
@@ -20,7 +24,12 @@ import type { World } from './world.ts';
 
 const ANSWER_MS = DESIGNATION_STAND_TIMEOUT_MS / 2;
 
-type Session = { readonly host: string; idle: ScheduledTimer | null; isOver: boolean };
+type Session = {
+  readonly host: string;
+  idle: ScheduledTimer | null;
+  isOver: boolean;
+  tellLost(): void;
+};
 
 export type SimulatedDesignation = {
   portFor(life: Life, way: Way): Designation;
@@ -28,6 +37,8 @@ export type SimulatedDesignation = {
   holder(): string | null;
   /** What no database does: the lock is given to whoever asks. For a planted bug. */
   breakLock(): void;
+  /** Another server answers: every session is over, and its Console hears of it. */
+  failOver(): void;
 };
 
 export type DesignationWorld = {
@@ -35,6 +46,8 @@ export type DesignationWorld = {
   readonly random: Random;
   readonly faults: RelationalFaults;
   readonly state: DesignationState;
+  /** Told of every tenure that begins. */
+  readonly keep: (last: LastTenure) => void;
 };
 
 /** Makes the designation of one database over its state. */
@@ -63,14 +76,15 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
   }
 
   function begin(life: Life, way: Way, request: Parameters<Designation['stand']>[0]) {
-    const session: Session = { host: life.host, idle: null, isOver: false };
-    const epoch = takeTenure(state, session, request);
-    if (epoch === null) return null;
-    holder = session;
-    world.observe({ kind: 'designation.began', console: life.host, epoch });
     const tellLost = (): void => {
       if (life.isAlive()) request.onLost('the server ended the session');
     };
+    const session: Session = { host: life.host, idle: null, isOver: false, tellLost };
+    const epoch = takeTenure(state, session, request);
+    if (epoch === null) return null;
+    of.keep(state.last);
+    holder = session;
+    world.observe({ kind: 'designation.began', console: life.host, epoch });
     hear(session, tellLost);
     // A killed process is missed by its machine; a dead machine is missed by nobody.
     life.onEnd(() => {
@@ -95,6 +109,12 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
     holder: () => holder?.host ?? null,
     breakLock: () => {
       state.lockedBy = null;
+    },
+    failOver() {
+      const session = holder;
+      if (session === null) return;
+      finish(session);
+      session.tellLost();
     },
     portFor: (life, way) => ({
       stand: (request) =>

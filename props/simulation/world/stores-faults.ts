@@ -21,6 +21,8 @@ export type WayFaults = {
   silentAfter: number;
   /** Probability that what nobody waits for any more (given up, or its process gone) is done all the same. */
   lateWrite: number;
+  /** Which server answers: what was sent to another one is lost with its connection. */
+  server: number;
 };
 
 export type RelationalFaults = WayFaults & {
@@ -49,6 +51,7 @@ export function noWayFaults(): WayFaults {
     failAfter: 0,
     silentAfter: 0,
     lateWrite: LATE_WRITE,
+    server: 0,
   };
 }
 

@@ -31,6 +31,8 @@ export type Notifications = {
   watch(life: Life, time: Time, watch: Watch): IdentityWatch;
   /** How a connection of this host fails now; null = it works. */
   failureOf(host: string): 'closed' | 'silent' | null;
+  /** Ends every connection. */
+  breakAll(): void;
 };
 
 /** Makes the notifications of one database. */
@@ -115,6 +117,9 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
 
   return {
     failureOf,
+    breakAll() {
+      for (const one of connections) one.isBroken = true;
+    },
     watch,
     notify(sensorId) {
       for (const one of connections) {

@@ -7,17 +7,16 @@ import {
   DATABASE_TIMEOUT_MS,
   IDENTITY_WATCH_TIMEOUT_MS,
 } from '../../../machines/limits.ts';
-import { auditCalls } from '../../../storage/memory/audit/audit-log.ts';
-import { emptyLabels, isLabelled } from '../../../storage/memory/fleet/labels.ts';
+import { isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
-import { memoryStores, type PlainStores } from '../../../storage/memory/memory-stores.ts';
+import type { PlainStores } from '../../../storage/memory/memory-stores.ts';
 import { type Calls, portOf, portsOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
-import { emptyDesignation, fenceOf } from '../../../storage/memory/runtime/designation.ts';
+import { emptyDesignation } from '../../../storage/memory/runtime/designation.ts';
 import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
 import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
-import type { AuditEntry, AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
+import type { AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
 import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
 import type { AlertStore } from '../../../storage/ports/detection/alert-store.ts';
@@ -25,6 +24,7 @@ import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
+import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
 import {
@@ -33,13 +33,12 @@ import {
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
 import type { Life } from './life.ts';
-import { observedPolicies } from './policy-watch.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
+import { emptyDatabase, type SimulatedDatabase } from './stores-database.ts';
 import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
 import { healWay, noWayFaults, type RelationalFaults, takesTime } from './stores-faults.ts';
 import { createNotifications } from './stores-identity-watch.ts';
-import { observedRegistry } from './stores-observed.ts';
-import { observedAccess } from './stores-people.ts';
+import { createJournal, type Journal } from './stores-journal.ts';
 import { askOver, createFrozen, createWay } from './stores-way.ts';
 import type { World } from './world.ts';
 
@@ -53,8 +52,15 @@ export type SimulatedRelationalPorts = RelationalStores & {
 export type SimulatedRelational = {
   readonly faults: RelationalFaults;
   heal(): void;
+  /** A replica takes over that lacks the last commits; every connection and transaction ends. */
+  failOver(lostMs: number): void;
   /** What is durable, for checkers: read only. */
   readonly state: RegistryState;
+  /** Also of what it forgot: the node of a sensor, and the sensor of a certificate. */
+  nodeOf(sensorId: string): string | undefined;
+  sensorOf(fingerprint: string): string | undefined;
+  /** How many it forgot. */
+  forgotten(): { readonly sensors: number; readonly certificates: number };
   people(): readonly UserRow[];
   auditEntries(): readonly AuditRow[];
   auditRows(): readonly AuditRow[];
@@ -64,6 +70,7 @@ export type SimulatedRelational = {
   /** Alerts and alert rules as they are stored. */
   readonly inbox: Calls<Pick<AlertStore, 'list' | 'get' | 'events' | 'counted' | 'untold'>>;
   readonly rules: Calls<Pick<RuleStore, 'list'>>;
+  readonly settings: Calls<Pick<SettingsStore, 'list'>>;
   /** Deliveries and their webhooks as they are stored. */
   readonly deliveries: Calls<Pick<DeliveryStore, 'list' | 'get'>>;
   readonly webhooks: Calls<Pick<WebhookStore, 'list'>>;
@@ -80,6 +87,8 @@ export type RelationalStoreOptions = {
   readonly world: World;
   readonly logger: Logger;
   readonly intervals: FactWriterOptions['intervals'];
+  /** Whether it may forget what it confirmed: then it has to remember how it came to be what it is. */
+  readonly forgets?: boolean;
 };
 
 /** Makes an empty database. */
@@ -94,32 +103,43 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const tenures = emptyDesignation();
   const designation = createSimulatedDesignation({
     ...{ world, faults, state: tenures, random: world.random.fork('designation') },
+    keep: (last) => {
+      journal.run(() => {
+        tenures.last = last;
+      });
+    },
   });
-  const audit = auditCalls(fenceOf(tenures));
-  const chain = createSimulatedChain(audit.chain, world.observe, () => takesTime(faults));
-  let written = 0;
-  function record(entry: AuditEntry): void {
-    written += 1;
-    audit.record(entry);
-  }
-  const auditLog = {
-    ...audit.calls,
-    append: (entries: readonly AuditEntry[]) => entries.forEach(record),
+  const say: World['observe'] = (seen) => {
+    if (!journal.isReplaying()) world.observe(seen);
   };
-  const labels = emptyLabels();
-  const state = emptyRegistry(record, notifications.notify, (id, filter) =>
-    isLabelled(labels, id, filter),
+  const state = emptyRegistry(
+    (entry) => journal.current().audit.record(entry),
+    (id) => {
+      if (!journal.isReplaying()) notifications.notify(id);
+    },
+    (id, filter) => isLabelled(journal.current().labels, id, filter),
   );
-  const registry = observedRegistry(state, world.observe);
-  const access = observedAccess(record, world.observe);
-  const made = memoryStores({
-    ...{ record, fence: fenceOf(tenures), registry: state, labels, hasUser: access.has },
-    now: () => WORLD_BEGINS_MS + world.scheduler.now(),
+  const journal: Journal<SimulatedDatabase> = createJournal({
+    ...{ keeps: options.forgets === true, now: world.scheduler.now },
+    make: () => emptyDatabase({ state, tenures, say, now: () => WORLD_BEGINS_MS + journal.now() }),
   });
-  const plain = { ...made, policies: observedPolicies(made.policies, world.observe) };
+  const chain = createSimulatedChain(
+    journal.routed((on) => on.audit.chain),
+    world.observe,
+    () => takesTime(faults),
+  );
+  const ports = {
+    registry: journal.routed((on) => on.registry),
+    access: journal.routed((on) => on.access.stores),
+    plain: journal.routed((on) => on.plain),
+    audit: journal.routed((on) => on.audit.calls),
+  };
+  const seen = journal.seen((on) => on.plain);
+  const forgotten = { nodes: new Map<string, string>(), sensors: new Map<string, string>() };
   const frozen = createFrozen(world.scheduler, faults);
 
-  const auditRows = (): readonly AuditRow[] => audit.calls.recent(Number.MAX_SAFE_INTEGER);
+  const auditRows = (): readonly AuditRow[] =>
+    journal.current().audit.calls.recent(Number.MAX_SAFE_INTEGER);
 
   function portsFor(life: Life, time: Time): SimulatedRelationalPorts {
     const way = createWay({
@@ -142,12 +162,14 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       intervals: options.intervals,
       write: (rows) =>
         way.ask('facts.write', () => {
-          for (const row of rows) keepFacts(state, row);
+          journal.run(() => {
+            for (const row of rows) keepFacts(state, row);
+          });
         }),
     });
     return {
       sensors: {
-        ...portOf<RegistryPort>('sensors', registry, ask),
+        ...portOf<RegistryPort>('sensors', ports.registry, ask),
         watchIdentities: (watch) =>
           way.askWithin(IDENTITY_WATCH_TIMEOUT_MS, 'sensors.watchIdentities', () => {
             if (notifications.failureOf(life.host) !== null) {
@@ -157,9 +179,9 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
           }),
       },
       facts,
-      ...portsOf<AccessStores>(access.stores, ask),
-      ...portsOf<PlainStores>(plain, ask),
-      audit: portOf<AuditLog>('audit', auditLog, ask),
+      ...portsOf<AccessStores>(ports.access, ask),
+      ...portsOf<PlainStores>(ports.plain, ask),
+      audit: portOf<AuditLog>('audit', ports.audit, ask),
       auditChain: chain.portFor(life, way),
       designation: designation.portFor(life, way),
       health: {
@@ -171,22 +193,40 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
 
   return {
     faults,
+    failOver(lostMs) {
+      const toMs = Math.max(0, world.scheduler.now() - lostMs);
+      for (const one of state.sensors.values()) forgotten.nodes.set(one.sensorId, one.nodeName);
+      for (const [name, { sensorId }] of state.certificates) forgotten.sensors.set(name, sensorId);
+      journal.goBack(toMs);
+      for (const id of state.sensors.keys()) forgotten.nodes.delete(id);
+      for (const name of state.certificates.keys()) forgotten.sensors.delete(name);
+      faults.server += 1;
+      notifications.breakAll();
+      chain.failOver(auditRows().filter(({ sequence }) => sequence !== null).length);
+      designation.failOver();
+      world.observe({ kind: 'relational.forgot', sinceMs: toMs });
+    },
     heal() {
       healWay(faults);
       faults.notificationsCut.clear();
       faults.notificationMs = NOTIFICATION_MS;
     },
     state,
-    people: access.people,
+    nodeOf: (sensorId) => state.sensors.get(sensorId)?.nodeName ?? forgotten.nodes.get(sensorId),
+    sensorOf: (fingerprint) =>
+      state.certificates.get(fingerprint)?.sensorId ?? forgotten.sensors.get(fingerprint),
+    forgotten: () => ({ sensors: forgotten.nodes.size, certificates: forgotten.sensors.size }),
+    people: () => journal.current().access.people(),
     auditEntries: auditRows,
     auditRows,
-    auditCheckpoints: () => audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
-    section: plain.inventory.get,
-    ...{ inbox: plain.alerts, rules: plain.alertRules },
-    ...{ deliveries: plain.deliveries, webhooks: plain.webhooks },
-    auditTail: () => written - chain.sealed(),
+    auditCheckpoints: () =>
+      journal.current().audit.chain.checkpoints({ after: 0, limit: Number.MAX_SAFE_INTEGER }),
+    section: seen.inventory.get,
+    ...{ inbox: seen.alerts, rules: seen.alertRules, settings: seen.settings },
+    ...{ deliveries: seen.deliveries, webhooks: seen.webhooks },
+    auditTail: () => journal.current().audit.rows.length - chain.sealed(),
     breakSealerLock: chain.breakLock,
-    keepSessions: access.keepSessions,
+    keepSessions: () => journal.run(({ access }) => access.keepSessions()),
     designation,
     portsFor,
   };

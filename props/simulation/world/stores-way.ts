@@ -28,6 +28,8 @@ type Call = {
   readonly effect: () => unknown;
   readonly answerMs: number | null;
   readonly signal: AbortSignal | undefined;
+  /** Whom it was sent to. */
+  server: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
   /** Nobody waits for the answer any more. */
@@ -78,14 +80,16 @@ export function createWay(options: WayOptions): Way {
   function hear(call: Call, answer: unknown): void {
     if (!life.isAlive()) return;
     call.release();
-    call.resolve(answer);
+    if (call.server === faults.server) call.resolve(answer);
+    else call.reject(unavailable('the connection was lost', true));
   }
 
   /** The store's side of a call, at one instant. */
   function settle(call: Call): void {
     const isHeard = life.isAlive() && !call.isOver && call.signal?.aborted !== true;
     try {
-      if (hits(faults.away, host) || happens(faults.failBefore)) {
+      const isGone = hits(faults.away, host) || call.server !== faults.server;
+      if (isGone || happens(faults.failBefore)) {
         throw unavailable('the connection was lost', true);
       }
       if (!isHeard && !happens(faults.lateWrite)) return;
@@ -103,6 +107,7 @@ export function createWay(options: WayOptions): Way {
   }
 
   function begin(call: Call): void {
+    call.server = faults.server;
     const { least, most } = faults.latencyMs;
     const deadline = call.answerMs;
     if (deadline !== null) {
@@ -172,6 +177,7 @@ export function createWay(options: WayOptions): Way {
         effect,
         answerMs,
         signal,
+        server: faults.server,
         // The answer is what this call's own effect returned.
         resolve: (answer) => resolve(answer as Answer),
         reject,

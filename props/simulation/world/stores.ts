@@ -24,6 +24,8 @@ export type SimulatedStoresOptions = {
   /** The key the engine gave an event, as the checkers know it. */
   readonly keyOfEvent: (event: RuntimeEvent) => string;
   readonly intervals?: Intervals;
+  /** Whether the relational one may forget. */
+  readonly forgets?: boolean;
   /** Hears the stores' own log lines; nobody unless told. */
   readonly logger?: Logger;
 };
@@ -47,8 +49,8 @@ export function createSimulatedStores(
   world: World,
   options: SimulatedStoresOptions,
 ): SimulatedStores {
-  const { keyOfEvent, intervals = DEFAULT_INTERVALS, logger = SILENT } = options;
-  const relational = createSimulatedRelational({ world, logger, intervals });
+  const { keyOfEvent, intervals = DEFAULT_INTERVALS, logger = SILENT, forgets = false } = options;
+  const relational = createSimulatedRelational({ world, logger, intervals, forgets });
   const analytics = createSimulatedAnalytics({ world, logger, intervals, keyOfEvent });
   return {
     relational,

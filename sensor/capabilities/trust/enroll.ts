@@ -9,11 +9,13 @@ import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
 import { EXIT, enrollmentFailure } from '../../../machines/sensor/node.rules.ts';
 import { kindOfSecret } from '../../../machines/trust/secret.rules.ts';
 import { enroll } from '../../actors/enrollment.actor.ts';
+import { isForgotten } from '../../actors/forgotten-identity.ts';
 import { TOKEN_DROP } from '../../actors/status-file.ts';
 import type { SensorConfig } from '../../config/config.ts';
 import { SENSOR_VERSION } from '../../config/version.ts';
 import { createEngineLauncher } from '../../engine/engine-launcher.ts';
 import { diskFiles } from '../../state-directory/file-port.ts';
+import type { Identity } from '../../state-directory/identity.ts';
 import { rsaKeyWork } from '../../state-directory/key-work.ts';
 import { openStateDirectory } from '../../state-directory/state-directory.ts';
 import { readBootId, readSystemFacts } from '../../telemetry/system.ts';
@@ -48,15 +50,14 @@ export async function runEnroll(
   const clock = createWheelClock();
   try {
     const found = await directory.readIdentity();
+    const known = found.kind === 'whole' ? found.state.console_url : undefined;
+    const consoleUrl = config.consoleUrl ?? (known === undefined ? null : new URL(known));
     if (
       found.kind === 'whole' &&
       kind === 'enrollment' &&
-      found.state.trust_state !== 'trust_revoked'
-    ) {
+      (await isKept(found, { config, token, clock }, consoleUrl))
+    )
       return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
-    }
-    const known = found.kind === 'whole' ? found.state.console_url : undefined;
-    const consoleUrl = config.consoleUrl ?? (known === undefined ? null : new URL(known));
     if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
     // A disk that refuses the engine is known before the token is spent.
     const refused = await unpackEngine(config);
@@ -91,6 +92,25 @@ export async function runEnroll(
   } finally {
     clock.stop();
     await directory.close();
+  }
+}
+
+/** Whether an identity stands in the way of another one: neither was it revoked, nor has the Console forgotten it. */
+async function isKept(
+  found: Identity,
+  of: Parameters<typeof isForgotten>[2],
+  consoleUrl: URL | null,
+): Promise<boolean> {
+  if (found.state.trust_state === 'trust_revoked') return false;
+  if (consoleUrl === null) return true;
+  const client = tlsTransport.createClient({
+    ...{ baseUrl: consoleUrl, instanceId: randomBytes(16).toString('hex') },
+    ...{ proxyUrl: of.config.proxyUrl, identity: found },
+  });
+  try {
+    return !(await isForgotten(client, found, of));
+  } finally {
+    client.close();
   }
 }
 
