@@ -13,6 +13,7 @@ import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
 import { fingerprintOf, readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
+import { createCopies } from './world/copies.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
 import { createIdentityProvider } from './world/identity-provider.ts';
@@ -88,6 +89,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     keepers: options.keepers,
     receivers: options.receivers,
     isDisturbed: () => ongoing.size > 0,
+    disturbances: () => [...ongoing.keys()].map(({ kind }) => kind),
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
     violations.push({ checker, detail, atMs: world.scheduler.now(), kind });
@@ -172,23 +174,20 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       tampering: bug?.console?.(world, stores) ?? {},
     }),
   );
-  const nodes: NodeHost[] = names('node', options.sensors).map((name) =>
+  const nodeOf = (name: string, driftsPpm: number, offsetMs: number): NodeHost =>
     createNodeHost({
-      world,
-      name,
-      network,
-      listeners,
-      intervals,
+      ...{ world, name, network, listeners, intervals, driftPpm: driftsPpm, offsetMs },
       spoolEventsMax: options.spoolEventsMax,
-      driftPpm: driftPpm(),
-      offsetMs: random.between(-options.skewMs, options.skewMs),
       quietMs: options.quietMs,
       programs: options.programs,
       binariesMax: options.binariesMax,
       carriesPolicies: options.publishers > 0,
       tampering: bug?.node?.(world) ?? {},
-    }),
+    });
+  const nodes: NodeHost[] = names('node', options.sensors).map((name) =>
+    nodeOf(name, driftPpm(), random.between(-options.skewMs, options.skewMs)),
   );
+  const copies = createCopies(world, (name) => nodeOf(name, 0, 0));
   const operators = createOperators({ world, consoles, stores });
   const people = createPeople({
     ...{ world, consoles, listeners, stores, provider },
@@ -199,7 +198,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
   const publisher = createPublisher({ world, consoles, listeners, count: options.publishers });
   const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
   const lone = { keeper, warden, publisher };
-  return { world, network, stores, consoles, nodes, operators, people, ...lone, receiving };
+  return { world, network, stores, consoles, nodes, copies, operators, people, ...lone, receiving };
 }
 
 function names(kind: string, count: number): readonly string[] {

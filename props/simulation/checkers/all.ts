@@ -11,6 +11,7 @@ import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { clonedNode } from './cloned-node.ts';
 import { closedOut } from './closed-out.ts';
 import { containment } from './containment.ts';
 import { countedLicense } from './counted-license.ts';
@@ -94,4 +95,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   outboundGuard,
   ownSecret,
   takenOnce,
+  clonedNode,
 ];

@@ -59,6 +59,7 @@ export const FAULT_KINDS = [
   'network.partition',
   'network.version_skew',
   'analytics.forget',
+  'node.clone',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

@@ -1,6 +1,7 @@
 // Every planted bug; each checker has one at least, and so has liveness.
 import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
+import { CLONE_BUGS } from './clone-bugs.ts';
 import { CONTAINMENT_BUGS } from './containment-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { DESIGNATION_BUGS } from './designation-bugs.ts';
@@ -36,4 +37,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...WEBHOOK_BUGS,
   ...CONTAINMENT_BUGS,
   ...POLICY_BUGS,
+  ...CLONE_BUGS,
 ];
