@@ -11,7 +11,8 @@ import { drawPlan } from './faults/plan.ts';
 import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
-import { fingerprintOf, readCertificate } from './world/certificates.ts';
+import { createAuthority } from './world/authority.ts';
+import { fingerprintOf, issuersIn, readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
 import { createCopies } from './world/copies.ts';
 import { createListeners } from './world/dial.ts';
@@ -160,6 +161,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
   const stores = createSimulatedStores(world, { keyOfEvent, intervals });
   const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
   const provider = createIdentityProvider(world.random.fork('identity provider'));
+  const authority = createAuthority(world);
   const consoles: ConsoleHost[] = names('console', options.consoles).map((name) =>
     createConsoleHost({
       world,
@@ -167,7 +169,7 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
       network,
       listeners,
       stores,
-      provider,
+      ...{ provider, authority },
       wayOut: (life) => receiving.wayFor(life),
       intervals,
       driftPpm: driftPpm(),
@@ -197,8 +199,21 @@ function buildFleet(world: World, options: Options, bug: PlantedBug | undefined)
   const warden = createWarden({ world, consoles, listeners, count: options.wardens });
   const publisher = createPublisher({ world, consoles, listeners, count: options.publishers });
   const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
-  const lone = { keeper, warden, publisher };
-  return { world, network, stores, consoles, nodes, copies, operators, people, ...lone, receiving };
+  const lone = { keeper, warden, publisher, authority };
+  const lifetimeMs = intervals.CLIENT_CERTIFICATE_TTL_MS;
+  return {
+    world,
+    network,
+    stores,
+    consoles,
+    nodes,
+    copies,
+    operators,
+    people,
+    ...lone,
+    receiving,
+    lifetimeMs,
+  };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -283,11 +298,14 @@ function help(fleet: Fleet): void {
  * No Console takes its certificate any more: it was made while a Console's clock was ahead, or a re-enrollment whose
  * answer the node never heard has ended it. Only a new token helps, and somebody sees the sensor silent.
  */
-function isShutOut({ consoles, stores }: Fleet, { disk }: NodeHost): boolean {
+function isShutOut({ authority, consoles, stores }: Fleet, { disk }: NodeHost): boolean {
   const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
   const certificate = shown === undefined ? null : readCertificate(shown);
   if (shown === undefined || certificate === null) return false;
   const known = stores.relational.state.certificates.get(fingerprintOf(shown));
   if (known?.status === 'ended') return true;
+  const roots = authority.roots();
+  const trusted = issuersIn(disk.read(`${STATE_DIR}/${STATE_FILES.consoleCa}`)?.toString() ?? '');
+  if (!roots.includes(certificate.issuer) || !trusted.includes(roots[0] ?? '')) return true;
   return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
 }

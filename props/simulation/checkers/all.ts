@@ -36,6 +36,7 @@ import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
 import { rolloutGates } from './rollout-gates.ts';
+import { rootChange } from './root-change.ts';
 import { ruleBacktest } from './rule-backtest.ts';
 import { ruleWindows } from './rule-windows.ts';
 import { searchEdges } from './search-edges.ts';
@@ -96,4 +97,5 @@ export const CHECKERS: readonly CheckerKind[] = [
   ownSecret,
   takenOnce,
   clonedNode,
+  rootChange,
 ];

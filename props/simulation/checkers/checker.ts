@@ -2,6 +2,7 @@
 // moment and the names that matter. One file a property; `all.ts` lists them.
 import type { Intervals } from '../../../machines/limits.ts';
 import type { FaultKind } from '../faults/kinds.ts';
+import type { Authority } from '../world/authority.ts';
 import type { ConsoleHost } from '../world/console-host.ts';
 import type { Copies } from '../world/copies.ts';
 import type { NodeHost } from '../world/node-host.ts';
@@ -17,6 +18,7 @@ export type FleetView = {
   readonly consoles: readonly ConsoleHost[];
   readonly nodes: readonly NodeHost[];
   readonly copies: Copies;
+  readonly authority: Authority;
   readonly stores: SimulatedStores;
   readonly people: People;
   readonly publisher: Publisher;

@@ -1,4 +1,5 @@
 // What the accidents act on.
+import type { Authority } from '../world/authority.ts';
 import type { ConsoleHost } from '../world/console-host.ts';
 import type { Copies } from '../world/copies.ts';
 import type { Network } from '../world/network.ts';
@@ -13,6 +14,9 @@ export type FleetParts = {
   readonly consoles: readonly ConsoleHost[];
   readonly nodes: readonly NodeHost[];
   readonly copies: Copies;
+  readonly authority: Authority;
+  /** Of a sensor's certificate. */
+  readonly lifetimeMs: number;
   readonly network: Network;
   readonly stores: SimulatedStores;
   readonly operators: Operators;

@@ -6,6 +6,7 @@ import type { NodeHost } from '../world/node-host.ts';
 import { copyFaults } from './copy-faults.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
+import { rootFaults } from './root-faults.ts';
 import { startFaults } from './start-faults.ts';
 import { timedFaults } from './timed-faults.ts';
 
@@ -50,6 +51,7 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'node.power_loss': downFor('power_lost'),
     'node.stop': downFor('stopped'),
     ...copyFaults(fleet),
+    ...rootFaults(fleet),
     ...startFaults(fleet),
     ...timedFaults(fleet),
     'node.kill_at_call': onNode((node, fault) => {

@@ -60,6 +60,7 @@ export const FAULT_KINDS = [
   'network.version_skew',
   'analytics.forget',
   'node.clone',
+  'console.new_root',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

@@ -15,6 +15,7 @@ import { PEOPLE_BUGS } from './people-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { POLICY_BUGS } from './policy-bugs.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
+import { ROOT_BUGS } from './root-bugs.ts';
 import { TELLING_BUGS } from './telling-bugs.ts';
 import { TRUST_BUGS } from './trust-bugs.ts';
 import { WEBHOOK_BUGS } from './webhook-bugs.ts';
@@ -38,4 +39,5 @@ export const PLANTED: readonly PlantedBug[] = [
   ...CONTAINMENT_BUGS,
   ...POLICY_BUGS,
   ...CLONE_BUGS,
+  ...ROOT_BUGS,
 ];

@@ -1,5 +1,6 @@
-// What happened to whole machines.
+// What happened to whole machines, and to the roots that all trust hangs on.
 
+export type RootStep = 'prepared' | 'activated' | 'retired';
 export type CopyObservation =
   /** Everything on the node's disk is gone: it is set up anew. */
   | { readonly kind: 'node.wiped'; readonly node: string }
@@ -11,4 +12,10 @@ export type CopyObservation =
       readonly sensor: string;
     }
   /** The copy is thrown away next. */
-  | { readonly kind: 'copy.leaves'; readonly copy: string };
+  | { readonly kind: 'copy.leaves'; readonly copy: string }
+  /** The Consoles run on these roots from now on, the one that signs first. */
+  | {
+      readonly kind: 'roots.changed';
+      readonly step: RootStep;
+      readonly roots: readonly string[];
+    };
