@@ -48,7 +48,10 @@ export const clonedNode: CheckerKind = {
 
     /** Whether it runs with a certificate of this sensor that may be shown. */
     function isAtWork(node: NodeHost, sensor: string): boolean {
-      if (!node.isUp() || statusOf(node)?.state !== 'running') return false;
+      const status = statusOf(node);
+      if (!node.isUp() || status?.state !== 'running') return false;
+      // One that is not heard is no second node at the Console; whether it comes back is a question of liveness.
+      if (status.last_heartbeat_problem !== null) return false;
       const shown = node.disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString() ?? '';
       const known = certificates.get(fingerprintOf(shown));
       return known?.sensorId === sensor && known.status === 'current';
