@@ -12,8 +12,3 @@ export type TickClaim = { readonly sequence: number; readonly isFull: boolean } 
 export function silenceMaxMs(pingIntervalMs: number = STREAM_PING_INTERVAL_MS): number {
   return pingIntervalMs * (STREAM_MISSED_PONGS_MAX + 1);
 }
-
-/** Whether the Console already holds the open batch, as its welcome says. */
-export function isHeldByConsole(openSequence: number | null, acknowledged: number): boolean {
-  return openSequence !== null && acknowledged >= openSequence;
-}

@@ -47,6 +47,8 @@ export type ConsolePeer = {
   /** Whether it says that it has what a heartbeat names of sockets. */
   keepsSections: boolean;
   acknowledges: boolean;
+  /** The highest number of the stream's channel that a welcome names. */
+  highest: number;
   lifetimeMs: number;
   sockets(): readonly WebSocket[];
   sendAll(frame: object): void;
@@ -89,6 +91,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     renewalThresholdSeconds: null,
     keepsSections: false,
     acknowledges: true,
+    highest: 0,
     lifetimeMs: 720 * 3_600_000,
     sockets: () => [...streams.clients],
     sendAll(frame) {
@@ -193,7 +196,9 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
         if (frame['type'] === 'hello') {
           const settings = { heartbeat_interval_seconds: 15 };
           const server_time = new Date().toISOString();
-          ws.send(JSON.stringify({ type: 'welcome', acknowledged: 0, server_time, settings }));
+          ws.send(
+            JSON.stringify({ type: 'welcome', acknowledged: peer.highest, server_time, settings }),
+          );
         } else if (frame['type'] === 'events') {
           note('stream', Number(frame['sequence']), frame['events'] as { event_id: string }[]);
           const code = peer.refusesBatch(peer.batches.at(-1) as Batch);

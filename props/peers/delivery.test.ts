@@ -52,6 +52,22 @@ describe('delivery of a running Sensor', () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   });
 
+  it('should send an open batch again although the Console holds a higher number', async () => {
+    const { peer } = sensor;
+    peer.acknowledges = false;
+    await sensor.start();
+    await sensor.addLines(0, 20);
+    const streamed = () => peer.batches.filter(({ channel }) => channel === 'stream');
+    await peer.until('a batch', () => streamed().length > 0);
+    const [first] = streamed();
+    // Another node under this identity went on in the channel.
+    peer.highest = 9;
+    peer.rule = ({ path }) => (path === '/sensors/events' ? 'lose' : 'serve');
+    for (const socket of peer.sockets()) socket.terminate();
+    await peer.until('the same batch', () => streamed().length > 1);
+    expect(streamed()[1]).toMatchObject({ sequence: first?.sequence, ids: first?.ids });
+  });
+
   it('should send whole sections again when the Console asks for them', async () => {
     const { peer } = sensor;
     await sensor.start();

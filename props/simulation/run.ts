@@ -11,8 +11,10 @@ import { drawPlan } from './faults/plan.ts';
 import { live } from './live.ts';
 import { lengthMs, type Options } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
-import { fingerprintOf, readCertificate } from './world/certificates.ts';
+import { createAuthority } from './world/authority.ts';
+import { fingerprintOf, issuersIn, readCertificate } from './world/certificates.ts';
 import { type ConsoleHost, createConsoleHost } from './world/console-host.ts';
+import { createCopies } from './world/copies.ts';
 import { createListeners } from './world/dial.ts';
 import { keyOfEvent } from './world/engine.ts';
 import { createIdentityProvider } from './world/identity-provider.ts';
@@ -90,6 +92,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     receivers: options.receivers,
     forgets,
     isDisturbed: () => ongoing.size > 0,
+    disturbances: () => [...ongoing.keys()].map(({ kind }) => kind),
   };
   const report = (checker: string, kind: Violation['kind']) => (detail: string) => {
     violations.push({ checker, detail, atMs: world.scheduler.now(), kind });
@@ -164,6 +167,7 @@ function buildFleet(
   const stores = createSimulatedStores(world, { keyOfEvent, intervals, forgets: options.forgets });
   const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
   const provider = createIdentityProvider(world.random.fork('identity provider'));
+  const authority = createAuthority(world);
   const consoles: ConsoleHost[] = names('console', options.consoles).map((name) =>
     createConsoleHost({
       world,
@@ -171,30 +175,27 @@ function buildFleet(
       network,
       listeners,
       stores,
-      provider,
+      ...{ provider, authority },
       wayOut: (life) => receiving.wayFor(life),
       intervals,
       driftPpm: driftPpm(),
       tampering: bug?.console?.(world, stores) ?? {},
     }),
   );
-  const nodes: NodeHost[] = names('node', options.sensors).map((name) =>
+  const nodeOf = (name: string, driftsPpm: number, offsetMs: number): NodeHost =>
     createNodeHost({
-      world,
-      name,
-      network,
-      listeners,
-      intervals,
+      ...{ world, name, network, listeners, intervals, driftPpm: driftsPpm, offsetMs },
       spoolEventsMax: options.spoolEventsMax,
-      driftPpm: driftPpm(),
-      offsetMs: random.between(-options.skewMs, options.skewMs),
       quietMs: options.quietMs,
       programs: options.programs,
       binariesMax: options.binariesMax,
       carriesPolicies: options.publishers > 0,
       tampering: bug?.node?.(world) ?? {},
-    }),
+    });
+  const nodes: NodeHost[] = names('node', options.sensors).map((name) =>
+    nodeOf(name, driftPpm(), random.between(-options.skewMs, options.skewMs)),
   );
+  const copies = createCopies(world, (name) => nodeOf(name, 0, 0));
   const operators = createOperators({ world, consoles, stores });
   const people = createPeople({
     ...{ world, consoles, listeners, stores, provider },
@@ -204,8 +205,21 @@ function buildFleet(
   const warden = createWarden({ world, consoles, listeners, count: options.wardens });
   const publisher = createPublisher({ world, consoles, listeners, count: options.publishers });
   const receiving = createReceivers({ world, consoles, listeners, count: options.receivers });
-  const lone = { keeper, warden, publisher };
-  return { world, network, stores, consoles, nodes, operators, people, ...lone, receiving };
+  const lone = { keeper, warden, publisher, authority };
+  const lifetimeMs = intervals.CLIENT_CERTIFICATE_TTL_MS;
+  return {
+    world,
+    network,
+    stores,
+    consoles,
+    nodes,
+    copies,
+    operators,
+    people,
+    ...lone,
+    receiving,
+    lifetimeMs,
+  };
 }
 
 function names(kind: string, count: number): readonly string[] {
@@ -291,11 +305,14 @@ function help(fleet: Fleet): void {
  * answer the node never heard has ended it, or the database forgot it. Only a new token helps, and somebody sees the sensor
  * silent.
  */
-function isShutOut({ consoles, stores }: Fleet, { disk }: NodeHost): boolean {
+function isShutOut({ authority, consoles, stores }: Fleet, { disk }: NodeHost): boolean {
   const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
   const certificate = shown === undefined ? null : readCertificate(shown);
   if (shown === undefined || certificate === null) return false;
   const known = stores.relational.state.certificates.get(fingerprintOf(shown));
   if (known === undefined || known.status === 'ended') return true;
+  const roots = authority.roots();
+  const trusted = issuersIn(disk.read(`${STATE_DIR}/${STATE_FILES.consoleCa}`)?.toString() ?? '');
+  if (!roots.includes(certificate.issuer) || !trusted.includes(roots[0] ?? '')) return true;
   return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
 }

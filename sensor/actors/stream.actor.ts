@@ -3,7 +3,6 @@ import { fromPromise } from 'xstate';
 import { STREAM_FRAME_EVENTS_MAX, STREAM_FRAME_MAX_BYTES } from '../../machines/limits.ts';
 import { streamMachine } from '../../machines/sensor/stream.machine.ts';
 import {
-  isHeldByConsole,
   type OpenOutcome,
   silenceMaxMs,
   type TickClaim,
@@ -52,7 +51,7 @@ export function startStream(parts: Parts, announced: readonly string[], hooks: S
   async function open(): Promise<OpenOutcome> {
     attempt += 1;
     const own = attempt;
-    const welcome = Promise.withResolvers<number | null>();
+    const welcome = Promise.withResolvers<boolean>();
     const opening = await parts.ports.transport.openStream(
       client,
       {
@@ -68,11 +67,11 @@ export function startStream(parts: Parts, announced: readonly string[], hooks: S
           if (own !== attempt) return;
           if (frame.type === 'welcome') {
             hooks.onInterval(Number(frame.settings?.heartbeat_interval_seconds) * 1_000);
-            welcome.resolve(Number(frame.acknowledged));
+            welcome.resolve(true);
           } else take(frame);
         },
         onClosed: (reason) => {
-          welcome.resolve(null);
+          welcome.resolve(false);
           if (own !== attempt) return;
           socket = null;
           actor.send({ type: 'socket.lost', reason });
@@ -87,14 +86,10 @@ export function startStream(parts: Parts, announced: readonly string[], hooks: S
     }
     if (own !== attempt) opening.socket.close();
     socket = opening.socket;
-    const acknowledged = await welcome.promise;
-    if (acknowledged === null) {
+    if (!(await welcome.promise)) {
       return { kind: 'failed', reason: 'closed before the welcome', retryAfterMs: null };
     }
-    const claimed = spool.openClaim('stream');
-    if (claimed !== null && isHeldByConsole(claimed.sequence, acknowledged)) {
-      await delivery.acknowledge(claimed.sequence);
-    }
+    // An open batch goes out again: its number or a higher one at the Console may be that of a node with a copy of this spool.
     return { kind: 'opened' };
   }
 

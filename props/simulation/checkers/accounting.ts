@@ -8,7 +8,8 @@
 //   dropped   the spool was full; the Sensor counted at least as many as are missing, and only older ones are missing
 //             than what it kept (told while no loss of power made it read its export again)
 // What was pruned just before the power went counts as lost when the journal does not hold it after all: the disk owed
-// nothing for what was not synced yet. Damage that a disk did to the journal is counted there. invariant: I1, I5
+// nothing for what was not synced yet. Damage that a disk did to the journal is counted there. A copy of a node is judged before it is
+// thrown away. invariant: I1, I5
 import { type ExportCursor, parseExportCursor } from '../../../sensor/engine/export-cursor.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { CheckerKind } from './checker.ts';
@@ -42,13 +43,19 @@ export const accounting: CheckerKind = {
     const awake = (ms: number): number => ms - fleet.world.scheduler.sleptMs();
     let written = 0;
     const nodes = new Map<string, Own>();
+    /** What the journal of a copy says about the export of its original. */
+    const inherited = new Map<string, string>();
     const add = (key: string, flag: number): void => keys.set(key, keys.get(key) | flag);
     const isOpen = (key: string): boolean => (keys.get(key) & (STORED | EXCUSED)) === 0;
     const ownOf = (node: string): Own =>
       ensure(nodes, node, () => ({ prunedHeld: new Map(), before: 0, now: 0, oldestHeld: 0 }));
 
+    function hostNamed(name: string): NodeHost | undefined {
+      return [...fleet.nodes, ...fleet.copies.ever()].find((one) => one.name === name);
+    }
+
     function heldBy(name: string): ReadonlySet<string> {
-      const node = fleet.nodes.find((one) => one.name === name);
+      const node = hostNamed(name);
       return new Set(node === undefined ? [] : spoolOf(node)?.keys);
     }
 
@@ -98,7 +105,9 @@ export const accounting: CheckerKind = {
       const missing = [...keys.keysOf(node.name)].map(([key]) => key).filter(isOpen);
       if (missing.length === 0) return;
       const spool = spoolOf(node);
-      const unread = unreadOf(node, parseExportCursor(spool?.cursor));
+      const cursor = parseExportCursor(spool?.cursor);
+      const isOfAnother = JSON.stringify(cursor) === inherited.get(node.name);
+      const unread = unreadOf(node, isOfAnother ? undefined : cursor);
       const held = new Set(spool?.keys);
       const gone = missing.filter((key) => !unread.has(key) && !held.has(key));
       const own = ownOf(node.name);
@@ -139,6 +148,17 @@ export const accounting: CheckerKind = {
           case 'process.ended':
             if (seen.how === 'power_lost') losePower(seen.host, atMs);
             break;
+          case 'node.copied': {
+            const copy = hostNamed(seen.copy);
+            const cursor = copy && parseExportCursor(spoolOf(copy)?.cursor);
+            inherited.set(seen.copy, JSON.stringify(cursor));
+            break;
+          }
+          case 'copy.leaves': {
+            const copy = hostNamed(seen.copy);
+            if (copy !== undefined) judge(copy);
+            break;
+          }
           case 'node.wiped':
             for (const [key] of keys.keysOf(seen.node)) add(key, EXCUSED);
             nodes.delete(seen.node);
@@ -146,7 +166,7 @@ export const accounting: CheckerKind = {
         }
       },
       probe() {
-        for (const node of fleet.nodes) count(node);
+        for (const node of [...fleet.nodes, ...fleet.copies.all()]) count(node);
       },
       finish() {
         for (const node of fleet.nodes) judge(node);

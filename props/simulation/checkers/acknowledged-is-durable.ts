@@ -1,7 +1,7 @@
 // No acknowledged event is lost: when an acknowledgment leaves a Console, every event it covers is durable in the event
 // store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy. A store that
 // forgets what it had confirmed takes these events and no others: what is there is there, and what comes after is stored.
-// invariant: I1; decision: D6, D25
+// Two nodes under one identity may each get one number confirmed, by another Console. invariant: I1; decision: D6, D25, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { type Column, createColumn, createKeyColumn, digestOf, ensure } from './columns.ts';
@@ -18,6 +18,11 @@ export const acknowledgedIsDurable: CheckerKind = {
     const acknowledged = createKeyColumn();
     const forgotten = createKeyColumn();
     const contents = new Map<string, Column>();
+    /** Sensors that two nodes are. */
+    const copied = new Set<string>();
+    const { consoles } = fleet;
+
+    const isShared = (sensor: string): boolean => copied.has(sensor) && consoles.length > 1;
 
     function contentOf({ sensor, stream, channel, sequence }: Name): number {
       return contents.get(`${sensor}/${stream}/${channel}`)?.get(sequence) ?? 0;
@@ -42,13 +47,14 @@ export const acknowledgedIsDurable: CheckerKind = {
       const content = contentOf({ ...batch, sensor });
       if (content === 0)
         report(`${name} is acknowledged, but sensor ${sensor} stored no such batch`);
-      else if (content !== digestOf(batch.events)) {
+      else if (content !== digestOf(batch.events) && !isShared(sensor)) {
         report(`${name} is acknowledged, but it is stored with other events`);
       }
     }
 
     return {
       observe(observation) {
+        if (observation.kind === 'node.copied') copied.add(observation.sensor);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'events.forgotten') {
           for (const key of observation.events) forgotten.set(key, 1);

@@ -11,6 +11,7 @@ import { bounds } from './bounds.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind } from './checker.ts';
+import { clonedNode } from './cloned-node.ts';
 import { closedOut } from './closed-out.ts';
 import { containment } from './containment.ts';
 import { countedLicense } from './counted-license.ts';
@@ -36,6 +37,7 @@ import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
 import { removableDuplicates } from './removable-duplicates.ts';
 import { revoked } from './revoked.ts';
 import { rolloutGates } from './rollout-gates.ts';
+import { rootChange } from './root-change.ts';
 import { ruleBacktest } from './rule-backtest.ts';
 import { ruleWindows } from './rule-windows.ts';
 import { searchEdges } from './search-edges.ts';
@@ -95,4 +97,6 @@ export const CHECKERS: readonly CheckerKind[] = [
   outboundGuard,
   ownSecret,
   takenOnce,
+  clonedNode,
+  rootChange,
 ];

@@ -2,7 +2,8 @@
 // them. Excuses, because the promise itself has them: an event that is stored again, be it in one batch, is no part of the
 // order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest file again or
 // lose what a failed sync left in its journal, so what was written before one may come once more, at any place after it,
-// and batches before and after one are not compared. invariant: I6; decision: D6, D13
+// and batches before and after one are not compared. Nor are those of two nodes under one identity, which number in one
+// channel; two Consoles may take one number from each of them. invariant: I6; decision: D6, D13, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import {
@@ -29,11 +30,13 @@ const NEIGHBOURS_MAX = 64;
 export const channelOrder: CheckerKind = {
   name: 'channel-order',
   promise: 'A number of a channel names one content, and its events come in order (I6).',
-  make(_fleet, report) {
+  make(fleet, report) {
     const channels = new Map<string, Channel>();
     const byNode = new Map<string, Set<Channel>>();
     const places = createKeyColumn();
     const counts = new Map<string, number>();
+    /** Sensors that two nodes are. */
+    const copied = new Set<string>();
     const stored = createKeyColumn();
     /** How many events a node had written when its power went the last time. */
     const beforeLoss = new Map<string, number>();
@@ -61,11 +64,13 @@ export const channelOrder: CheckerKind = {
       const content = digestOf(events);
       const known = channel.content.get(sequence);
       if (known !== 0) {
-        if (known !== content) report(`${name}/${sequence} is stored with two contents`);
+        const isShared = copied.has(batch.sensor) && fleet.consoles.length > 1;
+        if (known !== content && !isShared)
+          report(`${name}/${sequence} is stored with two contents`);
         return;
       }
       channel.content.set(sequence, content);
-      order(name, channel, batch);
+      if (!copied.has(batch.sensor)) order(name, channel, batch);
       channel.highest = Math.max(channel.highest, sequence);
       for (const key of events) stored.set(key, 1);
     }
@@ -103,6 +108,7 @@ export const channelOrder: CheckerKind = {
 
     return {
       observe(observation) {
+        if (observation.kind === 'node.copied') copied.add(observation.sensor);
         if (observation.kind === 'engine.wrote') write(observation.node, observation.events);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'process.ended' && observation.how === 'power_lost') {

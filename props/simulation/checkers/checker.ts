@@ -1,7 +1,10 @@
 // What a checker is: it follows what happens, looks at the fleet now and then, and reports every broken promise with the
 // moment and the names that matter. One file a property; `all.ts` lists them.
 import type { Intervals } from '../../../machines/limits.ts';
+import type { FaultKind } from '../faults/kinds.ts';
+import type { Authority } from '../world/authority.ts';
 import type { ConsoleHost } from '../world/console-host.ts';
+import type { Copies } from '../world/copies.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { Observation } from '../world/observation.ts';
 import type { People } from '../world/people.ts';
@@ -14,6 +17,8 @@ export type FleetView = {
   readonly world: World;
   readonly consoles: readonly ConsoleHost[];
   readonly nodes: readonly NodeHost[];
+  readonly copies: Copies;
+  readonly authority: Authority;
   readonly stores: SimulatedStores;
   readonly people: People;
   readonly publisher: Publisher;
@@ -28,6 +33,8 @@ export type FleetView = {
   readonly binariesMax: number;
   /** Whether a fault is on now that excuses slowness; never a broken promise. */
   readonly isDisturbed: () => boolean;
+  /** Kinds of the accidents that are on now. */
+  readonly disturbances: () => readonly FaultKind[];
 };
 
 export type Violation = {

@@ -34,13 +34,13 @@ const known = new WeakMap<FleetView, DurableEvents>();
 export function durableEventsOf(fleet: FleetView): DurableEvents {
   const before = known.get(fleet);
   if (before !== undefined) return before;
-  const { world, nodes, stores } = fleet;
+  const { world, nodes, copies, stores } = fleet;
   const all = new Map<string, DurableEvent>();
-  const byName = new Map(nodes.map((node) => [node.name, node]));
   const state = { hasForgotten: false, hasJumped: false };
 
   function note(batches: number): void {
     const storedMs = world.scheduler.now();
+    const byName = new Map([...nodes, ...copies.ever()].map((node) => [node.name, node]));
     for (const batch of stores.analytics.rows.batches().slice(-batches)) {
       for (const event of batch.events) {
         const key = keyOfEvent(event);

@@ -2,7 +2,7 @@
 // engine did not tell, under whatever interleaving of lost answers, repeats and writes that fail. Excuse: a Console keeps
 // what it took for a few seconds before it is written, and these are samples, so what a Console took and had not written
 // when it ended is not asked for; and a node whose power failed reads lines again whose place was lost with it, which are
-// told apart as events by their ids and as flows by nothing. decision: D48
+// told apart as events by their ids and as flows by nothing; and a copy of a node has flows of its own. decision: D48
 import type { ObservationOf } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -15,7 +15,7 @@ export const flows: CheckerKind = {
     /** By Console, what it took and has not written: sensor and name of the flow, and its connections. */
     const taken = new Map<string, Map<string, readonly [string, string, number]>>();
 
-    /** Nodes whose power failed. */
+    /** Nodes whose power failed, and those that were copied. */
     const failed = new Set<string>();
 
     function take({ console, fingerprint, flows: told }: ObservationOf<'flows.taken'>): void {
@@ -71,6 +71,7 @@ export const flows: CheckerKind = {
     return {
       observe(seen) {
         if (seen.kind === 'flows.taken') take(seen);
+        if (seen.kind === 'node.copied') failed.add(seen.node);
         if (seen.kind !== 'process.ended') return;
         taken.delete(seen.host);
         if (seen.how === 'power_lost') failed.add(seen.host);

@@ -1,5 +1,7 @@
 // Identity comes from the certificate alone: whatever a request says, is replayed or is repeated, its events are stored
-// under the sensor its certificate names, and that sensor is the node whose engine wrote them. No excuses. invariant: I9
+// under the sensor its certificate names, and that sensor is the node whose engine wrote them, or the node whose image a copy
+// of it was made from: a copy has its certificate. No excuses. invariant: I9
+import { originalOf } from '../world/copies.ts';
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { nodeOfKey } from './columns.ts';
@@ -17,7 +19,7 @@ export const identityFromCertificate: CheckerKind = {
         report(`${name} belongs to a sensor that never enrolled: ${sensor}`);
         return;
       }
-      const other = batch.events.find((key) => nodeOfKey(key) !== node && key !== '');
+      const other = batch.events.find((key) => originalOf(nodeOfKey(key)) !== node && key !== '');
       if (other !== undefined) report(`${name} of ${node} holds ${other}`);
     }
 

@@ -3,7 +3,8 @@
 // engine's rotation removed before they were read are in the ledger. A change is asked for when it is old enough to have
 // been told and written; the end of a run grants that time after the last accident, since before it a node may have been
 // cut off for as long as accidents like. Excuse: a node whose ledger went back (its disk lost what was not synced, it was set up
-// anew) begins anew here. That all the ledger's losses are real, and all real ones of the spool in it, is judged where
+// anew) begins anew here, and two nodes under one identity tell two
+// ledgers under one name, of which the Console keeps the higher counts. That all the ledger's losses are real, and all real ones of the spool in it, is judged where
 // every event is followed (accounting.ts). invariant: I19
 import { LOSS_PLACES } from '../../../machines/wire/loss.ts';
 import type { NodeHost } from '../world/node-host.ts';
@@ -45,6 +46,8 @@ export const lossLedger: CheckerKind = {
     const wiped = new Set<string>();
     /** Confirmations are not synced: what was told of them may be ahead of the disk, also when no look saw it go back. */
     const lostPower = new Set<string>();
+    /** Other nodes told losses in their name. */
+    const copied = new Set<string>();
     const ownOf = (name: string): Own =>
       ensure(nodes, name, () => ({ ripe: null, young: [], wentBack: false, removed: [] }));
 
@@ -119,6 +122,7 @@ export const lossLedger: CheckerKind = {
     function judgeExcess(node: NodeHost, own: Own, sensorId: string): void {
       const held = spoolOf(node);
       if (own.wentBack || lostPower.has(node.name) || held === null || held.damaged > 0) return;
+      if (copied.has(node.name)) return;
       const told = toldOf(sensorId, held.streamId);
       const now: Counts = held.spool.ledger.total;
       for (const name of NAMES) {
@@ -133,7 +137,7 @@ export const lossLedger: CheckerKind = {
     function judgeSums(node: NodeHost, own: Own): void {
       const held = spoolOf(node);
       const isUnsure = own.wentBack || wiped.has(node.name) || lostPower.has(node.name);
-      if (isUnsure || held === null || held.damaged > 0) return;
+      if (isUnsure || copied.has(node.name) || held === null || held.damaged > 0) return;
       const { nodeOf } = fleet.stores.relational;
       const sums = fleet.stores.analytics
         .coverageOfFleet()
@@ -190,6 +194,7 @@ export const lossLedger: CheckerKind = {
           noise.late += seen.late;
         }
         if (seen.kind === 'process.ended' && seen.how === 'power_lost') lostPower.add(seen.host);
+        if (seen.kind === 'node.copied') copied.add(seen.node);
         if (seen.kind === 'node.wiped') {
           nodes.delete(seen.node);
           wiped.add(seen.node);

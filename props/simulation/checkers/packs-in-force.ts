@@ -1,6 +1,7 @@
 // What an engine has in force of packs is one published version, whole, in a mode that was asked for, which its node was
 // given; and once a node said that a version is in force, none comes that is older, unless that one lets it return. Truth is
 // what the publisher made and was told, what Consoles answered, and what the engine read. invariant: I8; decision: D78, D170
+import { originalOf } from '../world/copies.ts';
 import type { PolicyInForce, PublishedPack } from '../world/policy-observation.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -72,7 +73,8 @@ export const packsInForce: CheckerKind = {
             break;
           case 'policies.in_force': {
             if (seen.policies.length === 0) break;
-            const fault = faultOf(seen.node, seen.policies);
+            // A copy carries out what its original was given.
+            const fault = faultOf(originalOf(seen.node), seen.policies);
             if (fault === null) break;
             const set = seen.policies.map(({ name, mode }) => `${name} ${mode}`).join(', ');
             report(`the engine of ${seen.node} carries out ${set}: ${fault}`);

@@ -1,5 +1,7 @@
 // What the accidents act on.
+import type { Authority } from '../world/authority.ts';
 import type { ConsoleHost } from '../world/console-host.ts';
+import type { Copies } from '../world/copies.ts';
 import type { Network } from '../world/network.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import type { Operators } from '../world/operators.ts';
@@ -11,6 +13,10 @@ export type FleetParts = {
   readonly world: World;
   readonly consoles: readonly ConsoleHost[];
   readonly nodes: readonly NodeHost[];
+  readonly copies: Copies;
+  readonly authority: Authority;
+  /** Of a sensor's certificate. */
+  readonly lifetimeMs: number;
   readonly network: Network;
   readonly stores: SimulatedStores;
   readonly operators: Operators;

@@ -3,8 +3,10 @@
 import type { DiskFault } from '../world/disk-faults.ts';
 import { BUILD_KINDS } from '../world/engine-builds.ts';
 import type { NodeHost } from '../world/node-host.ts';
+import { copyFaults } from './copy-faults.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './kinds.ts';
+import { rootFaults } from './root-faults.ts';
 import { startFaults } from './start-faults.ts';
 import { timedFaults } from './timed-faults.ts';
 
@@ -48,6 +50,8 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     'node.kill': downFor('killed'),
     'node.power_loss': downFor('power_lost'),
     'node.stop': downFor('stopped'),
+    ...copyFaults(fleet),
+    ...rootFaults(fleet),
     ...startFaults(fleet),
     ...timedFaults(fleet),
     'node.kill_at_call': onNode((node, fault) => {

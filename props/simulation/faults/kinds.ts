@@ -59,6 +59,8 @@ export const FAULT_KINDS = [
   'network.partition',
   'network.version_skew',
   'analytics.forget',
+  'node.clone',
+  'console.new_root',
 ] as const;
 /**
  * Accidents that happen once in a long while. Each is drawn by itself, so that a run is otherwise what it was before there

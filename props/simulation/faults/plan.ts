@@ -3,7 +3,8 @@ import { CLOCK_CHECK_INTERVAL_MS } from '../../../machines/limits.ts';
 import type { Options } from '../options.ts';
 import { lengthMs } from '../options.ts';
 import { createRandom } from '../world/random.ts';
-import { isRare, type PlannedFault, type RareKind } from './kinds.ts';
+import { type FaultKind, isRare, type PlannedFault, type RareKind } from './kinds.ts';
+import { CHANGE_LIFETIMES, LIFETIME_MAX_MS } from './root-faults.ts';
 
 const HOUR_MS = 3_600_000;
 /** Accidents come when the fleet has had a moment to enrol. */
@@ -16,6 +17,12 @@ const RARE_MOST = 3;
 /** A Console's clock that jumps is wrong for at least so long: a shorter jump it cannot notice, nor promise anything. */
 const NOTICED_MS = 2 * CLOCK_CHECK_INTERVAL_MS;
 
+function leastOf(kind: FaultKind, lifetimeMs: number): number {
+  if (kind === 'console.clock_jump') return NOTICED_MS;
+  const isShort = lifetimeMs <= LIFETIME_MAX_MS;
+  return kind === 'console.new_root' && isShort ? CHANGE_LIFETIMES * lifetimeMs : 0;
+}
+
 /** Draws the plan. */
 export function drawPlan(options: Options): readonly PlannedFault[] {
   const random = createRandom(`${options.seed}/plan`);
@@ -26,7 +33,7 @@ export function drawPlan(options: Options): readonly PlannedFault[] {
     // Most accidents are short; some outlast every time-out there is.
     const meanLengthMs = random.pick([500, 5_000, 30_000, 120_000, 600_000]);
     const kind = random.pick(usual);
-    const leastMs = kind === 'console.clock_jump' ? NOTICED_MS : 0;
+    const leastMs = leastOf(kind, options.intervals.CLIENT_CERTIFICATE_TTL_MS);
     plan.push({
       id: plan.length,
       kind,

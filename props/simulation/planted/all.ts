@@ -1,6 +1,7 @@
 // Every planted bug; each checker has one at least, and so has liveness.
 import { ACCESS_BUGS } from './access-bugs.ts';
 import { AUDIT_BUGS } from './audit-bugs.ts';
+import { CLONE_BUGS } from './clone-bugs.ts';
 import { CONTAINMENT_BUGS } from './containment-bugs.ts';
 import { DELIVERY_BUGS } from './delivery-bugs.ts';
 import { DESIGNATION_BUGS } from './designation-bugs.ts';
@@ -15,6 +16,7 @@ import { PEOPLE_BUGS } from './people-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { POLICY_BUGS } from './policy-bugs.ts';
 import { RECOVERY_BUGS } from './recovery-bugs.ts';
+import { ROOT_BUGS } from './root-bugs.ts';
 import { TELLING_BUGS } from './telling-bugs.ts';
 import { TRUST_BUGS } from './trust-bugs.ts';
 import { WEBHOOK_BUGS } from './webhook-bugs.ts';
@@ -38,4 +40,6 @@ export const PLANTED: readonly PlantedBug[] = [
   ...WEBHOOK_BUGS,
   ...CONTAINMENT_BUGS,
   ...POLICY_BUGS,
+  ...CLONE_BUGS,
+  ...ROOT_BUGS,
 ];

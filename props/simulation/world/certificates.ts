@@ -49,6 +49,19 @@ export function readCertificate(pem: string): CertificateText | null {
   return unarmor('CERTIFICATE', pem) as CertificateText | null;
 }
 
+/** Who made each certificate of a text that may hold several. */
+export function issuersIn(pem: string): readonly string[] {
+  const blocks = pem.split('-----END CERTIFICATE-----\n').slice(0, -1);
+  return blocks.flatMap(
+    (one) => readCertificate(`${one}-----END CERTIFICATE-----\n`)?.issuer ?? [],
+  );
+}
+
+/** The certificates of roots. */
+export function rootsPemOf(roots: readonly string[]): string {
+  return roots.map((root) => armor('CERTIFICATE', { issuer: root, key: root })).join('');
+}
+
 /** The fingerprint the Console's edge computes of a certificate text. */
 export function fingerprintOf(pem: string): string {
   const body = pem.split('\n')[1] ?? '';
@@ -92,10 +105,14 @@ export function worldKeyWork(life: Life, random: Random): KeyWork {
   };
 }
 
-/** The Console's authority. */
-export function worldCertificates(life: Life, random: Random): SensorCertificates {
+/** The Console's authority, as it was when the Console began: the root that signs comes first. */
+export function worldCertificates(
+  life: Life,
+  random: Random,
+  roots: readonly string[] = [WORLD_CA],
+): SensorCertificates {
   return {
-    rootsPem: armor('CERTIFICATE', { issuer: WORLD_CA, key: WORLD_CA }),
+    rootsPem: rootsPemOf(roots),
     newSerial: () => random.bytes(16).toString('hex'),
     checkCsr({ csrPem, nodeName }) {
       const said = unarmor('CERTIFICATE REQUEST', csrPem);
@@ -120,7 +137,7 @@ export function worldCertificates(life: Life, random: Random): SensorCertificate
             notAfterMs: Math.floor(notAfterMs / 1_000) * 1_000,
           };
           const pem = armor('CERTIFICATE', {
-            issuer: WORLD_CA,
+            issuer: roots[0] ?? WORLD_CA,
             serial,
             key,
             nodeName,

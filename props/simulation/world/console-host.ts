@@ -18,6 +18,7 @@ import { runConsole } from '../../../gateway/console.ts';
 import type { ConsolePorts } from '../../../gateway/console-ports.ts';
 import type { Intervals } from '../../../machines/limits.ts';
 import { CERTIFICATE_BACKDATE_MS, SERVER_CERTIFICATE_TTL_MS } from '../../../machines/limits.ts';
+import type { Authority } from './authority.ts';
 import { createHostClock, wheelOf } from './clocks.ts';
 import { CONSOLE_HOST_NAME } from './console-name.ts';
 import { consolePorts, type SimulatedPorts } from './console-ports.ts';
@@ -44,6 +45,7 @@ export type ConsoleTampering = {
   readonly wheel?: (wheel: WheelClock) => WheelClock;
   readonly edge?: (edge: Edge) => Edge;
   readonly outbound?: (way: OutboundWay) => OutboundWay;
+  readonly roots?: (roots: readonly string[]) => readonly string[];
 };
 
 export type RunningConsole = SimulatedPorts & {
@@ -82,6 +84,7 @@ export type ConsoleHostOptions = {
   readonly listeners: Listeners;
   readonly stores: SimulatedStores;
   readonly provider: IdentityProvider;
+  readonly authority: Authority;
   readonly wayOut: (life: Life) => OutboundWay;
   readonly intervals: Intervals;
   readonly driftPpm: number;
@@ -99,10 +102,12 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   let running: RunningConsole | null = null;
   let stopping: RunningConsole | null = null;
   /** Kept in the data directory: a start makes a new one only when less than a third of its life is left. */
-  let certificate = { notBeforeMs: 0, notAfterMs: 0 };
+  let certificate = { issuer: '', notBeforeMs: 0, notAfterMs: 0 };
 
   async function boot(own: Life): Promise<void> {
     const bootedAtMs = clock.wallNow();
+    const kept = options.authority.roots();
+    const roots = tampering.roots?.(kept) ?? kept;
     const ownWheel = wheelOf(own, clock);
     const wheel = tampering.wheel?.(ownWheel) ?? ownWheel;
     const relational = stores.relationalFor(own, clock);
@@ -120,7 +125,7 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     const started = await runConsole(
       consolePorts({
         ...{ world, name, life: own, clock, wheel, intervals, chance, random: drawn, ports },
-        ...{ provider: options.provider, listen: listenIn(own) },
+        ...{ provider: options.provider, listen: listenIn(own, roots), roots },
         outboundPost: postOver(tampering.outbound?.(way) ?? way),
       }),
       capabilitiesOf(tampering, observedAccessOf(world, name)),
@@ -138,19 +143,21 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
   }
 
   /** The simulated edge in place of a port. */
-  function listenIn(own: Life): ConsolePorts['listen'] {
+  function listenIn(own: Life, roots: readonly string[]): ConsolePorts['listen'] {
     return async (_tls, attach) => {
       const ownEdge = createEdge({ world, console: name, now: clock.wallNow, keyOfEvent });
       attach(ownEdge.app);
       const edge = tampering.edge?.(ownEdge) ?? ownEdge;
       const nowMs = clock.wallNow();
-      if (certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
+      const isOfAnother = certificate.issuer !== roots[0];
+      if (isOfAnother || certificate.notAfterMs - nowMs < SERVER_CERTIFICATE_TTL_MS / 3) {
         certificate = {
+          issuer: roots[0] ?? '',
           notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS,
           notAfterMs: nowMs + SERVER_CERTIFICATE_TTL_MS,
         };
       }
-      const at = { console: name, edge, life: own, clock, certificate };
+      const at = { console: name, edge, life: own, clock, roots, certificate };
       const leave = listeners.add(CONSOLE_HOST_NAME, at);
       own.onEnd(leave);
       return {

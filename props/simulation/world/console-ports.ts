@@ -51,10 +51,11 @@ export function consolePorts(of: {
   readonly ports: SimulatedPorts;
   readonly provider: IdentityProvider;
   readonly listen: ConsolePorts['listen'];
+  readonly roots: readonly string[];
   readonly outboundPost: OutboundPost;
 }): ConsolePorts {
   const { world, name, life, clock, ports } = of;
-  const certificates = worldCertificates(life, of.random);
+  const certificates = worldCertificates(life, of.random, of.roots);
   const tls: ServerTls = {
     ...{ certFile: '', keyFile: '', clientCaFile: '', serverCaFingerprintSha256: 'aabb' },
     serverKeyPin: 'cGlu',

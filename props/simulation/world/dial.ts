@@ -4,7 +4,7 @@
 
 import type { TlsIdentity } from '../../../sensor/transport/agent.ts';
 import type { Trouble } from '../../../sensor/transport/trouble.ts';
-import { isPair, readCertificate, WORLD_CA } from './certificates.ts';
+import { isPair, issuersIn, readCertificate } from './certificates.ts';
 import type { HostClock } from './clocks.ts';
 import type { Edge } from './edge.ts';
 import type { Life } from './life.ts';
@@ -16,6 +16,8 @@ export type Listening = {
   readonly edge: Edge;
   readonly life: Life;
   readonly clock: HostClock;
+  /** What sensors' certificates may hang on; the first one made the server certificate. */
+  readonly roots: readonly string[];
   /** The dates of the server certificate. */
   readonly certificate: { readonly notBeforeMs: number; readonly notAfterMs: number };
 };
@@ -53,6 +55,9 @@ export type Dialler = {
 
 /** Share of alerts that are lost because the close behind them arrives first. */
 const ALERT_HIDDEN = 0.3;
+
+/** For one that does not know the Console yet, and compares what it is shown with what it was told. */
+export const ANY_ROOT = 'any root';
 
 /** Makes a connection under an identity. Settles when it is made or refused; whoever asked keeps the deadline. */
 export function dial(from: Dialler, url: URL, identity: TlsIdentity): Promise<Dialled> {
@@ -102,7 +107,9 @@ function balance(from: Dialler, name: string): readonly Listening[] {
 
 function judge(from: Dialler, at: Listening, identity: TlsIdentity): Trouble | null {
   const nodeNowMs = from.clock.wallNow();
-  if (identity.caPem === null || readCertificate(identity.caPem)?.issuer !== WORLD_CA) {
+  const [serving = ''] = at.roots;
+  const isKnown = identity.caPem === ANY_ROOT || issuersIn(identity.caPem ?? '').includes(serving);
+  if (!isKnown) {
     return { kind: 'console_not_trusted', detail: 'SELF_SIGNED_CERT_IN_CHAIN' };
   }
   const { notBeforeMs, notAfterMs } = at.certificate;
@@ -111,7 +118,8 @@ function judge(from: Dialler, at: Listening, identity: TlsIdentity): Trouble | n
   }
   if (identity.certPem === null || identity.keyPem === null) return null;
   const shown = readCertificate(identity.certPem);
-  if (shown === null || shown.issuer !== WORLD_CA || !isPair(identity.keyPem, identity.certPem)) {
+  const isSigned = shown !== null && at.roots.includes(shown.issuer);
+  if (!isSigned || !isPair(identity.keyPem, identity.certPem)) {
     return { kind: 'certificate_refused', detail: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' };
   }
   const consoleNowMs = at.clock.wallNow();

@@ -4,6 +4,7 @@ import type { Role, Scope } from '../../../machines/trust/roles.rules.ts';
 import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
+import type { CopyObservation } from './copy-observation.ts';
 import type { FactorObservation } from './factor-observation.ts';
 import type { PolicyObservation } from './policy-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
@@ -109,8 +110,7 @@ export type Observation =
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }
-  /** Everything on the node's disk is gone: it is set up anew. */
-  | { readonly kind: 'node.wiped'; readonly node: string }
+  | CopyObservation
   /** Registry, told at the commit. */
   | {
       readonly kind: 'token.created';
