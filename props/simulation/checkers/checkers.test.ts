@@ -42,6 +42,7 @@ function emptyFleet() {
   const fleet = {
     consoles: [{ name: 'c', clock: { wallNow: () => clock.ms }, running: () => null }],
     nodes,
+    copies: { all: () => [], ever: () => [] },
     world: { scheduler: { sleptMs: () => 0 } },
     stores: {
       relational: {
