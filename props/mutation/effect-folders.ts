@@ -13,6 +13,7 @@ const EFFECT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'sensor/transport': [
     'sensor/transport/**/*.test.ts',
+    'props/peers/transport.test.ts',
     'props/peers/untrusted-console.test.ts',
     'props/peers/expired-certificate.test.ts',
   ],
