@@ -23,6 +23,7 @@ const EFFECT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'props/attacks/{enrollment,certificates,identity,borrowed-freshness,license}.test.ts',
   ],
   'gateway/sensor-plane': [
+    'gateway/sensor-plane/**/*.test.ts',
     'props/attacks/{sensor-plane,stream,bodies,slow-readers,native-answers,framing,full-spool}.test.ts',
     'props/attacks/{database-away,stores-away,half-open-peers}.test.ts',
   ],

@@ -8,7 +8,7 @@ import { wantedSample } from './sample.ts';
 
 const folder = wantedFolder()?.folder ?? null;
 const FILES = process.env['MUTATE'] ?? (folder === null ? 'machines/**/*.ts' : `${folder}/**/*.ts`);
-const REPORT = `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}.json`;
+const REPORT = `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}`;
 const MEMORY_DISK = '/dev/shm';
 const sample = folder === null ? null : wantedSample(folder);
 
@@ -35,12 +35,13 @@ export default {
   ignorePatterns: ['.git', 'coverage', 'props/bench'],
   tempDirName: 'coverage/mutation-sandbox',
   cleanTempDir: 'always',
-  // `MUTATE_AGAIN=1` asks only those mutants again that new or changed tests or code may judge otherwise than the last report.
-  incremental: process.env['MUTATE_AGAIN'] === '1',
-  incrementalFile: REPORT,
+  // `MUTATE_AGAIN=1` asks only those mutants again that new or changed tests or code may judge otherwise than the last run.
+  incremental: true,
+  force: process.env['MUTATE_AGAIN'] !== '1',
+  incrementalFile: `${REPORT}-last.json`,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
-  jsonReporter: { fileName: REPORT },
+  jsonReporter: { fileName: `${REPORT}.json` },
   thresholds: { high: 98, low: 95, break: folder === null ? FLOORS.machines : FLOORS.effects },
   allowEmpty: true,
   disableTypeChecks: false,
