@@ -37,6 +37,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', ...(wanted === null ? NOT_OF_MACHINES : [])],
     // The tests of a folder need four seconds at most, on a busy machine too: one that needs this long waits for ever.
     testTimeout: wanted === null ? 120_000 : 15_000,
+    hookTimeout: 60_000,
     // As in `npm test`, these share what they imported.
     isolate: wanted === null,
     setupFiles: ['props/mutation/seed.ts'],
