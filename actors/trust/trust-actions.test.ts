@@ -170,6 +170,7 @@ describe('an enrollment', () => {
     expect(opened).toHaveLength(1);
     expect(await store.sensors.getSensor(sensorId)).toMatchObject({
       ...{ flavor: 'telco', declaredRole: 'db', labels: { site: 'north' }, flavorMismatch: true },
+      system: { os_name: 'Debian', os_version: '12', architecture: 'x64', kernel_version: '6.1' },
     });
   });
 

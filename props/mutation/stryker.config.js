@@ -24,7 +24,12 @@ export default {
     '!machines/wire/{enrollment,event,heartbeat,inventory,stream}.ts',
   ],
   testRunner: 'vitest',
-  vitest: { configFile: 'props/mutation/vitest.config.ts', related: folder === null },
+  // A thread with an open listener of the native server ends its process, so effect code runs in processes.
+  vitest: {
+    configFile: 'props/mutation/vitest.config.ts',
+    related: folder === null,
+    pool: folder === null ? 'threads' : 'forks',
+  },
   plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'prose.ignorer.js')],
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',
