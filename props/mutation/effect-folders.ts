@@ -1,5 +1,6 @@
-// The folders of effect code that mutation testing covers, with the tests that a mutant of each must face: those that need no
-// database server and no journey. storage/relational is judged by its contracts, on the embedded PostgreSQL.
+// The folders of effect code that mutation testing covers, with the tests that a mutant of each must face, in their order:
+// those that need no database server, no child process and no journey. storage/relational is judged by its contracts, on
+// the embedded PostgreSQL.
 
 /** What a score may not fall below, in percent. */
 export const FLOORS = { machines: 95, effects: 80 };
@@ -8,25 +9,20 @@ const EFFECT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'sensor/spool': [
     'sensor/spool/**/*.test.ts',
     'props/crash/durability.test.ts',
-    'props/crash/crash.test.ts',
     'props/machines/spool.test.ts',
   ],
   'sensor/transport': [
     'sensor/transport/**/*.test.ts',
+    'props/peers/transport.test.ts',
     'props/peers/untrusted-console.test.ts',
     'props/peers/expired-certificate.test.ts',
-    'props/peers/renewal.test.ts',
   ],
-  'actors/trust': [
-    'actors/trust/**/*.test.ts',
-    'props/models/races/identity-cache.test.ts',
-    'props/attacks/{enrollment,certificates,identity,borrowed-freshness,license}.test.ts',
-  ],
+  'actors/trust': ['actors/trust/**/*.test.ts', 'props/models/races/identity-cache.test.ts'],
   'gateway/sensor-plane': [
-    'props/attacks/{sensor-plane,stream,bodies,slow-readers,native-answers,framing,full-spool}.test.ts',
-    'props/attacks/{database-away,stores-away,half-open-peers}.test.ts',
+    'gateway/sensor-plane/**/*.test.ts',
+    'props/attacks/{sensor-plane,stream}.test.ts',
   ],
-  'storage/relational': ['props/contracts/embedded.services.test.ts'],
+  'storage/relational': ['props/mutation/relational.contracts.ts'],
 };
 
 /** The tests of the folder that was asked for by `MUTATE_FOLDER`; null: the machines. */

@@ -52,7 +52,11 @@ function fleetSays(folder: string): string {
 
 /** The first test that fails, or that none does. */
 function testsSay(folder: string, tests: readonly string[]): string {
-  const args = ['run', '--config', 'props/vitest.config.ts', '--configLoader', 'native'];
+  const isOfServices = tests.some((path) => path.endsWith('.services.test.ts'));
+  const config = isOfServices
+    ? 'props/mutation/plant-services.config.ts'
+    : 'props/vitest.config.ts';
+  const args = ['run', '--config', config, '--configLoader', 'native'];
   const run = spawnSync(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', ...args, '--bail', '1', '--maxWorkers', '1', ...tests],

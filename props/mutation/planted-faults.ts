@@ -103,14 +103,17 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: 'storage/analytics/direct-sink.ts',
     replace: 'inserter.insert(batches, token, signal),',
     by: 'inserter.insert(batches, attempt === 1 ? token : newToken(), signal),',
-    tests: ['props/contracts/simulated.test.ts', 'props/contracts/memory.test.ts'],
+    tests: [
+      'props/contracts/embedded.services.test.ts',
+      'props/contracts/embedded-faults.services.test.ts',
+    ],
   },
   {
     name: 'of two facts of one sensor the older is written',
     file: 'storage/relational/fleet/fact-writer.ts',
     replace: 'known === undefined || known.receivedAtMs <= item.receivedAtMs',
     by: 'known === undefined || known.receivedAtMs > item.receivedAtMs',
-    tests: ['props/contracts/memory.test.ts'],
+    tests: ['props/contracts/embedded.services.test.ts'],
   },
   {
     name: 'a certificate is put before its key',

@@ -1,22 +1,35 @@
 // Mutation testing: `npm run mutate` for the pure rules and machines, `MUTATE_FOLDER=sensor/spool npm run mutate` for a folder
 // of effect code. What is left out is data or prose, where a mutant says nothing about behaviour; README.md beside this file
 // gives the reasons and the latest score.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FLOORS, wantedFolder } from './effect-folders.ts';
+import { wantedSample } from './sample.ts';
 
 const folder = wantedFolder()?.folder ?? null;
 const FILES = process.env['MUTATE'] ?? (folder === null ? 'machines/**/*.ts' : `${folder}/**/*.ts`);
+const REPORT = `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}`;
+const MEMORY_DISK = '/dev/shm';
+const sample = folder === null ? null : wantedSample(folder);
+
+// Thousands of runs of tests that sync real files: a disk of memory, where there is one, takes minutes off, and no kill.
+if (existsSync(MEMORY_DISK)) process.env['TMPDIR'] ??= MEMORY_DISK;
 
 export default {
   mutate: [
-    FILES,
+    ...(sample ?? [FILES]),
     '!**/*.{test,fixture}.ts',
     '!machines/limits.ts',
     '!machines/errors.ts',
     '!machines/wire/{enrollment,event,heartbeat,inventory,stream}.ts',
   ],
   testRunner: 'vitest',
-  vitest: { configFile: 'props/mutation/vitest.config.ts', related: true },
+  // A thread with an open listener of the native server ends its process, so effect code runs in processes.
+  vitest: {
+    configFile: 'props/mutation/vitest.config.ts',
+    related: folder === null,
+    pool: folder === null ? 'threads' : 'forks',
+  },
   plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'prose.ignorer.js')],
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',
@@ -24,15 +37,16 @@ export default {
   timeoutMS: 30_000,
   timeoutFactor: 1.5,
   inPlace: false,
-  ignorePatterns: ['.git', 'coverage', 'props/bench', 'props/journeys', 'props/simulation'],
+  ignorePatterns: ['.git', 'coverage', 'props/bench'],
   tempDirName: 'coverage/mutation-sandbox',
   cleanTempDir: 'always',
-  incremental: false,
+  // `MUTATE_AGAIN=1` asks only those mutants again that new or changed tests or code may judge otherwise than the last run.
+  incremental: true,
+  force: process.env['MUTATE_AGAIN'] !== '1',
+  incrementalFile: `${REPORT}-last.json`,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
-  jsonReporter: {
-    fileName: `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}.json`,
-  },
+  jsonReporter: { fileName: `${REPORT}.json` },
   thresholds: { high: 98, low: 95, break: folder === null ? FLOORS.machines : FLOORS.effects },
   allowEmpty: true,
   disableTypeChecks: false,

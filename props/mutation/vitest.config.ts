@@ -1,6 +1,6 @@
 // The tests that a mutant must face: for the machines the quick pure ones, which need no actor shell, no store and no
 // socket; for a folder of effect code those that are named for it.
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { wantedFolder } from './effect-folders.ts';
@@ -16,10 +16,12 @@ const OF_MACHINES = [
 // The spool's properties write real files; its model, its walks and its examples do not.
 const NOT_OF_MACHINES = ['**/*.services.test.ts', 'props/machines/spool.test.ts'];
 
-// Examples cost a few milliseconds and a property half a second: the first failure ends a mutant, so examples go first.
-const COSTLY = ['/props/wire/', '/props/models/', '/props/machines/'];
+// Examples cost a few milliseconds and a property half a second: the first failure ends a mutant, so examples go first. The
+// tests of a folder of effect code are named in the order in which they shall run.
+const COSTLY = ['**/props/wire/*', '**/props/models/*', '**/props/machines/*'];
+const ORDER = wanted === null ? COSTLY : wanted.tests.map((pattern) => `**/${pattern}`);
 const costOf = ({ moduleId }: TestSpecification) =>
-  COSTLY.findIndex((folder) => moduleId.includes(folder));
+  ORDER.findIndex((pattern) => matchesGlob(moduleId, pattern));
 
 // The runner takes its order as a class.
 class ExamplesFirst extends BaseSequencer {
@@ -33,8 +35,13 @@ export default defineConfig({
     root: join(import.meta.dirname, '../..'),
     include: wanted === null ? OF_MACHINES : [...wanted.tests],
     exclude: ['**/node_modules/**', ...(wanted === null ? NOT_OF_MACHINES : [])],
-    testTimeout: 120_000,
+    // The tests of a folder need four seconds at most, on a busy machine too: one that needs this long waits for ever.
+    testTimeout: wanted === null ? 120_000 : 15_000,
+    hookTimeout: 60_000,
+    // As in `npm test`, these share what they imported.
+    isolate: wanted === null,
     setupFiles: ['props/mutation/seed.ts'],
+    globalSetup: wanted?.folder === 'storage/relational' ? ['props/mutation/postgres.ts'] : [],
     sequence: { sequencer: ExamplesFirst },
   },
 });
