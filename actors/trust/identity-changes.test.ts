@@ -43,6 +43,7 @@ async function opened(atFirst: readonly IdentityRecord[]) {
         };
       },
     },
+    revokeAgain: () => Promise.reject(new Error('nothing was forgotten')),
     overlapMs: 1_000,
     timers: {
       now: () => NOW_MS,

@@ -51,6 +51,7 @@ beforeEach(async () => {
   cache = await openIdentityCache({
     ...{ registry, overlapMs: HOUR_MS, monotonicNow: () => 0, logger: silentLogger },
     timers: { now, setTimeout: () => 0, clearTimeout: () => undefined },
+    revokeAgain: () => Promise.reject(new Error('nothing was forgotten')),
   });
   const sensors = {
     open: (...words: unknown[]) => void opened.push(words),

@@ -20,7 +20,7 @@ const EFFECT_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'actors/trust': ['actors/trust/**/*.test.ts', 'props/models/races/identity-cache.test.ts'],
   'gateway/sensor-plane': [
     'gateway/sensor-plane/**/*.test.ts',
-    'props/attacks/{sensor-plane,stream}.test.ts',
+    'props/attacks/{sensor-plane,stream,certificates}.test.ts',
   ],
   'storage/relational': ['props/mutation/relational.contracts.ts'],
 };

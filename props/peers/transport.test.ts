@@ -182,6 +182,7 @@ describe('a proxy', () => {
   });
 
   it.each([
+    ['NO HTTP/1.1 200 Fine\r\n\r\n', 'the proxy refused: NO HTTP/1.1 200 Fine'],
     ['HTTP/1.1 407 Who are you\r\n\r\n', 'the proxy refused: HTTP/1.1 407 Who are you'],
     ['HTTP/1.1 2000 Odd\r\n\r\n more', 'the proxy refused: HTTP/1.1 2000 Odd'],
     [`HTTP/1.1 502 ${'x'.repeat(9_000)}`, `the proxy refused: HTTP/1.1 502 ${'x'.repeat(100)}`],
@@ -192,6 +193,18 @@ describe('a proxy', () => {
     expect(given).toMatchObject({ ok: false, trouble: { kind: 'connection_lost' } });
     expect(JSON.stringify(given)).toContain(reason);
     expect(seen).toEqual([]);
+    client.close();
+  });
+
+  it('should be missed where nobody listens', async () => {
+    const nobody = createHttp();
+    await once(nobody.listen(0, '127.0.0.1'), 'listening');
+    const { port } = nobody.address() as AddressInfo;
+    await once(nobody.close(), 'close');
+    const client = clientWith(new URL(`http://127.0.0.1:${port}`));
+    expect(await client.get('/', 60_000)).toMatchObject({
+      ...{ ok: false, trouble: { kind: 'connection_refused' } },
+    });
     client.close();
   });
 });
