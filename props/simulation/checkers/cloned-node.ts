@@ -1,7 +1,8 @@
 // Two nodes under one identity. While both run at one Console, both with a certificate that is good, and nothing else is
 // wrong, the Console finds out soon and writes it into the audit log, for as long as it lasts; and when the identity is
 // revoked, both know it soon and stop. Who copied what, and who revoked it, is told by those who did it. What the two wrote is
-// followed where every event is (accounting.ts). Excuse: two Consoles, each of which may hold the stream of one of the two.
+// followed where every event is (accounting.ts). Excuses: two Consoles, each of which may hold the stream of one of the two; a
+// root that was retired meanwhile.
 // invariant: I3; decision: D172
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
 import { fingerprintOf } from '../world/certificates.ts';
@@ -24,6 +25,8 @@ type Pair = {
   besideSinceMs: number | null;
   /** Since when it is revoked and nothing else is wrong. */
   revokedSinceMs: number | null;
+  /** A root was retired since both got their certificate, so neither may be heard before somebody enrols again. */
+  isShutOut: boolean;
 };
 
 export const clonedNode: CheckerKind = {
@@ -50,8 +53,6 @@ export const clonedNode: CheckerKind = {
     function isAtWork(node: NodeHost, sensor: string): boolean {
       const status = statusOf(node);
       if (!node.isUp() || status?.state !== 'running') return false;
-      // One that is not heard is no second node at the Console; whether it comes back is a question of liveness.
-      if (status.last_heartbeat_problem !== null) return false;
       const shown = node.disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString() ?? '';
       const known = certificates.get(fingerprintOf(shown));
       return known?.sensorId === sensor && known.status === 'current';
@@ -60,7 +61,13 @@ export const clonedNode: CheckerKind = {
     function lookBeside(pair: Pair, atMs: number): void {
       const { node, copy, sensor } = pair;
       const isOne = fleet.consoles.length === 1 && sensors.get(sensor)?.revokedAtMs === null;
-      if (!isOne || !isCalm() || !isAtWork(node, sensor) || !isAtWork(copy, sensor)) {
+      if (
+        pair.isShutOut ||
+        !isOne ||
+        !isCalm() ||
+        !isAtWork(node, sensor) ||
+        !isAtWork(copy, sensor)
+      ) {
         pair.besideSinceMs = null;
         return;
       }
@@ -80,7 +87,8 @@ export const clonedNode: CheckerKind = {
     }
 
     function lookOut(pair: Pair, atMs: number): void {
-      if (sensors.get(pair.sensor)?.revokedAtMs === null || !isCalm()) pair.revokedSinceMs = null;
+      const isRevoked = sensors.get(pair.sensor)?.revokedAtMs !== null;
+      if (!isRevoked || pair.isShutOut || !isCalm()) pair.revokedSinceMs = null;
       else pair.revokedSinceMs ??= atMs;
       if (pair.revokedSinceMs === null || atMs - pair.revokedSinceMs < OUT_WITHIN_MS) return;
       for (const host of [pair.node, pair.copy]) {
@@ -98,10 +106,15 @@ export const clonedNode: CheckerKind = {
           const node = fleet.nodes.find(({ name }) => name === seen.node);
           const copy = fleet.copies.ever().find(({ name }) => name === seen.copy);
           if (node === undefined || copy === undefined) return;
-          const begun = { noticed: 0, besideSinceMs: null, revokedSinceMs: null };
+          const begun = { noticed: 0, besideSinceMs: null, revokedSinceMs: null, isShutOut: false };
           pairs.set(seen.copy, { ...begun, node, copy, sensor: seen.sensor });
         }
         if (seen.kind === 'copy.leaves') pairs.delete(seen.copy);
+        for (const pair of pairs.values()) {
+          if (seen.kind === 'roots.changed' && seen.step === 'retired') pair.isShutOut = true;
+          if (seen.kind === 'sensor.enrolled' && seen.sensor === pair.sensor)
+            pair.isShutOut = false;
+        }
         if (seen.kind !== 'process.started' && seen.kind !== 'process.ended') return;
         for (const pair of pairs.values()) {
           const isConsole = fleet.consoles.some(({ name }) => name === seen.host);

@@ -1,5 +1,5 @@
 // Accidents on the way between a node and its Consoles.
-import type { Link } from '../world/network.ts';
+import { CALM_LINK, type Link } from '../world/network.ts';
 import { type FleetParts, targetOf } from './fleet-parts.ts';
 import type { FaultEffect, FaultKind } from './kinds.ts';
 
@@ -7,16 +7,26 @@ import type { FaultEffect, FaultKind } from './kinds.ts';
 export function networkFaults(
   fleet: FleetParts,
 ): Readonly<Record<Extract<FaultKind, `network.${string}`>, FaultEffect>> {
+  /** What accidents that go on want of the way of a node, in the order in which they began. */
+  const ongoing = new Map<string, Partial<Link>[]>();
   const setting =
     (change: (severity: number) => Partial<Link>): FaultEffect =>
     (fault) => {
-      const link = fleet.network.link(targetOf(fleet.nodes, fault).name);
-      const wanted = change(fault.severity);
-      const before = Object.fromEntries(
-        Object.keys(wanted).map((name) => [name, link[name as keyof Link]]),
-      );
-      Object.assign(link, wanted);
-      return () => void Object.assign(link, before);
+      const { name: node } = targetOf(fleet.nodes, fault);
+      const link = fleet.network.link(node);
+      const own = change(fault.severity);
+      const all = ongoing.get(node) ?? [];
+      ongoing.set(node, all);
+      all.push(own);
+      Object.assign(link, own);
+      return () => {
+        all.splice(all.indexOf(own), 1);
+        // One that began meanwhile goes on, and one that is over does not come back.
+        const left: Link = Object.assign({}, CALM_LINK, ...all);
+        for (const name of Object.keys(own) as (keyof Link)[]) {
+          Object.assign(link, { [name]: left[name] });
+        }
+      };
     };
   return {
     'network.cut': setting(() => ({ cut: 'both' })),

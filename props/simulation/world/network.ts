@@ -62,7 +62,8 @@ export type Network = {
   openConnections(): number;
 };
 
-const CALM: Readonly<Link> = {
+/** A way that nothing disturbs. */
+export const CALM_LINK: Readonly<Link> = {
   latencyMs: 2,
   jitterMs: 3,
   loss: 0,
@@ -88,7 +89,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
   function stateOf(node: string): LinkState {
     const known = links.get(node);
     if (known !== undefined) return known;
-    const made = { link: { ...CALM }, held: [] };
+    const made = { link: { ...CALM_LINK }, held: [] };
     links.set(node, made);
     return made;
   }
@@ -206,7 +207,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
       });
     },
     heal(node) {
-      Object.assign(stateOf(node).link, CALM);
+      Object.assign(stateOf(node).link, CALM_LINK);
       release(node);
     },
     connect,
