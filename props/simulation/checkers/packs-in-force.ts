@@ -21,6 +21,8 @@ export const packsInForce: CheckerKind = {
     const versions = new Map<string, PublishedPack>();
     const modes = new Map<string, Set<string>>();
     const nodes = new Map<string, Known>();
+    /** Under their certificate a copy tells of packs, too. */
+    const copied = new Set<string>();
     const knownOf = (node: string) =>
       ensure(nodes, node, (): Known => ({ offered: new Set(), highest: new Map() }));
     const idOf = ({ pack, version }: Pick<PublishedPack, 'pack' | 'version'>) =>
@@ -62,7 +64,7 @@ export const packsInForce: CheckerKind = {
           }
           case 'pack.told': {
             const node = nodeOf(fleet, seen.fingerprint);
-            if (node === undefined || seen.inForce === null) break;
+            if (node === undefined || copied.has(node) || seen.inForce === null) break;
             const { pack, version } = seen.inForce;
             const { highest } = knownOf(node);
             highest.set(pack, Math.max(version, highest.get(pack) ?? 0));
