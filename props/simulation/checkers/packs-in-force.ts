@@ -70,6 +70,9 @@ export const packsInForce: CheckerKind = {
             highest.set(pack, Math.max(version, highest.get(pack) ?? 0));
             break;
           }
+          case 'node.copied':
+            copied.add(seen.node);
+            break;
           case 'node.wiped':
             nodes.delete(seen.node);
             break;
