@@ -45,8 +45,8 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // Tests wait as long as they work, so that two cores serve three files at a time.
-    maxWorkers: 3,
+    // Tests wait as long as they work, so that two cores serve four files at a time.
+    maxWorkers: 4,
     pool: 'forks',
     // Workers that share what they imported would else grow until a machine of four gigabytes has no more.
     execArgv: ['--max-old-space-size=1000'],

@@ -1,3 +1,3 @@
 import { describeDyingNodes } from './node-policies-suite.ts';
 
-describeDyingNodes(1);
+describeDyingNodes(Number(process.env['CRASH_CALLS'] ?? 1));

@@ -109,7 +109,8 @@ export async function makeSensor(
       await sensor.stop();
       await peer.close();
       clock.stop();
-      await rm(stateDir, { recursive: true, force: true });
+      // A last look at the status may still be on its way to the disk.
+      await rm(stateDir, { recursive: true, force: true, maxRetries: 10 });
     },
   };
   return sensor;

@@ -8,7 +8,7 @@ describe('everybody of the simulated fleet', () => {
   itHoldsOver(['2'], {
     promise: 'has what was promised to each of them',
     options: {
-      ...{ ...CALM, ...RECEIVED, sensors: 1, people: 1, hours: 0.15, faultsPerHour: 60 },
+      ...{ ...CALM, ...RECEIVED, sensors: 1, people: 1, hours: 0.1, faultsPerHour: 60 },
       ...{ keepers: 1, wardens: 1, publishers: 1 },
       kinds: ['console.kill', 'relational.unsure', 'network.cut', 'node.kill', 'engine.crash'],
     },

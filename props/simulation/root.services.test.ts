@@ -1,7 +1,8 @@
-// Further runs in which the root changes, and one whose seed is fresh where PROPS_SEED is. decision: D173
+// Runs in which the root changes, and one whose seed is fresh where PROPS_SEED is. decision: D173
 import { describe } from 'vitest';
 import { itOutlivesRootsOver } from './root-suite.ts';
+import { shareOf } from './share.ts';
 
 describe('a new root in the simulated fleet', () => {
-  itOutlivesRootsOver(['2', '3', '4', process.env['PROPS_SEED'] ?? '5']);
+  itOutlivesRootsOver(shareOf(['1', '2', '3', '4', process.env['PROPS_SEED'] ?? '5']));
 });

@@ -1,18 +1,15 @@
 // The other half of the canary: the run that finds a planted bug holds without it, so that the bug alone is what was found.
-// SOUND_SHARE=3 SOUND_AT=1 takes every third of them, from the second on.
 import { describe, expect, it } from 'vitest';
 import { runSimulation } from '../run.ts';
+import { shareOf } from '../share.ts';
 import { PLANTED } from './all.ts';
 import { optionsFor } from './find.ts';
 
 /** For a machine that is busy with other things; the longest takes some ten seconds of a core. */
 const PATIENCE_MS = 600_000;
 
-const share = Number(process.env['SOUND_SHARE'] ?? 1);
-const from = Number(process.env['SOUND_AT'] ?? 0) % share;
-
 describe('runs of planted bugs, without the bug', () => {
-  for (const bug of PLANTED.filter((_, at) => at % share === from)) {
+  for (const bug of shareOf(PLANTED)) {
     it(`should hold: ${bug.name}`, { timeout: PATIENCE_MS }, async () => {
       const { crashes, outcome, violations } = await runSimulation(optionsFor(bug, bug.pinnedSeed));
 

@@ -1,0 +1,10 @@
+// A part of a long series: SIMULATION_SHARE=4 SIMULATION_AT=1 takes every fourth of it, from the second on. `.ci/run` takes
+// another part each time, `.ci/nightly simulated` takes all. decision: D57
+const share = Number(process.env['SIMULATION_SHARE'] ?? 1);
+const from = Number(process.env['SIMULATION_AT'] ?? 0);
+
+/** The part that is wanted of a series; at least one of it. */
+export function shareOf<T>(all: readonly T[]): readonly T[] {
+  const first = from % Math.min(share, all.length);
+  return all.filter((_, at) => at % share === first);
+}
