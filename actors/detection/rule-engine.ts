@@ -135,7 +135,6 @@ async function look(engine: Engine): Promise<void> {
   // The own cursor stands before those of the dead go: whoever starts next finds one of the two.
   if (!engine.isStarted) await engine.cursors.advance(startedMs - RULE_CURSOR_LAG_MS);
   if (engine.isStarted && engine.isInDoubt) await judgeAgain(engine);
-  engine.isInDoubt = false;
   engine.isStarted = true;
   await takeOver(engine);
   const live = running.size === 0 ? new Map<string, number>() : await deps.inbox.liveByRule();
@@ -157,8 +156,15 @@ async function takeOver(engine: Engine): Promise<void> {
 
 /** A cursor never passed what was not in the inbox, so that nothing forgotten is older than it. decision: D171 */
 async function judgeAgain(engine: Engine): Promise<void> {
-  const fromMs = await engine.cursors.again();
-  if (fromMs !== null) await beginAnew(engine, fromMs);
+  // Whoever doubts meanwhile is heard at the next look; so is this doubt, when it cannot be settled now.
+  engine.isInDoubt = false;
+  try {
+    const fromMs = await engine.cursors.again();
+    if (fromMs !== null) await beginAnew(engine, fromMs);
+  } catch (error) {
+    engine.isInDoubt = true;
+    throw error;
+  }
 }
 
 async function beginAnew(engine: Engine, fromMs: number): Promise<void> {

@@ -120,7 +120,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
       faultsPerHour: 400,
       intervals: { ...LONG_LIVES, ENROLLMENT_TOKEN_TTL_MS: 10_000 },
     },
-    pinnedSeed: '1',
+    pinnedSeed: '2',
     console: (_world, { relational }) =>
       tamperRegistry((sensors) => ({
         async createToken(input) {
