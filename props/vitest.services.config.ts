@@ -14,11 +14,15 @@ const UNHURRIED = [
   'sensor/cli/*.services.test.ts',
   'props/journeys/{renewal,watchdog,webhook-outage}.services.test.ts',
 ];
-/** People at a page or a terminal: they wait for what they see. */
+/** People at a page or a terminal, who wait for what they see, and others who wait as long as it takes. */
 const OF_PEOPLE = [
   'props/journeys/*page.services.test.ts',
   'props/journeys/{enroll-words,first-run,first-start,habits,hunt,install,loopback-only}.services.test.ts',
   'props/journeys/{newcomer,rollout,setup,terminal-words,tokens}.services.test.ts',
+  // Programs that die at a step or have a peer, without a promise of how soon.
+  'props/journeys/steps/*.services.test.ts',
+  'props/peers/{exports,tetragon,tetragon-sensor,tetragon-upgrade}.services.test.ts',
+  'sensor/capabilities/{engine,policy}/*.services.test.ts',
 ];
 /** The engine on the kernel. */
 const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];

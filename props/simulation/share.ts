@@ -1,4 +1,4 @@
-// A part of a long series: SIMULATION_SHARE=4 SIMULATION_AT=1 takes every fourth of it, from the second on. `.ci/run` takes
+// A part of a long series: SIMULATION_SHARE=6 SIMULATION_AT=1 takes every sixth of it, from the second on. `.ci/run` takes
 // another part each time, `.ci/nightly simulated` takes all. decision: D57
 const share = Number(process.env['SIMULATION_SHARE'] ?? 1);
 const from = Number(process.env['SIMULATION_AT'] ?? 0);

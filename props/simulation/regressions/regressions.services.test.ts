@@ -1,5 +1,8 @@
 // The kept failing runs that take long.
 import { describe } from 'vitest';
+import { shareOf } from '../share.ts';
 import { describeCases, SLOW } from './regressions-suite.ts';
 
-describe('kept regressions, the slow ones', () => describeCases((name) => SLOW.has(name)));
+const wanted = new Set(shareOf([...SLOW]));
+
+describe('kept regressions, the slow ones', () => describeCases((name) => wanted.has(name)));
