@@ -17,13 +17,11 @@ const OF_RULES = testsIn([
  * project, so that its workers end, and what they have gathered with them, before those of the next begin.
  */
 const OF_SHARED: Readonly<Record<string, readonly string[]>> = {
-  actors: testsIn(['actors', 'storage']),
+  actors: testsIn(['actors', 'storage', 'props/contracts']),
   gateway: testsIn(['gateway']),
-  contracts: testsIn(['props/contracts']),
   'attacks a-m': ['props/attacks/[a-m]*.test.ts'],
   'attacks n-z': ['props/attacks/[n-z]*.test.ts'],
-  peers: testsIn(['props/peers']),
-  sensor: testsIn(['sensor']),
+  sensor: testsIn(['sensor', 'props/peers']),
   fleet: testsIn(['props/simulation', 'props/mutation', 'props/fuzz']),
 };
 /** Files in those folders that need a process of their own. */
@@ -45,8 +43,8 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // Tests wait as long as they work, so that two cores serve four files at a time.
-    maxWorkers: 4,
+    // Tests wait as long as they work, so that two cores serve three files at a time; a fourth worker would only import more.
+    maxWorkers: 3,
     pool: 'forks',
     // Workers that share what they imported would else grow until a machine of four gigabytes has no more.
     execArgv: ['--max-old-space-size=1000'],
