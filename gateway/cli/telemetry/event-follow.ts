@@ -54,7 +54,7 @@ export async function followEvents(
   while (!signal.aborted) {
     const waiting: StoredEvent[] = [];
     let isCaughtUp = false;
-    const live = await openLive({
+    const opened = await openLive({
       ...options,
       // What arrives while the past is read waits its turn.
       onEvent: (event) => (isCaughtUp ? show(event) : void waiting.push(event)),
@@ -69,9 +69,12 @@ export async function followEvents(
     }
     isCaughtUp = true;
     for (const event of waiting) show(event);
-    if (live === null && wasLive) options.talk('No live channel; asking every two seconds.');
-    wasLive = live !== null;
-    const why = await live?.ended;
+    const isLive = 'ended' in opened;
+    if (!isLive && wasLive) {
+      options.talk(`No live channel, it is ${opened.refused}; asking every two seconds.`);
+    }
+    wasLive = isLive;
+    const why = isLive ? await opened.ended : undefined;
     if (signal.aborted) return;
     if (why !== undefined) options.talk(`The live channel is ${why}; trying again.`);
     await pause(COMMAND_WATCH_INTERVAL_MS, signal);
@@ -106,9 +109,10 @@ function isPassing(error: unknown): error is CommandFailure {
 }
 
 type Live = { readonly ended: Promise<string> };
+type NotLive = { readonly refused: string };
 
-/** Opens the live channel and subscribes; null when it cannot be had. */
-function openLive(options: FollowOptions): Promise<Live | null> {
+/** Opens the live channel and subscribes, or says why it cannot be had. */
+function openLive(options: FollowOptions): Promise<Live | NotLive> {
   const { url, token, ca } = options.client.connection;
   const socket = new WebSocket(`${url.replace(/^https/, 'wss')}/api/v2/live`, {
     headers: { authorization: `Bearer ${token}` },
@@ -127,7 +131,10 @@ function openLive(options: FollowOptions): Promise<Live | null> {
     });
     socket.on('message', (data) => {
       const { patch, error } = parsePatch(String(data));
-      if (error !== undefined) socket.close();
+      if (error !== undefined) {
+        resolve({ refused: `refused (${JSON.stringify(error)})` });
+        socket.close();
+      }
       if (patch === undefined) return;
       // The first patch says that the subscription stands.
       resolve({ ended });
@@ -135,7 +142,7 @@ function openLive(options: FollowOptions): Promise<Live | null> {
         options.talk(`${patch.dropped} events came too fast and are not shown`);
       for (const event of patch.items) options.onEvent(event);
     });
-    ended.then(() => resolve(null)).catch(() => resolve(null));
+    void ended.then((refused) => resolve({ refused }));
   });
 }
 
