@@ -50,6 +50,8 @@ export default defineConfig({
     execArgv: ['--max-old-space-size=1000'],
     setupFiles: ['props/seed.ts'],
     projects: [
+      // The longest file first, beside others.
+      { extends: true, test: { name: 'alone', include: OF_THEIR_OWN } },
       { extends: true, test: { name: 'rules', include: OF_RULES, isolate: false } },
       ...Object.entries(OF_SHARED).map(([name, include]) => ({
         extends: true as const,
@@ -68,7 +70,6 @@ export default defineConfig({
           exclude: [...EXCLUDED, ...OF_RULES, ...Object.values(OF_SHARED).flat()],
         },
       },
-      { extends: true, test: { name: 'alone', include: OF_THEIR_OWN } },
     ],
   },
 });

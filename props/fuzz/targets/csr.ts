@@ -64,7 +64,9 @@ function checkKey(spki: Buffer, digest: string): void {
 }
 
 function checkAgain(csrPem: string, spki: Buffer): void {
-  const request = forge.pki.certificationRequestFromPem(csrPem, true);
+  // It takes an empty line among the text for the end of headers.
+  const pem = csrPem.replaceAll(/[\r\n]+/g, '\n');
+  const request = forge.pki.certificationRequestFromPem(pem, true);
   demand(request.verify(), 'an accepted signature does not hold');
   const names = request.subject.attributes.map(({ type, value }) => `${type}=${value}`).sort();
   const expected = ['2.5.4.10=Service Sensor', `2.5.4.3=${NODE_NAME}`];
