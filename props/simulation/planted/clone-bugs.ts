@@ -2,6 +2,7 @@
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
+import { changePosts } from './tampered-transport.ts';
 
 const CLONED = { ...CALM, hours: 0.4, kinds: ['node.clone'], faultsPerHour: 12 } as const;
 
@@ -29,29 +30,16 @@ export const CLONE_BUGS: readonly PlantedBug[] = [
     foundBy: 'accounting',
     options: { ...CLONED, quietMs: 10_000 },
     pinnedSeed: '1',
-    node: () => ({
-      ports: (ports) => ({
-        ...ports,
-        transport: {
-          ...ports.transport,
-          createClient(options) {
-            const client = ports.transport.createClient(options);
-            let last: object = {};
-            return {
-              ...client,
-              async post(path, text, more) {
-                const answer = await client.post(path, text, more);
-                if (answer.ok && path === SENSOR_PATHS.heartbeat) last = answer.json as object;
-                if (answer.ok || answer.kind !== 'refused') return answer;
-                if (answer.code !== 'sequence_conflict') return answer;
-                const { sequence } = JSON.parse(text) as { readonly sequence: number };
-                const json = { ...last, acknowledged_sequence: sequence };
-                return { ok: true, status: 200, json };
-              },
-            };
-          },
-        },
+    node: () =>
+      changePosts(() => {
+        let last: object = {};
+        return (answer, path, text) => {
+          if (answer.ok && path === SENSOR_PATHS.heartbeat) last = answer.json as object;
+          if (answer.ok || answer.kind !== 'refused') return answer;
+          if (answer.code !== 'sequence_conflict') return answer;
+          const { sequence } = JSON.parse(text) as { readonly sequence: number };
+          return { ok: true, status: 200, json: { ...last, acknowledged_sequence: sequence } };
+        };
       }),
-    }),
   },
 ];

@@ -2,6 +2,7 @@
 import type { SettingRow } from '../../../storage/ports/settings/settings-store.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
+import { changePosts } from './tampered-transport.ts';
 
 const FAILING_OVER = { ...CALM, kinds: ['relational.failover'], hours: 0.5 } as const;
 const RESTORED = { ...CALM, kinds: ['relational.restore'] } as const;
@@ -88,25 +89,11 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
     foundBy: 'liveness',
     options: { ...RESTORED, hours: 0.02 },
     pinnedSeed: '1',
-    node: () => ({
-      ports: (ports) => ({
-        ...ports,
-        transport: {
-          ...ports.transport,
-          createClient(options) {
-            const client = ports.transport.createClient(options);
-            return {
-              ...client,
-              async post(path, text, more) {
-                const answer = await client.post(path, text, more);
-                const isForgotten =
-                  !answer.ok && answer.kind === 'refused' && answer.code === 'certificate_unknown';
-                return isForgotten ? { ...answer, code: 'forbidden' } : answer;
-              },
-            };
-          },
-        },
+    node: () =>
+      changePosts(() => (answer) => {
+        const isForgotten =
+          !answer.ok && answer.kind === 'refused' && answer.code === 'certificate_unknown';
+        return isForgotten ? { ...answer, code: 'forbidden' } : answer;
       }),
-    }),
   },
 ];

@@ -3,12 +3,11 @@
 import type { ExportFiles } from '../../../sensor/engine/export-files.ts';
 import type { Files } from '../../../sensor/state-directory/file-port.ts';
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
-import type { Answer } from '../../../sensor/transport/answer.ts';
-import type { Transport } from '../../../sensor/transport/transport.ts';
 import type { FaultKind } from '../faults/kinds.ts';
 import type { NodeTampering } from '../world/node-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
+import { changeAnswers, tamperTransport } from './tampered-transport.ts';
 
 const ONE = { ...CALM, quietMs: 5_000 } as const;
 /** Floods meet a small spool while the way to the Console is cut. */
@@ -18,30 +17,6 @@ const FULL_SPOOL = {
   faultsPerHour: 200,
   spoolEventsMax: 20,
 } as const;
-
-function tamperTransport(change: (transport: Transport) => Partial<Transport>): NodeTampering {
-  return {
-    ports: (ports) => ({
-      ...ports,
-      transport: { ...ports.transport, ...change(ports.transport) },
-    }),
-  };
-}
-
-function changeAnswers(change: (answer: Answer) => Answer): NodeTampering {
-  return tamperTransport((transport) => ({
-    createClient(options) {
-      const client = transport.createClient({
-        ...options,
-        onAnswer: (path, answer) => options.onAnswer?.(path, change(answer)),
-      });
-      return {
-        ...client,
-        post: async (path, text, more) => change(await client.post(path, text, more)),
-      };
-    },
-  }));
-}
 
 function tamperFiles(change: (files: Files) => Partial<Files>): NodeTampering {
   return { ports: (ports) => ({ ...ports, files: { ...ports.files, ...change(ports.files) } }) };

@@ -2,6 +2,7 @@
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM, SHORT_LIVES } from './settings.ts';
+import { changePosts } from './tampered-transport.ts';
 
 const CHANGED = {
   ...CALM,
@@ -18,26 +19,12 @@ export const ROOT_BUGS: readonly PlantedBug[] = [
     foundBy: 'root-change',
     options: CHANGED,
     pinnedSeed: '1',
-    node: () => ({
-      ports: (ports) => ({
-        ...ports,
-        transport: {
-          ...ports.transport,
-          createClient(options) {
-            const client = ports.transport.createClient(options);
-            return {
-              ...client,
-              async post(path, text, more) {
-                const answer = await client.post(path, text, more);
-                if (!answer.ok || path !== SENSOR_PATHS.renew) return answer;
-                const kept = { control_plane_ca_certificate_pem: client.identity().caPem };
-                return { ...answer, json: { ...(answer.json as object), ...kept } };
-              },
-            };
-          },
-        },
+    node: () =>
+      changePosts((client) => (answer, path) => {
+        if (!answer.ok || path !== SENSOR_PATHS.renew) return answer;
+        const kept = { control_plane_ca_certificate_pem: client.identity().caPem };
+        return { ...answer, json: { ...(answer.json as object), ...kept } };
       }),
-    }),
   },
   {
     name: 'retired-root-is-taken',
