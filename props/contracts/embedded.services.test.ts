@@ -13,12 +13,11 @@ import type {
 } from '../../storage/embedded/store-launcher.ts';
 import { applyMigrations, readMigrations } from '../../storage/migrate.ts';
 import { agedDatabaseContract } from './aged-database.contract.ts';
-import { auditTamperingContract } from './audit-tampering.contract.ts';
 import { baselineStoreContract } from './baseline-store.contract.ts';
-import { designationContract } from './designation.contract.ts';
 import { eventSinkContract } from './event-sink.contract.ts';
 import { eventStoreContract } from './event-store.contract.ts';
 import { migrationsContract } from './migrations.contract.ts';
+import { postgresContracts } from './postgres-contracts.ts';
 import {
   silentLogger as logger,
   openFactWriter,
@@ -26,10 +25,7 @@ import {
   openRealRelational,
   openRealSink,
 } from './real-stores.ts';
-import { relationalContracts } from './relational.contract.ts';
 import { batch, enrollment, event, hex, NOW_MS, TOLD } from './samples.ts';
-import { ssoPortsOn } from './sso-ports.ts';
-import { ssoStoreContract } from './sso-store.contract.ts';
 import { telemetryStoreContract } from './telemetry-store.contract.ts';
 
 const START_MS = 60_000;
@@ -79,11 +75,7 @@ async function rowsOf(query: string): Promise<string> {
 }
 
 describe('relational ports on PostgreSQL', () => {
-  const setAway = (away: boolean) => control.setAway(away);
-  relationalContracts({ port: () => control.relational, setAway });
-  designationContract({ port: () => control.relational, setAway });
-  auditTamperingContract(() => control.relational);
-  ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
+  postgresContracts(() => control);
 
   it('should refuse facts at once when the queue is full, and after closing', async () => {
     const facts = openFactWriter(control.relational.db, 2);

@@ -3,12 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { auditTamperingContract } from '../contracts/audit-tampering.contract.ts';
-import { designationContract } from '../contracts/designation.contract.ts';
+import { postgresContracts } from '../contracts/postgres-contracts.ts';
 import { openRealRelational } from '../contracts/real-stores.ts';
-import { relationalContracts } from '../contracts/relational.contract.ts';
-import { ssoPortsOn } from '../contracts/sso-ports.ts';
-import { ssoStoreContract } from '../contracts/sso-store.contract.ts';
 
 const template = new URL(inject('templateUrl'));
 const name = `mutant_${randomUUID().replaceAll('-', '')}`;
@@ -36,9 +32,5 @@ afterAll(async () => {
 });
 
 describe('relational ports on PostgreSQL', () => {
-  const setAway = (away: boolean) => control.setAway(away);
-  relationalContracts({ port: () => control.relational, setAway });
-  designationContract({ port: () => control.relational, setAway });
-  auditTamperingContract(() => control.relational);
-  ssoStoreContract({ port: () => ssoPortsOn(control.relational), setAway });
+  postgresContracts(() => control);
 });
