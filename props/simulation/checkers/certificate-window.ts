@@ -1,7 +1,8 @@
 // The life of a certificate is exact. It is refused from its end on, by the clock of the Console that judges; a replaced
 // one is accepted for exactly the overlap and never renews; one that another enrollment ended is never accepted. And
 // nothing is refused before its time. Excuses: a Console that has not heard yet that a certificate was replaced or ended
-// (REVOCATION_VIEW_MAX_AGE), and one whose clock was set back while it answered. invariant: I4; decision: D12
+// (REVOCATION_VIEW_MAX_AGE) or that PostgreSQL forgot it, and one whose clock was set back while it answered.
+// invariant: I4; decisions: D12, D171
 import { REVOCATION_VIEW_MAX_AGE_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
 import type { ObservationOf } from '../world/observation.ts';
@@ -26,6 +27,8 @@ export const certificateWindow: CheckerKind = {
     const bySensor = new Map<string, Set<string>>();
     /** The certificate that waits for its first use, by sensor; a newer one ends it. */
     const pending = new Map<string, string>();
+    /** When PostgreSQL forgot last, without sleep. */
+    let forgotMs = Number.NEGATIVE_INFINITY;
 
     function add(sensor: string, fingerprint: string, notAfterMs: number): void {
       ensure(bySensor, sensor, () => new Set<string>()).add(fingerprint);
@@ -53,7 +56,7 @@ export const certificateWindow: CheckerKind = {
       const { console, consoleNowMs, askedAtMs } = seen;
       const own = known.get(seen.fingerprint);
       const what = `${console} accepted ${seen.path} of ${seen.fingerprint.slice(0, 12)}`;
-      if (own === undefined) report(`${what}, which was never issued`);
+      if (own === undefined) judgeUnknown(what, seen.fingerprint, askedAtMs);
       else if (clockOf(console) >= consoleNowMs) judge(what, own, consoleNowMs, askedAtMs);
       const { superseded } = own ?? { superseded: null };
       if (
@@ -63,6 +66,13 @@ export const certificateWindow: CheckerKind = {
       ) {
         report(`${what}, which was replaced before`);
       }
+    }
+
+    /** One that PostgreSQL forgot is accepted until this Console has heard that it did. */
+    function judgeUnknown(what: string, fingerprint: string, askedAtMs: number): void {
+      const wasIssued = fleet.stores.relational.sensorOf(fingerprint) !== undefined;
+      if (!wasIssued) report(`${what}, which was never issued`);
+      else if (awake(askedAtMs) - forgotMs > VIEW_MAX_MS) report(`${what}, which was forgotten`);
     }
 
     function judge(what: string, own: Known, consoleNowMs: number, askedAtMs: number): void {
@@ -115,6 +125,10 @@ export const certificateWindow: CheckerKind = {
             pending.delete(seen.sensor);
             break;
           }
+          case 'relational.forgot':
+            // A word in doubt, after the accident, is told with its own instant.
+            if (seen.sinceMs < atMs) forgotMs = awake(atMs);
+            break;
           case 'request.accepted':
             accepted(seen);
             break;

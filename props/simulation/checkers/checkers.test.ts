@@ -12,6 +12,7 @@ import { auditChain } from './audit-chain.ts';
 import { certificateWindow } from './certificate-window.ts';
 import { channelOrder } from './channel-order.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
+import { forgetful } from './forgetful.ts';
 import { healthByTheBook, type RawFacts } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { monotone } from './monotone.ts';
@@ -53,7 +54,7 @@ function emptyFleet() {
       analytics: { rows: { batches: () => batches } },
     },
     intervals: DEFAULT_INTERVALS,
-    spoolEventsMax: 10,
+    ...{ spoolEventsMax: 10, forgets: true },
   } as unknown as FleetView;
   return { fleet, batches, clock, state, nodes };
 }
@@ -121,6 +122,7 @@ const enrolled = (nowMs: number, fingerprint: string, repeated = false): Told =>
     nowMs,
   },
 ];
+const forgot: Told = [10, { kind: 'relational.forgot', sinceMs: 0 }];
 const token: Told = [
   0,
   { kind: 'token.created', token: 't', purpose: 'enroll', sensor: null, expiresAtMs: 100 },
@@ -205,6 +207,18 @@ const STORIES: readonly Case[] = [
     certificateWindow,
     [enrolled(1, 'f'), issued, activated, accepted(20, 'g', '/sensors/renew')],
     [enrolled(1, 'f'), issued, activated, accepted(20, 'f', '/sensors/renew')],
+  ],
+  [
+    'a certificate that PostgreSQL forgot, accepted when every Console must have heard',
+    forgetful(certificateWindow),
+    [enrolled(1, 'f'), forgot, accepted(5_000, 'f')],
+    [enrolled(1, 'f'), forgot, accepted(9_000, 'f')],
+  ],
+  [
+    'a certificate that was never issued, after PostgreSQL forgot',
+    forgetful(certificateWindow),
+    [enrolled(1, 'f'), forgot, accepted(20, 'f')],
+    [enrolled(1, 'f'), forgot, accepted(20, 'never')],
   ],
   [
     'a session that opens the sensor plane',
