@@ -38,6 +38,8 @@ export type StreamPeer = {
   ping(): void;
 };
 
+export type ConflictListener = (sensorId: string, from: string, atMs: number) => void;
+
 export type StreamHub = {
   send(sensorId: string, frame: DownstreamFrame): boolean;
   /** Ends every socket of a sensor. */
@@ -45,6 +47,8 @@ export type StreamHub = {
   isOpen(sensorId: string): boolean;
   /** Live streams. */
   count(): number;
+  /** Told of every newcomer that is refused because another node uses its identity. Listeners may not throw. */
+  onConflict(listener: ConflictListener): () => void;
   /** Ends every stream; newcomers are refused from then on. */
   shutDown(): void;
   dispose(): void;
@@ -76,6 +80,7 @@ type HubDeps = Pick<StreamDeps, 'cache' | 'sensors' | 'clock' | 'intervals' | 'n
 /** Makes the hub; it follows the identities and ends the streams of those that lose theirs. */
 export function createStreamHub(deps: HubDeps): StreamHub & StreamService {
   const places = new Map<string, Place>();
+  const listeners = new Set<ConflictListener>();
   let live = 0;
   let isDown = false;
   const stopFollowing = deps.cache.subscribe(recheck);
@@ -128,6 +133,7 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamService {
     dropChallenge(place);
     deps.logger.warn({ sensorId }, 'two nodes use one identity');
     peer.end(CLOSE_REFUSED, 'identity_conflict');
+    for (const listener of listeners) listener(sensorId, peer.address, deps.now());
     deps.audit
       .append([
         {
@@ -152,6 +158,10 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamService {
     },
     isOpen: (sensorId) => (places.get(sensorId)?.live ?? null) !== null,
     count: () => live,
+    onConflict(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     shutDown() {
       isDown = true;
       for (const place of [...places.values()]) {

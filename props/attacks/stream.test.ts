@@ -163,6 +163,9 @@ describe('two streams of one identity', () => {
     first.send(batch(1, [1]));
     await first.next('ack');
     expect((await console.audited())[0]).toMatchObject({ result: 'identity_conflict' });
+    await expect
+      .poll(() => console.stores.relational.alerts.list({ limit: 1, before: null }))
+      .toMatchObject([{ alert: { kind: 'identity_conflict', nodeName: 'node' } }]);
   });
 
   it('are a restarted node when the first says nothing', async () => {

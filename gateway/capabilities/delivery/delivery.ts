@@ -1,6 +1,10 @@
 // Delivery: alerts reach webhooks, at least once, whatever crashes on the way. decision: D101, D102, D103, D104
 import { type AlertIntake, createAlertIntake } from '../../../actors/delivery/alert-intake.ts';
 import { ALERT_TELLING_LOOP, alertTellingLoop } from '../../../actors/delivery/alert-telling.ts';
+import {
+  createConflictWatch,
+  IDENTITY_CONFLICT_LOOP,
+} from '../../../actors/delivery/conflict-watch.ts';
 import { createDeadLetters } from '../../../actors/delivery/dead-letters.ts';
 import { createDeliverySweep } from '../../../actors/delivery/delivery-sweep.ts';
 import { createDeliveryWorker, DELIVERY_LOOP } from '../../../actors/delivery/delivery-worker.ts';
@@ -16,6 +20,7 @@ import { webhookRoutes } from '../../operator-plane/delivery/webhooks.ts';
 import { detection } from '../detection/detection.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { settings } from '../settings/settings.ts';
+import { telemetry } from '../telemetry/telemetry.ts';
 
 /** What other capabilities are given: where they hand over what has to be told. */
 export type Delivery = { readonly intake: AlertIntake };
@@ -53,7 +58,7 @@ export const delivery: Capability<Delivery> = {
     });
     const sweep = createDeliverySweep({ deliveries, alerts, chance, logger, now: time.now });
     const telling = alertTellingLoop({ store: relational.alerts, intake, now: time.now });
-    const { watch, stop } = watchOf(context);
+    const { watches, stop } = watchesOf(context);
     return {
       service: { intake },
       operatorRoutes: () => [
@@ -61,7 +66,7 @@ export const delivery: Capability<Delivery> = {
         deliveryRoutes({ deliveries, webhooks, cursors, now: time.now, wake }),
       ],
       machines: [deliveryMachine, destinationMachine],
-      loops: () => [watch.loop, telling, worker.loop, sweep.loop],
+      loops: () => [...watches, telling, worker.loop, sweep.loop],
       measure: (registry) => measureDeliveries(registry, worker, sweep),
       close() {
         stop();
@@ -71,10 +76,14 @@ export const delivery: Capability<Delivery> = {
   },
 };
 
-function watchOf(context: ConsoleContext) {
+function watchesOf(context: ConsoleContext) {
   const { relational, time, chance } = context;
   const { directory, liveView } = context.use(fleet);
   const { alerts } = context.use(detection);
+  const labelsOf = async (sensorId: string) => {
+    const [labels] = await relational.teams.labelsOf([sensorId]);
+    return labels ?? { tags: [], groupIds: [] };
+  };
   const watch = createSensorWatch({
     ...{ alerts, chance, now: time.now, registry: relational.sensors },
     deliveries: relational.deliveries,
@@ -83,12 +92,17 @@ function watchOf(context: ConsoleContext) {
       const view = directory.ask(sensorId);
       return view === 'absent' ? undefined : view.snapshot;
     },
-    async labelsOf(sensorId) {
-      const [labels] = await relational.teams.labelsOf([sensorId]);
-      return labels ?? { tags: [], groupIds: [] };
-    },
+    labelsOf,
+  });
+  const conflicts = createConflictWatch({
+    ...{ alerts, chance, labelsOf },
+    nodeNameOf: async (id) => (await relational.sensors.getSensor(id))?.nodeName,
   });
   const endings = [
+    context.use(telemetry).streams.onConflict((...conflict) => {
+      conflicts.note(...conflict);
+      context.loops.wake(IDENTITY_CONFLICT_LOOP);
+    }),
     alerts.onRaised(() => context.loops.wake(ALERT_TELLING_LOOP)),
     liveView.subscribe(({ sensor_id: id }) => watch.note(id)),
     context.use(fleet).feed.subscribe(({ kind, id }) => {
@@ -96,7 +110,7 @@ function watchOf(context: ConsoleContext) {
     }),
   ];
   return {
-    watch,
+    watches: [watch.loop, conflicts.loop],
     stop() {
       for (const end of endings) end();
     },

@@ -24,6 +24,9 @@ export const DELIVERY_BACKOFF_MAX_MS = HOUR_MS;
 export const DELIVERY_JITTER_RATIO = 0.2;
 export const DELIVERY_RETRY_AFTER_MAX_MS = HOUR_MS;
 export const DELIVERY_LEASE_MS = MINUTE_MS;
+export const IDENTITY_CONFLICT_WATCH_MS = MINUTE_MS;
+/** Of one sensor between two looks. */
+export const IDENTITY_CONFLICT_MATCHES_MAX = 100;
 export const DELIVERY_LOOK_MS = 1 * SECOND_MS;
 export const DELIVERIES_CLAIMED_MAX = 400;
 export const DELIVERIES_RUNNING_MAX = 400;

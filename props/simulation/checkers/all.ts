@@ -21,6 +21,7 @@ import { engineWatch } from './engine-watch.ts';
 import { flows } from './flows.ts';
 import { forgetful } from './forgetful.ts';
 import { habits } from './habits.ts';
+import { haltedRollouts } from './halted-rollouts.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { keptSettings } from './kept-settings.ts';
@@ -82,6 +83,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   containment,
   packsInForce,
   rolloutGates,
+  haltedRollouts,
   assignedPacks,
   forgetful(secondFactor),
   forgetful(keptSettings),

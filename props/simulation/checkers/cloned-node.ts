@@ -10,17 +10,20 @@ import { type NodeHost, STATE_DIR } from '../world/node-host.ts';
 import type { CheckerKind } from './checker.ts';
 import { stateOf, statusOf } from './node-files.ts';
 
-/** The longest wait between two tries of a stream, and the try. */
-const NOTICED_WITHIN_MS = 90_000;
+/** The longest wait between two tries of a stream, the try, and the loop that tells of it. */
+const NOTICED_WITHIN_MS = 100_000;
 /** A heartbeat with its deadline. */
 const OUT_WITHIN_MS = 90_000;
+
+const ALL = Number.MAX_SAFE_INTEGER;
 
 type Pair = {
   readonly node: NodeHost;
   readonly copy: NodeHost;
   readonly sensor: string;
-  /** How often it was noticed before they ran side by side. */
+  /** How often it was noticed, and how often people were told, before they ran side by side. */
   noticed: number;
+  told: number;
   /** Since when both run and nothing else is wrong. */
   besideSinceMs: number | null;
   /** Since when it is revoked and nothing else is wrong. */
@@ -42,6 +45,13 @@ export const clonedNode: CheckerKind = {
       const rows = relational.auditEntries();
       return rows.filter((row) => row.result === 'identity_conflict' && row.target === sensor)
         .length;
+    }
+
+    /** How often an alert of this sensor has counted it. */
+    function toldOf(sensor: string): number {
+      const kinds = ['identity_conflict'] as const;
+      const rows = relational.inbox.list({ sensorId: sensor, kinds, limit: ALL, before: null });
+      return rows.reduce((sum, { count }) => sum + count, 0);
     }
 
     function isCalm(): boolean {
@@ -74,6 +84,7 @@ export const clonedNode: CheckerKind = {
       if (pair.besideSinceMs === null) {
         pair.besideSinceMs = atMs;
         pair.noticed = noticedOf(sensor);
+        pair.told = toldOf(sensor);
       }
       const forMs = atMs - pair.besideSinceMs;
       if (forMs < NOTICED_WITHIN_MS) return;
@@ -81,6 +92,9 @@ export const clonedNode: CheckerKind = {
         report(
           `${node.name} and ${copy.name} are both ${sensor} for ${forMs} ms, and nobody knows`,
         );
+      }
+      if (toldOf(sensor) === pair.told) {
+        report(`${node.name} and ${copy.name} are both ${sensor} for ${forMs} ms without an alert`);
       }
       // As long as it lasts it is told again.
       pair.besideSinceMs = null;
@@ -106,7 +120,13 @@ export const clonedNode: CheckerKind = {
           const node = fleet.nodes.find(({ name }) => name === seen.node);
           const copy = fleet.copies.ever().find(({ name }) => name === seen.copy);
           if (node === undefined || copy === undefined) return;
-          const begun = { noticed: 0, besideSinceMs: null, revokedSinceMs: null, isShutOut: false };
+          const begun = {
+            noticed: 0,
+            told: 0,
+            besideSinceMs: null,
+            revokedSinceMs: null,
+            isShutOut: false,
+          };
           pairs.set(seen.copy, { ...begun, node, copy, sensor: seen.sensor });
         }
         if (seen.kind === 'copy.leaves') pairs.delete(seen.copy);

@@ -1,5 +1,6 @@
 // Mistakes about two nodes that use one identity. decision: D172
 import { SENSOR_PATHS } from '../../../machines/wire/enrollment.ts';
+import { losingAlerts } from './lost-alerts.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
 import { changePosts } from './tampered-transport.ts';
@@ -23,6 +24,14 @@ export const CLONE_BUGS: readonly PlantedBug[] = [
         },
       }),
     }),
+  },
+  {
+    name: 'clone-alert-is-lost',
+    mistake: 'A Console that refuses the stream of a second node has it in its audit log alone.',
+    foundBy: 'cloned-node',
+    options: CLONED,
+    pinnedSeed: '1',
+    console: losingAlerts('identity_conflict'),
   },
   {
     name: 'another-nodes-number-is-mine',

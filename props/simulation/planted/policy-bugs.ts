@@ -3,6 +3,7 @@
 import type { RolloutRow } from '../../../machines/console/policy/book.rules.ts';
 import type { OpenFile } from '../../../sensor/state-directory/file-port.ts';
 import type { NodeTampering } from '../world/node-host.ts';
+import { losingAlerts } from './lost-alerts.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM } from './settings.ts';
 
@@ -51,6 +52,14 @@ export const POLICY_BUGS: readonly PlantedBug[] = [
     node: rewriting(RECORD, (text) =>
       JSON.stringify({ ...(JSON.parse(text) as object), highest: {} }),
     ),
+  },
+  {
+    name: 'halt-goes-untold',
+    mistake: 'A rollout that a gate holds up has no alert.',
+    foundBy: 'halted-rollouts',
+    options: { ...PUBLISHED, kinds: [], faultsPerHour: 0 },
+    pinnedSeed: '1',
+    console: losingAlerts('policy_rollout_halted'),
   },
   {
     name: 'canary-is-everybody',
