@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AUDIT_ACTIONS } from '../../machines/audit-actions.ts';
+import { ALERT_KINDS } from '../../machines/console/delivery/alert.ts';
 import { ERRORS } from '../../machines/errors.ts';
 import { auditPage, errorsPage, LIMITS, limitsPage } from '../pages/pages.ts';
 import { filesLike, textOf } from './files.ts';
@@ -41,6 +42,17 @@ describe('limits', () => {
     );
     const unused = names.filter((name) => !used(name));
     expect(unused.sort()).toEqual([...LATER_LIMITS].sort());
+  });
+});
+
+describe('alert kinds', () => {
+  it('should all be raised: a route that asks for one waits for something', () => {
+    const raisers = sources.filter((path) => path !== 'machines/console/delivery/alert.ts');
+    const text = raisers.map(textOf).join('\n');
+    // As an alert says its kind, in one step or in two.
+    const isRaised = (kind: string) =>
+      new RegExp(String.raw`(kind: |KIND = |return |\? |: )'${kind}'`).test(text);
+    expect(ALERT_KINDS.filter((kind) => !isRaised(kind))).toEqual([]);
   });
 });
 
