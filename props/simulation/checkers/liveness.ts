@@ -71,12 +71,7 @@ function isSure({ fleet }: RunningConsole, nowMs: number): boolean {
   return verdict.ok || verdict.code !== 'trust_unavailable';
 }
 
-function missingOf(
-  fleet: FleetView,
-  node: NodeHost,
-  spooledMax: number,
-  judge: Judge,
-): string[] {
+function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number, judge: Judge): string[] {
   const { name } = node;
   const sensor = identityOf(fleet, node);
   if (sensor === undefined) {
