@@ -2,7 +2,7 @@
 // far away, the world sleeps, so that a month is told in minutes. It never sleeps so long that a certificate would pass
 // through a whole window of its life unseen.
 import type { FleetView } from './checkers/checker.ts';
-import { isWellNow } from './checkers/liveness.ts';
+import { calmForMs } from './checkers/liveness.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './faults/kinds.ts';
 
 /** How often it looks whether all is calm. */
@@ -50,15 +50,17 @@ export async function live(
     });
   }
 
-  function isCalm(): boolean {
-    return ongoing.size === 0 && isWellNow(view);
+  function calmMs(): number | null {
+    return ongoing.size === 0 ? calmForMs(view) : null;
   }
 
   /** To the moment, awake where anything is going on. */
   async function passUntil(ms: number): Promise<void> {
     while (scheduler.now() < ms && !isOver()) {
-      const spareMs = Math.min(sleepMaxMs, ms - AWAKE_BEFORE_MS - scheduler.now());
-      const isAllWell = isCalm();
+      const calm = calmMs();
+      const isAllWell = calm !== null;
+      const untilMs = Math.min(ms - scheduler.now(), calm ?? 0);
+      const spareMs = Math.min(sleepMaxMs, untilMs - AWAKE_BEFORE_MS);
       if (isAllWell) wellAtMs = scheduler.now();
       // While things are found all the time, it is never calm.
       if (isAllWell && view.receivers === 0 && spareMs >= SLEEP_MIN_MS) {

@@ -16,15 +16,28 @@ import { stateOf, statusOf } from './node-files.ts';
 /** Events that may be on their way at any moment of an ordinary day. */
 const IN_FLIGHT_MAX = 20;
 
-/** Whether nothing is wrong; events under way are nothing wrong. */
-export function isWellNow(fleet: FleetView): boolean {
-  return missingWith(fleet, IN_FLIGHT_MAX).length === 0;
+/** A trouble that is over is watched for so long before it counts as nothing but past. */
+const AFTERMATH_MS = 60_000;
+
+/**
+ * For how long nothing will change by itself: null when anything is wrong, without end when all is well. Events under way
+ * are nothing wrong. Nor is a node that has all it needs and is called degraded for nothing but an error that is past: its
+ * window is waited for, and its end is seen.
+ */
+export function calmForMs(fleet: FleetView): number | null {
+  if (missingWith(fleet, IN_FLIGHT_MAX, isWellOrWaits).length > 0) return null;
+  const waits = fleet.nodes.flatMap((node) => {
+    const sensor = identityOf(fleet, node);
+    if (sensor === undefined || isWell(fleet, sensor.sensorId)) return [];
+    return viewsOf(fleet, sensor.sensorId).flatMap(({ endsInMs }) => endsInMs ?? []);
+  });
+  return Math.min(Number.POSITIVE_INFINITY, ...waits);
 }
 
 /** One sentence for each thing that is missing; none when the fleet is well. */
 export function whatIsMissing(fleet: FleetView): string[] {
   const missing = [
-    ...missingWith(fleet, 0),
+    ...missingWith(fleet, 0, isWell),
     ...fleet.people.missing(),
     ...overdueDeliveries(fleet),
     ...fleet.publisher.missing(),
@@ -35,7 +48,9 @@ export function whatIsMissing(fleet: FleetView): string[] {
   return missing;
 }
 
-function missingWith(fleet: FleetView, spooledMax: number): string[] {
+type Judge = (fleet: FleetView, sensorId: string) => boolean;
+
+function missingWith(fleet: FleetView, spooledMax: number, judge: Judge): string[] {
   const missing: string[] = [];
   for (const console of fleet.consoles) {
     const running = console.running();
@@ -44,7 +59,9 @@ function missingWith(fleet: FleetView, spooledMax: number): string[] {
       missing.push(`${console.name} has not read yet who was revoked`);
     }
   }
-  for (const node of fleet.nodes) missing.push(...missingOf(fleet, node, spooledMax));
+  for (const node of fleet.nodes) {
+    missing.push(...missingOf(fleet, node, spooledMax, judge));
+  }
   return missing;
 }
 
@@ -54,7 +71,7 @@ function isSure({ fleet }: RunningConsole, nowMs: number): boolean {
   return verdict.ok || verdict.code !== 'trust_unavailable';
 }
 
-function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string[] {
+function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number, judge: Judge): string[] {
   const { name } = node;
   const sensor = identityOf(fleet, node);
   if (sensor === undefined) {
@@ -69,7 +86,7 @@ function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number): string
   if (!node.isUp()) return [`${name} is down`];
   if (status?.state !== 'running') return [`${name} is ${status?.state ?? 'silent'}`];
   const found: string[] = [];
-  if (!isWell(fleet, sensor.sensorId))
+  if (!judge(fleet, sensor.sensorId))
     found.push(`${name} is well on no Console: ${healthsOf(fleet, sensor.sensorId)}`);
   if (!status.is_stream_open) found.push(`${name} has no stream`);
   if (status.spool.depth > spooledMax) found.push(`${name} holds ${status.spool.depth} events`);
@@ -100,7 +117,14 @@ function viewsOf(fleet: FleetView, sensorId: string) {
     const facts = healthFactsOf(view.snapshot.context, regions.trust);
     const nowMs = console.clock.wallNow();
     const { health, because } = trustHealth(facts, view.snapshot.context.windows, nowMs);
-    return { console: console.name, health, because, regions };
+    const isPast = because.every(({ code }) => code === 'connection_error_recent');
+    const { lastConnectionErrorAtMs } = facts;
+    const endsInMs =
+      health === 'degraded' && isPast && lastConnectionErrorAtMs !== null
+        ? lastConnectionErrorAtMs + view.snapshot.context.windows.trustErrorMs - nowMs
+        : null;
+    const agoMs = nowMs - (lastConnectionErrorAtMs ?? Number.NEGATIVE_INFINITY);
+    return { console: console.name, health, because, regions, endsInMs, agoMs };
   });
 }
 
@@ -114,6 +138,16 @@ function isWell(fleet: FleetView, sensorId: string): boolean {
     views.some(({ health, regions }) => health === 'healthy' && regions.freshness === 'fresh') &&
     views.some(({ regions }) => regions.stream === 'open' && regions.freshness === 'fresh')
   );
+}
+
+/** It is well, or will be once enough time has passed since an error that is over. */
+function isWellOrWaits(fleet: FleetView, sensorId: string): boolean {
+  const fresh = viewsOf(fleet, sensorId).filter(({ regions }) => regions.freshness === 'fresh');
+  const isFine = fresh.some(
+    ({ health, endsInMs, agoMs }) =>
+      health === 'healthy' || (endsInMs !== null && agoMs >= AFTERMATH_MS),
+  );
+  return isFine && fresh.some(({ regions }) => regions.stream === 'open');
 }
 
 function healthsOf(fleet: FleetView, sensorId: string): string {
