@@ -1,4 +1,4 @@
-// Every webhook type, one line each, in any order; what is in no line is refused. decision: D174
+// Every webhook type, one line each, in any order: each has its rank; what is in no line is refused. decision: D174
 export { discord } from './discord.ts';
 export { generic } from './generic.ts';
 export { opsgenie } from './opsgenie.ts';

@@ -5,7 +5,11 @@ import * as LIST from './format-list.ts';
 export type WebhookType = keyof typeof LIST;
 export const FORMATS: Readonly<Record<WebhookType, Format>> = LIST;
 
-/** What is offered first. */
-const USUAL = 'generic' satisfies WebhookType;
-const others = (Object.keys(LIST) as readonly WebhookType[]).filter((type) => type !== USUAL);
-export const WEBHOOK_TYPES = [USUAL, ...others] as const;
+const byRank = (Object.keys(LIST) as WebhookType[]).sort(
+  (one, other) => FORMATS[one].rank - FORMATS[other].rank,
+);
+/** As they are offered. */
+export const WEBHOOK_TYPES: readonly [WebhookType, ...WebhookType[]] = byRank as [
+  WebhookType,
+  ...WebhookType[],
+];

@@ -5,7 +5,10 @@ import * as LIST from './kind-list.ts';
 
 export type SiemKindName = keyof typeof LIST;
 export const SIEM_KINDS: Readonly<Record<SiemKindName, SiemKind>> = LIST;
-export const SIEM_KIND_NAMES = Object.keys(SIEM_KINDS) as readonly SiemKindName[];
+/** As they are offered. */
+export const SIEM_KIND_NAMES: readonly SiemKindName[] = (Object.keys(LIST) as SiemKindName[]).sort(
+  (one, other) => SIEM_KINDS[one].rank - SIEM_KINDS[other].rank,
+);
 
 export type SiemMistake = { readonly pointer: string; readonly detail: string };
 
