@@ -1,20 +1,8 @@
 // The one catalogue of refusals. Every answer that says no names a code from here; both HTTP planes render it with the
 // same encoder as application/problem+json. A retired code is never used again.
-import { ACCESS_ERRORS } from './console/access/errors.ts';
-import { DELIVERY_ERRORS } from './console/delivery/errors.ts';
-import { DETECTION_ERRORS } from './console/detection/errors.ts';
-import { DIGEST_ERRORS } from './console/digest/errors.ts';
-import { EXPORT_ERRORS } from './console/exports/errors.ts';
-import { FLEET_ERRORS } from './console/fleet/errors.ts';
-import { HUNTING_ERRORS } from './console/hunting/errors.ts';
-import { LICENSE_ERRORS } from './console/license/errors.ts';
-import { POLICY_ERRORS } from './console/policy/errors.ts';
-import { RUNTIME_ERRORS } from './console/runtime/errors.ts';
-import { SETTINGS_ERRORS } from './console/settings/errors.ts';
-import { SIEM_ERRORS } from './console/siem/errors.ts';
-import { TELEMETRY_ERRORS } from './console/telemetry/errors.ts';
-import { TRUST_ERRORS } from './console/trust/errors.ts';
+import * as LIST from './console/error-list.ts';
 import type { ErrorEntries } from './error-entry.ts';
+import { joined } from './joined.ts';
 
 /** What any request may meet. */
 const REQUEST_ERRORS = {
@@ -96,24 +84,8 @@ const REQUEST_ERRORS = {
   },
 } as const satisfies ErrorEntries;
 
-/** The whole catalogue: one line for each capability that declares refusals of its own. */
-export const ERRORS = {
-  ...REQUEST_ERRORS,
-  ...ACCESS_ERRORS,
-  ...DETECTION_ERRORS,
-  ...DELIVERY_ERRORS,
-  ...FLEET_ERRORS,
-  ...DIGEST_ERRORS,
-  ...EXPORT_ERRORS,
-  ...HUNTING_ERRORS,
-  ...LICENSE_ERRORS,
-  ...POLICY_ERRORS,
-  ...RUNTIME_ERRORS,
-  ...SETTINGS_ERRORS,
-  ...SIEM_ERRORS,
-  ...TELEMETRY_ERRORS,
-  ...TRUST_ERRORS,
-} as const;
+/** The whole catalogue. */
+export const ERRORS = { ...REQUEST_ERRORS, ...joined(LIST) };
 
 export type ErrorCode = keyof typeof ERRORS;
 

@@ -1,7 +1,8 @@
 // A rule tried on stored events: what it would have told, without telling anybody. Bounded in events; what was left out is
 // said. decision: D131
 import type { CompiledRule, SensorLabels } from '../../machines/detection/rule-compile.ts';
-import { createRuleRun, type RuleFound } from '../../machines/detection/rule-run.ts';
+import type { RuleFound } from '../../machines/detection/rule-found.ts';
+import { createRuleRun } from '../../machines/detection/rule-run.ts';
 import {
   BACKTEST_EVENTS_MAX,
   BACKTEST_SAMPLES_MAX,

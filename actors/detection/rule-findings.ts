@@ -2,7 +2,7 @@
 import type { Finding } from '../../machines/console/detection/finding.ts';
 import { findingOfRule } from '../../machines/console/detection/rule-alert.ts';
 import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
-import type { RuleFound } from '../../machines/detection/rule-run.ts';
+import type { RuleFound } from '../../machines/detection/rule-found.ts';
 import type { AlertStore } from '../../storage/ports/detection/alert-store.ts';
 import type { RulePause, RuleRow, RuleStore } from '../../storage/ports/detection/rule-store.ts';
 import type { Chance } from '../trust/chance.ts';

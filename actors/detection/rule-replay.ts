@@ -3,6 +3,7 @@
 import type { Condition } from '../../machines/detection/condition.ts';
 import { wantsOf } from '../../machines/detection/event-wants.ts';
 import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
+import { kindOf } from '../../machines/detection/rule-kinds/kinds.ts';
 import {
   BACKTEST_PAGE_EVENTS,
   RULE_LATE_MS,
@@ -59,21 +60,19 @@ export function replayFromMs(rule: CompiledRule, activeSinceMs: number, atMs: nu
   return Math.max(activeSinceMs, isWindowed ? atMs - 2 * rule.windowMs - RULE_LATE_MS : atMs);
 }
 
-/** Events of a page that alerts of the rule counted before; a rule without a window need not know. */
+/** Events of a page that alerts of the rule counted before; a rule that counts nothing need not know. */
 export async function countedOf(
   inbox: Pick<AlertStore, 'counted'>,
   rule: CompiledRule,
   page: readonly StoredEvent[],
 ): Promise<ReadonlySet<string>> {
-  const { kind } = rule.spec.detect;
-  if (kind === 'match' || kind === 'absence') return new Set();
+  if (!kindOf(rule.spec.detect).remembersCounted) return new Set();
   const matchIds = page.map((event) => event.event_id);
   return inbox.counted({ ruleId: rule.ruleId, matchIds });
 }
 
-// Every event of a sensor moves its watermark, so an absence needs them all.
 function conditionOf({ spec, conditions }: CompiledRule): Condition | null {
-  if (spec.detect.kind === 'absence') return null;
+  if (kindOf(spec.detect).seesAll) return null;
   const [first] = conditions;
   if (first === undefined) return null;
   return conditions.length === 1 ? first : { is: 'either', of: conditions };

@@ -5,7 +5,8 @@ import {
   compileRule,
   type SensorLabels,
 } from '../../machines/detection/rule-compile.ts';
-import { createRuleRun, type RuleFound, type RuleRun } from '../../machines/detection/rule-run.ts';
+import type { RuleFound } from '../../machines/detection/rule-found.ts';
+import { createRuleRun, type RuleRun } from '../../machines/detection/rule-run.ts';
 import {
   RULE_COST_RATIO_MAX,
   RULE_COST_WINDOW_MS,

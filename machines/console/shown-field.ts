@@ -1,5 +1,6 @@
-// How a capability says what is shown of one sensor: `sensors get` and the sensor's page read the same fields. A file of its
-// folder exports them, and one line of `shown-list.ts` names it. Words alone: the page loads this. decision: D174
+// How a capability says what is shown of a sensor: `sensors get` and the sensor's page read the same fields, and so do the
+// lists of both. A file of its folder exports them, and one line of `shown-list.ts` names it. Words alone: the page loads
+// this. decision: D174
 
 /** A sensor as the API answers it. */
 export type ShownSensor = {
@@ -18,6 +19,18 @@ export type ShownSensor = {
   readonly facts: Readonly<Record<string, unknown>> | null;
 };
 
+/** As lists answer it. */
+export type ListedSensor = Omit<ShownSensor, 'facts'>;
+
+/** A column of the lists of sensors; undefined where there is nothing to tell. */
+export type ShownColumn = {
+  /** `text`: as it is; `state`: the word of a state, which the page shows as a mark. */
+  readonly as: 'text' | 'state';
+  /** On the page, in pixels. */
+  readonly width: number;
+  readonly read: (sensor: ListedSensor) => string | undefined;
+};
+
 export type ShownField = {
   /** On the page; the command says it in capitals. */
   readonly title: string;
@@ -27,6 +40,8 @@ export type ShownField = {
   readonly read: (sensor: ShownSensor) => string | readonly string[];
   /** Absent: not on the page. `text`: as read. Else the word of a state, which is shown as a mark. */
   readonly onPage?: 'text' | ((sensor: ShownSensor) => string | undefined);
+  /** Absent: in no list. Else in `sensors list -o wide`, and where people choose the columns of the page. */
+  readonly column?: ShownColumn;
 };
 
 export type Item = Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@
 import { type Condition, WORD_FIELDS } from './condition.ts';
 import type { FieldName } from './fields.ts';
 import type { CompiledRule } from './rule-compile.ts';
+import { kindOf } from './rule-kinds/kinds.ts';
 
 export type EventWants = {
   readonly fields: readonly FieldName[];
@@ -14,7 +15,7 @@ export function wantsOf({ spec, conditions, groupBy }: CompiledRule): EventWants
   const { detect } = spec;
   return {
     fields: [...new Set([...conditions.flatMap(fieldsOf), ...groupBy])],
-    isOfTree: detect.kind === 'sequence' && detect.by === 'process_tree',
+    isOfTree: kindOf(detect).isOfTree(detect),
   };
 }
 

@@ -2,8 +2,10 @@
 import type { Condition } from './condition.ts';
 import { parseCondition } from './condition-parser.ts';
 import { type FieldName, fieldNamed } from './fields.ts';
-import { type Predicate, predicateOf } from './predicate.ts';
+import { predicateOf } from './predicate.ts';
 import { kindsOf } from './prefilter.ts';
+import type { JudgedRule } from './rule-found.ts';
+import { kindOf } from './rule-kinds/kinds.ts';
 import type { RuleScope, RuleSpec } from './rule-spec.ts';
 
 export type RuleFault = { readonly pointer: string; readonly detail: string };
@@ -12,16 +14,13 @@ export type SensorLabels = {
   readonly groupIds: readonly string[];
   readonly role: string | null;
 };
-export type CompiledRule = {
+export type CompiledRule = JudgedRule & {
   readonly ruleId: string;
   readonly spec: RuleSpec;
   /** One, or each step's. */
   readonly conditions: readonly Condition[];
-  readonly tests: readonly Predicate[];
   /** Null: every kind. */
   readonly kinds: ReadonlySet<string> | null;
-  readonly groupBy: readonly FieldName[];
-  readonly windowMs: number;
   /** Whether a sensor is meant. */
   readonly isMeant: (labels: SensorLabels) => boolean;
   /** Whether what a sensor observed at an instant counts for nothing. */
@@ -36,14 +35,21 @@ export type CompiledOrFaults =
 
 /** Compiles a rule. Never throws. */
 export function compileRule(ruleId: string, spec: RuleSpec): CompiledOrFaults {
-  const faults: RuleFault[] = [];
   const { detect } = spec;
-  const texts = detect.kind === 'sequence' ? detect.steps : [detect.condition];
-  const conditions = texts.flatMap((text, place) => {
-    const pointer = detect.kind === 'sequence' ? `/detect/steps/${place}` : '/detect/condition';
+  const kind = kindOf(detect);
+  if (kind === undefined) {
+    // Of a later version, say.
+    const detail = `there is no kind ${detect.kind}`;
+    return { ok: false, faults: [{ pointer: '/detect/kind', detail }] };
+  }
+  const faults: RuleFault[] = [];
+  const conditions = kind.conditions(detect).flatMap(({ pointer, text }) => {
     const parsed = parseCondition(text);
     if (parsed.ok) return [parsed.condition];
-    faults.push({ pointer, detail: `character ${parsed.at + 1}: ${parsed.detail}` });
+    faults.push({
+      pointer: `/detect${pointer}`,
+      detail: `character ${parsed.at + 1}: ${parsed.detail}`,
+    });
     return [];
   });
   const groupBy = (spec.group_by ?? []).flatMap((name, place) => {
@@ -56,7 +62,7 @@ export function compileRule(ruleId: string, spec: RuleSpec): CompiledOrFaults {
     if (Date.parse(from) < Date.parse(until)) continue;
     faults.push({ pointer: `/maintenance/${place}/until`, detail: 'it ends before it begins' });
   }
-  if (spec.across === 'fleet' && (detect.kind === 'absence' || detect.kind === 'sequence')) {
+  if (spec.across === 'fleet' && !kind.mayBeOfFleet) {
     const detail = `a rule over the fleet matches or counts; ${detect.kind} is judged for each sensor`;
     faults.push({ pointer: '/across', detail });
   }
@@ -77,11 +83,12 @@ function joined(
     ...{ fromMs: Date.parse(from), untilMs: Date.parse(until), isMeant: scopeTest(scope) },
   }));
   const { detect } = spec;
-  const kinds = detect.kind === 'absence' ? null : kindsOf({ is: 'either', of: conditions });
+  const kind = kindOf(detect);
+  const kinds = kind.seesAll ? null : kindsOf({ is: 'either', of: conditions });
   return {
     ...{ ruleId, spec, conditions, groupBy, kinds },
     tests: conditions.map(predicateOf),
-    windowMs: detect.kind === 'match' ? 0 : detect.window_secs * 1_000,
+    ...{ windowMs: kind.windowSecs(detect) * 1_000, isOfFleet: spec.across === 'fleet' },
     isMeant: scopeTest(spec.scope),
     isSilenced: (sensorId, labels, atMs) =>
       atMs < (mutes.get(sensorId) ?? Number.NEGATIVE_INFINITY) ||

@@ -9,51 +9,13 @@ import {
   RULE_NAME_MAX_CHARS,
   RULE_QUIET_MAX_SECS,
   RULE_SCOPE_MAX,
-  RULE_STEPS_MAX,
   RULE_TEXT_MAX_CHARS,
-  RULE_THRESHOLD_MAX,
-  RULE_WINDOW_MAX_SECS,
 } from '../limits.ts';
-import { CONDITION_MAX_CHARS } from './limits.ts';
+import { RuleDetect } from './rule-kinds/kinds.ts';
 
 const strict = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: RULE_NAME_MAX_CHARS });
 const Time = Type.String({ format: 'date-time', maxLength: 40 });
-const ConditionText = Type.String({
-  minLength: 1,
-  maxLength: CONDITION_MAX_CHARS,
-  description: 'a condition: `event_kind:process_exec and binary:*curl`',
-});
-const WindowSecs = Type.Integer({ minimum: 1, maximum: RULE_WINDOW_MAX_SECS });
-
-export const RuleDetect = Type.Union([
-  Type.Object({ kind: Type.Literal('match'), condition: ConditionText }, strict),
-  Type.Object(
-    {
-      kind: Type.Literal('count'),
-      condition: ConditionText,
-      threshold: Type.Integer({ minimum: 2, maximum: RULE_THRESHOLD_MAX }),
-      window_secs: WindowSecs,
-    },
-    strict,
-  ),
-  Type.Object(
-    {
-      kind: Type.Literal('sequence'),
-      steps: Type.Array(ConditionText, { minItems: 2, maxItems: RULE_STEPS_MAX }),
-      window_secs: WindowSecs,
-      by: Type.Enum(['sensor', 'process_tree'], {
-        description: 'steps belong together on one sensor, or in one tree of processes',
-      }),
-    },
-    strict,
-  ),
-  Type.Object(
-    { kind: Type.Literal('absence'), condition: ConditionText, window_secs: WindowSecs },
-    strict,
-  ),
-]);
-
 const Strings = Type.Array(Type.String({ minLength: 1, maxLength: RULE_NAME_MAX_CHARS }), {
   maxItems: RULE_SCOPE_MAX,
 });

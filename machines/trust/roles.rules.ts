@@ -1,20 +1,7 @@
 // What the five roles of operators may do. A role is a set of scopes; every route names the one scope it needs, and an
 // API key holds the part of its maker's role that its own scopes leave over. decision: D36; invariant: I18
-import { ACCESS_SCOPES } from '../console/access/scopes.ts';
-import { AUDIT_SCOPES } from '../console/audit/scopes.ts';
-import { DELIVERY_SCOPES } from '../console/delivery/scopes.ts';
-import { DETECTION_SCOPES } from '../console/detection/scopes.ts';
-import { DIGEST_SCOPES } from '../console/digest/scopes.ts';
-import { EXPORT_SCOPES } from '../console/exports/scopes.ts';
-import { FLEET_SCOPES } from '../console/fleet/scopes.ts';
-import { HUNTING_SCOPES } from '../console/hunting/scopes.ts';
-import { LICENSE_SCOPES } from '../console/license/scopes.ts';
-import { POLICY_SCOPES } from '../console/policy/scopes.ts';
-import { SETTINGS_SCOPES } from '../console/settings/scopes.ts';
-import { SIEM_SCOPES } from '../console/siem/scopes.ts';
-import { SYSTEM_SCOPES } from '../console/system/scopes.ts';
-import { TELEMETRY_SCOPES } from '../console/telemetry/scopes.ts';
-import { TRUST_SCOPES } from '../console/trust/scopes.ts';
+import * as LIST from '../console/scope-list.ts';
+import { joined } from '../joined.ts';
 import { ROLES, type Role } from './scope.ts';
 
 export { ROLES, type Role };
@@ -27,26 +14,10 @@ export const ROLE_LEVELS: Readonly<Record<Role, number>> = {
   admin: 4,
 };
 
-/** Everything a route may ask for, and who holds it: one line for each capability that declares scopes. */
-const HOLDERS = {
-  ...FLEET_SCOPES,
-  ...TRUST_SCOPES,
-  ...TELEMETRY_SCOPES,
-  ...SYSTEM_SCOPES,
-  ...AUDIT_SCOPES,
-  ...LICENSE_SCOPES,
-  ...ACCESS_SCOPES,
-  ...SETTINGS_SCOPES,
-  ...POLICY_SCOPES,
-  ...DETECTION_SCOPES,
-  ...DELIVERY_SCOPES,
-  ...DIGEST_SCOPES,
-  ...EXPORT_SCOPES,
-  ...SIEM_SCOPES,
-  ...HUNTING_SCOPES,
-};
+/** Everything a route may ask for, and who holds it. */
+const HOLDERS = joined(LIST);
 export type Scope = keyof typeof HOLDERS;
-export const SCOPES = Object.keys(HOLDERS) as readonly Scope[];
+export const SCOPES = (Object.keys(HOLDERS) as readonly Scope[]).toSorted();
 
 const heldBy = (role: Role): readonly Scope[] =>
   SCOPES.filter((scope) => HOLDERS[scope].includes(role));

@@ -10,7 +10,7 @@ import {
 import { PACK_NAMESPACES_MAX, PACK_POLICIES_MAX } from '../../machines/policy/limits.ts';
 import { EMPTY_LOSS_LEDGER, settle } from '../../machines/sensor/loss-ledger.rules.ts';
 import { HeartbeatRequest } from '../../machines/wire/heartbeat.ts';
-import type { TOLD_MEMBERS } from '../../machines/wire/heartbeat-members.ts';
+import { TOLD_MEMBERS } from '../../machines/wire/heartbeat-members.ts';
 import { LOSS_PLACES } from '../../machines/wire/loss.ts';
 import { parserOf } from '../../machines/wire/parse.ts';
 import type { PolicyReport } from '../../machines/wire/policy.ts';
@@ -22,6 +22,7 @@ import { policyWithin } from '../../sensor/capabilities/policy/policy-report.ts'
 import { createSocketReport } from '../../sensor/capabilities/telemetry/socket-report.ts';
 import { createFlowTable } from '../../sensor/telemetry/flows.ts';
 import { eventLike } from '../pipeline/event-like.ts';
+import { longestOf } from './longest.ts';
 
 const read = parserOf(HeartbeatRequest);
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -95,22 +96,24 @@ function policiesOf(unit: string): PolicyReport {
   };
 }
 
-/** The rest of what capabilities tell, by the name of its member. */
-function membersOf(unit: string) {
+/** What capabilities tell within a share that the Sensor keeps, by the name of its member. */
+function boundedOf(unit: string): Partial<Record<keyof typeof TOLD_MEMBERS, string>> {
   const machine = { machine: 'a'.repeat(32), value: 'a'.repeat(256), since: AT, due: AT };
   return {
     loss: membersText({ loss: createLossReporter('0'.repeat(16)).next(fullLedger()) }),
     policy: membersText({ policy: policyWithin(policiesOf(unit)) }),
-    containment: membersText({
-      containment: {
-        ...{ order_id: '00000000-0000-4000-8000-000000000000', state: 'failed', since: AT },
-        ...{ method: textOf(unit, 64), failure: textOf(unit, 512), repaired: MOST },
-      },
-    }),
     machines: membersText({
       machines: Array.from({ length: NODE_MACHINES_MAX }, () => machine),
     }),
-  } satisfies Record<keyof typeof TOLD_MEMBERS, string>;
+  };
+}
+
+/** And every other member, as long as its schema lets it be. decision: D174 */
+function membersOf(unit: string): readonly string[] {
+  const bounded: Readonly<Record<string, string>> = boundedOf(unit);
+  return Object.entries(TOLD_MEMBERS).map(
+    ([name, schema]) => bounded[name] ?? membersText({ [name]: longestOf(schema, unit) }),
+  );
 }
 
 function fullLedger() {
@@ -149,7 +152,7 @@ function bodyOf(unit: string, counts: { sockets: number; flows: number; engine: 
       membersText({ engine: engineWithin(engineOf(unit, counts.engine)) }),
       membersText({ flows: flowsOf(unit, counts.flows).report().flows }),
       membersText({ trust: facts.trust }),
-      ...Object.values(membersOf(unit)),
+      ...membersOf(unit),
     ],
   });
 }

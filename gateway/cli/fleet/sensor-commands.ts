@@ -18,7 +18,7 @@ import { printList, printRecord, type View } from '../plumbing/output.ts';
 import { age } from '../plumbing/terminal.ts';
 import { tellEnrollLine } from '../trust/enroll-line-text.ts';
 import { reasonText } from './reason-text.ts';
-import { SHOWN_COLUMNS } from './shown-columns.ts';
+import { LISTED_COLUMNS, SHOWN_COLUMNS } from './shown-columns.ts';
 
 const LIST_MAX = 1_000_000;
 
@@ -123,6 +123,11 @@ type RevokeOptions = Pick<SharedOptions, 'timeout'> & {
 };
 
 function listView(nowMs: number): View<SensorSummary> {
+  const view = ownView(nowMs);
+  return { ...view, columns: [...view.columns, ...LISTED_COLUMNS] };
+}
+
+function ownView(nowMs: number): View<SensorSummary> {
   return {
     name: (sensor) => sensor.sensor_id,
     empty: 'No sensors. Enrol one: service-console tokens create',
@@ -150,7 +155,7 @@ function listView(nowMs: number): View<SensorSummary> {
 }
 
 function recordView(nowMs: number): View<SensorDetail> {
-  const view = listView(nowMs);
+  const view = ownView(nowMs);
   return {
     ...view,
     columns: [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SensorDetail } from '../../operator-plane/fleet/sensor-view.ts';
 import { printRecord } from '../plumbing/output.ts';
-import { SHOWN_COLUMNS } from './shown-columns.ts';
+import { LISTED_COLUMNS, SHOWN_COLUMNS } from './shown-columns.ts';
 
 const ENGINE = ['ENGINE-MODE', 'ENGINE-PASSED-OVER', 'ENGINE-UPGRADE', 'DISABLED-HOOKS'];
 
@@ -86,5 +86,18 @@ describe("a sensor's record, of its capabilities", () => {
       POLICIES: ['a in_force, acted 2 times', 'b failed, would have acted 3 times, no such hook'],
       ...{ SEEN: '7', LOST: '5' },
     });
+  });
+});
+
+describe('a list of sensors, of its capabilities', () => {
+  it('should tell in further columns what they declare for lists', () => {
+    const states = { freshness: 'fresh', policy: 'in_force', containment: 'contained' };
+    const told = (sensor: unknown) =>
+      LISTED_COLUMNS.map(({ head, wide, read }) => [head, wide, read(sensor as never)]);
+    expect(told({ states })).toEqual([
+      ['POLICY', true, 'in_force'],
+      ['CONTAINMENT', true, 'contained'],
+    ]);
+    expect(told({ states: null }).map(([, , text]) => text)).toEqual(['-', '-']);
   });
 });

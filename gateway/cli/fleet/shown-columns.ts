@@ -1,6 +1,6 @@
-// What capabilities show of one sensor, as `sensors get` says it. decision: D174
-import { SHOWN_FIELDS } from '../../../machines/console/shown.ts';
-import type { SensorDetail } from '../../operator-plane/fleet/sensor-view.ts';
+// What capabilities show of a sensor, as `sensors get` and `sensors list -o wide` say it. decision: D174
+import { LISTED_FIELDS, SHOWN_FIELDS } from '../../../machines/console/shown.ts';
+import type { SensorDetail, SensorSummary } from '../../operator-plane/fleet/sensor-view.ts';
 import type { Column } from '../plumbing/output.ts';
 
 export const SHOWN_COLUMNS: readonly Column<SensorDetail>[] = SHOWN_FIELDS.map(
@@ -10,5 +10,12 @@ export const SHOWN_COLUMNS: readonly Column<SensorDetail>[] = SHOWN_FIELDS.map(
       const told = read(sensor);
       return told === '' ? '-' : told;
     },
+  }),
+);
+
+export const LISTED_COLUMNS: readonly Column<SensorSummary>[] = LISTED_FIELDS.map(
+  ({ id, read }) => ({
+    ...{ head: id.toUpperCase(), wide: true },
+    read: (sensor) => read(sensor) ?? '-',
   }),
 );

@@ -1,5 +1,6 @@
 // The columns of the list, which of them are shown, and where people choose.
 import { Link } from '@tanstack/react-router';
+import { LISTED_FIELDS } from '../../../machines/console/shown.ts';
 import type { SensorSummary } from '../api/contract.ts';
 import { ColumnChooser } from '../design/column-chooser.tsx';
 import type { Column } from '../design/table.tsx';
@@ -67,6 +68,13 @@ const COLUMNS: readonly Column<SensorSummary>[] = [
     cell: (row) => <Ago at={row.enrolled_at} />,
   },
   { id: 'tags', title: TEXTS.tags, width: 100, cell: (row) => row.tags.join(', ') },
+  // What capabilities declare. decision: D174
+  ...LISTED_FIELDS.map(
+    ({ id, title, width, as, read }): Column<SensorSummary> => ({
+      ...{ id, title, width },
+      cell: (row) => (as === 'state' ? <StateMark state={read(row)} /> : read(row)),
+    }),
+  ),
 ];
 const USUAL = ['health', 'freshness', 'stream', 'engine', 'os', 'version', 'heartbeat', 'expires'];
 const ALWAYS = 'name';

@@ -1,4 +1,4 @@
-// The refusals that access declares; the catalogue is `machines/errors.ts`.
+// The refusals that access declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const ACCESS_ERRORS = {

@@ -1,4 +1,4 @@
-// What routes of access may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of access may ask for; `../scope-list.ts` names all.
 import { ADMINS, type ScopeHolders } from '../../trust/scope.ts';
 
 export const ACCESS_SCOPES = {

@@ -1,4 +1,4 @@
-// The settings that access declares; `settings.rules.ts` joins them with the others. decision: D38
+// The settings that access declares; `../setting-list.ts` names all. decision: D38
 import Type from 'typebox';
 import { SESSION_ABSOLUTE_MS, SESSION_IDLE_MS, SESSION_LIFETIME_HOURS_MAX } from '../../limits.ts';
 import { ROLES, type Role } from '../../trust/roles.rules.ts';

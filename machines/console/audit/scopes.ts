@@ -1,4 +1,4 @@
-// What routes of audit may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of audit may ask for; `../scope-list.ts` names all.
 import { OPERATORS, type ScopeHolders } from '../../trust/scope.ts';
 
 export const AUDIT_SCOPES = {

@@ -9,4 +9,5 @@ export const containment: ShownField = {
     return typeof failure === 'string' ? `${state || '-'}: ${failure}` : state;
   },
   onPage: ({ states }) => states?.containment,
+  column: { as: 'state', width: 110, read: ({ states }) => states?.containment },
 };

@@ -1,4 +1,4 @@
-// The refusals that delivery declares; the catalogue is `machines/errors.ts`.
+// The refusals that delivery declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const DELIVERY_ERRORS = {

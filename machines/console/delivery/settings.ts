@@ -1,4 +1,4 @@
-// The settings that delivery declares; `settings.rules.ts` joins them with the others. decision: D38
+// The settings that delivery declares; `../setting-list.ts` names all. decision: D38
 import Type from 'typebox';
 import { WEBHOOK_ALLOW_LIST_MAX } from '../../limits.ts';
 import { live, type SettingDefinitions } from '../settings/setting.ts';

@@ -1,4 +1,4 @@
-// The refusals that detection declares; the catalogue is `machines/errors.ts`.
+// The refusals that detection declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const DETECTION_ERRORS = {

@@ -1,6 +1,6 @@
 // What a rule found, as a finding of the inbox. decision: D130, D131
 import type { CompiledRule, SensorLabels } from '../../detection/rule-compile.ts';
-import type { RuleFound } from '../../detection/rule-run.ts';
+import type { RuleFound } from '../../detection/rule-found.ts';
 import {
   ALERT_DETAIL_MAX_CHARS,
   ALERT_GROUP_VALUE_MAX_CHARS,

@@ -1,4 +1,4 @@
-// What routes of detection may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of detection may ask for; `../scope-list.ts` names all.
 import { ANALYSTS, EVERYBODY, type ScopeHolders } from '../../trust/scope.ts';
 
 export const DETECTION_SCOPES = {

@@ -1,4 +1,4 @@
-// The refusals that the digest declares; the catalogue is `machines/errors.ts`.
+// The refusals that the digest declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const DIGEST_ERRORS = {

@@ -1,4 +1,4 @@
-// The refusals that the export declares; the catalogue is `machines/errors.ts`.
+// The refusals that the export declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const EXPORT_ERRORS = {

@@ -1,4 +1,4 @@
-// The settings that federation declares; `settings.rules.ts` joins them with the others. decision: D38
+// The settings that federation declares; `../setting-list.ts` names all. decision: D38
 import Type from 'typebox';
 import { SETTING_TEXT_MAX_CHARS } from '../../limits.ts';
 import { type SettingDefinitions, waiting } from '../settings/setting.ts';

@@ -1,4 +1,4 @@
-// The refusals that fleet declares; the catalogue is `machines/errors.ts`.
+// The refusals that fleet declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const FLEET_ERRORS = {

@@ -1,4 +1,4 @@
-// What routes of fleet may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of fleet may ask for; `../scope-list.ts` names all.
 import { ADMINS, EVERYBODY, OPERATORS, OWNERS, type ScopeHolders } from '../../trust/scope.ts';
 
 export const FLEET_SCOPES = {

@@ -1,4 +1,4 @@
-// The refusals that hunting declares; the catalogue is `machines/errors.ts`.
+// The refusals that hunting declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const HUNTING_ERRORS = {

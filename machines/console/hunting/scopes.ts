@@ -1,4 +1,4 @@
-// What routes of hunting may ask for; `machines/trust/roles.rules.ts` joins the scopes of all. Those of
+// What routes of hunting may ask for; `../scope-list.ts` names all. Those of
 // investigations and exercises stood before.
 import { ANALYSTS, EVERYBODY, type ScopeHolders } from '../../trust/scope.ts';
 

@@ -1,4 +1,4 @@
-// The refusals that license declares; the catalogue is `machines/errors.ts`.
+// The refusals that license declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const LICENSE_ERRORS = {

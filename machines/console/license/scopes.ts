@@ -1,4 +1,4 @@
-// What routes of license may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of license may ask for; `../scope-list.ts` names all.
 import { ADMINS, EVERYBODY, type ScopeHolders } from '../../trust/scope.ts';
 
 export const LICENSE_SCOPES = {

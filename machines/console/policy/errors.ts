@@ -1,4 +1,4 @@
-// The refusals that policies declare; the catalogue is `machines/errors.ts`.
+// The refusals that policies declare; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const POLICY_ERRORS = {

@@ -1,4 +1,4 @@
-// What routes of policy may ask for; `machines/trust/roles.rules.ts` joins the scopes of all. Exercises are
+// What routes of policy may ask for; `../scope-list.ts` names all. Exercises are
 // reserved: no route asks for them yet, but keys may hold them.
 import { ADMINS, EVERYBODY, OPERATORS, OWNERS, type ScopeHolders } from '../../trust/scope.ts';
 

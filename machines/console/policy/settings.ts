@@ -1,4 +1,4 @@
-// The settings that policies declare; `settings.rules.ts` joins them with the others. decision: D38, D81
+// The settings that policies declare; `../setting-list.ts` names all. decision: D38, D81
 import Type from 'typebox';
 import { live, type SettingDefinitions } from '../settings/setting.ts';
 

@@ -6,6 +6,7 @@ export const policy: ShownField = {
   ...{ title: 'Policy', rank: 10 },
   read: (sensor) => sensor.states?.policy ?? '',
   onPage: ({ states }) => states?.policy,
+  column: { as: 'state', width: 110, read: ({ states }) => states?.policy },
 };
 export const policies: ShownField = {
   ...{ title: 'Policies', rank: 30 },

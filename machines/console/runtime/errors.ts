@@ -1,4 +1,4 @@
-// The refusals that periodic work declares; the catalogue is `machines/errors.ts`.
+// The refusals that periodic work declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const RUNTIME_ERRORS = {

@@ -1,4 +1,4 @@
-// The refusals that settings declares; the catalogue is `machines/errors.ts`.
+// The refusals that settings declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const SETTINGS_ERRORS = {

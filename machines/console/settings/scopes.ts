@@ -1,4 +1,4 @@
-// What routes of settings may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of settings may ask for; `../scope-list.ts` names all.
 import { ADMINS, OPERATORS, type ScopeHolders } from '../../trust/scope.ts';
 
 export const SETTINGS_SCOPES = {

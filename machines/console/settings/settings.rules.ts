@@ -5,29 +5,16 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type IntervalsResult, resolveIntervals } from '../../intervals.ts';
+import { joined } from '../../joined.ts';
 import { type Intervals, RENEWAL_RECOMMENDED_MS } from '../../limits.ts';
 import { ROLES, type Role } from '../../trust/roles.rules.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../units.ts';
 import { isAllowListEntry } from '../access/allow-list.rules.ts';
-import { ACCESS_SETTINGS } from '../access/settings.ts';
-import { DELIVERY_SETTINGS } from '../delivery/settings.ts';
-import { FEDERATION_SETTINGS } from '../federation/settings.ts';
-import { LICENSE_SETTINGS } from '../license/settings.ts';
-import { POLICY_SETTINGS } from '../policy/settings.ts';
-import { TELEMETRY_SETTINGS } from '../telemetry/settings.ts';
-import { TRUST_SETTINGS } from '../trust/settings.ts';
+import * as LIST from '../setting-list.ts';
 import type { SettingDefinition } from './setting.ts';
 
-/** Every setting there is: one line for each capability that declares some. */
-export const SETTINGS = {
-  ...TELEMETRY_SETTINGS,
-  ...TRUST_SETTINGS,
-  ...LICENSE_SETTINGS,
-  ...FEDERATION_SETTINGS,
-  ...DELIVERY_SETTINGS,
-  ...ACCESS_SETTINGS,
-  ...POLICY_SETTINGS,
-};
+/** Every setting there is. */
+export const SETTINGS = joined(LIST);
 
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValues = {

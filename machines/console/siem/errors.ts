@@ -1,4 +1,4 @@
-// The refusals that event forwarding declares; the catalogue is `machines/errors.ts`.
+// The refusals that event forwarding declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const SIEM_ERRORS = {

@@ -1,4 +1,4 @@
-// What routes of system may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of system may ask for; `../scope-list.ts` names all.
 import { ADMINS, EVERYBODY, type ScopeHolders } from '../../trust/scope.ts';
 
 export const SYSTEM_SCOPES = {

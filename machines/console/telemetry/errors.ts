@@ -1,4 +1,4 @@
-// The refusals that telemetry declares; the catalogue is `machines/errors.ts`.
+// The refusals that telemetry declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const TELEMETRY_ERRORS = {

@@ -1,4 +1,4 @@
-// What routes of telemetry may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of telemetry may ask for; `../scope-list.ts` names all.
 import { EVERYBODY, type ScopeHolders } from '../../trust/scope.ts';
 
 export const TELEMETRY_SCOPES = {

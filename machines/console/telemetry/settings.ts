@@ -1,4 +1,4 @@
-// The settings that telemetry declares; `settings.rules.ts` joins them with the others. decision: D38
+// The settings that telemetry declares; `../setting-list.ts` names all. decision: D38
 import Type from 'typebox';
 import { ANALYTICS_RETENTION_DAYS, RETENTION_DAYS_MAX } from '../../limits.ts';
 import { live, type SettingDefinitions } from '../settings/setting.ts';

@@ -1,4 +1,4 @@
-// The refusals that trust declares; the catalogue is `machines/errors.ts`.
+// The refusals that trust declares; `../error-list.ts` names all.
 import type { ErrorEntries } from '../../error-entry.ts';
 
 export const TRUST_ERRORS = {

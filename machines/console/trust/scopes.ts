@@ -1,4 +1,4 @@
-// What routes of trust may ask for; `machines/trust/roles.rules.ts` joins the scopes of all.
+// What routes of trust may ask for; `../scope-list.ts` names all.
 import { OPERATORS, type ScopeHolders } from '../../trust/scope.ts';
 
 export const TRUST_SCOPES = {

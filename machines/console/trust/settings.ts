@@ -1,4 +1,4 @@
-// The settings that trust declares; `settings.rules.ts` joins them with the others. decision: D38
+// The settings that trust declares; `../setting-list.ts` names all. decision: D38
 import Type from 'typebox';
 import {
   CLIENT_CERTIFICATE_TTL_MS,

@@ -35,6 +35,7 @@ const FURTHER: readonly Label[] = [
 ];
 
 export const discord: Format = {
+  rank: 2,
   needsSecret: false,
   isSigned: false,
   lay({ alert, at, targetUrl }) {

@@ -15,6 +15,8 @@ export type Told = {
   readonly secret: string | null;
 };
 export type Format = {
+  /** Its place among the types that are offered, smallest first. */
+  readonly rank: number;
   /** Whether nothing can be sent without a secret. */
   readonly needsSecret: boolean;
   /** Whether the body is signed with the secret; otherwise it is a key of the receiver's making. */

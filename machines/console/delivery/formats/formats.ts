@@ -1,30 +1,15 @@
-// Every webhook type, one line each. What is in no line is refused.
-import { discord } from './discord.ts';
+// Every webhook type by its name. decision: D174
 import type { Format } from './format.ts';
-import { generic } from './generic.ts';
-import { opsgenie } from './opsgenie.ts';
-import { pagerduty } from './pagerduty.ts';
-import { slack } from './slack.ts';
-import { teams } from './teams.ts';
-import { thehive } from './thehive.ts';
+import * as LIST from './format-list.ts';
 
-export const WEBHOOK_TYPES = [
-  'generic',
-  'slack',
-  'discord',
-  'teams',
-  'pagerduty',
-  'opsgenie',
-  'thehive',
-] as const;
-export type WebhookType = (typeof WEBHOOK_TYPES)[number];
+export type WebhookType = keyof typeof LIST;
+export const FORMATS: Readonly<Record<WebhookType, Format>> = LIST;
 
-export const FORMATS: Readonly<Record<WebhookType, Format>> = {
-  generic,
-  slack,
-  discord,
-  teams,
-  pagerduty,
-  opsgenie,
-  thehive,
-};
+const byRank = (Object.keys(LIST) as WebhookType[]).sort(
+  (one, other) => FORMATS[one].rank - FORMATS[other].rank,
+);
+/** As they are offered. */
+export const WEBHOOK_TYPES: readonly [WebhookType, ...WebhookType[]] = byRank as [
+  WebhookType,
+  ...WebhookType[],
+];

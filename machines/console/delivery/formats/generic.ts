@@ -8,6 +8,7 @@ const SEVERITY: Readonly<Record<AlertSeverity, string>> = {
 };
 
 export const generic: Format = {
+  rank: 0,
   needsSecret: false,
   isSigned: true,
   lay: ({ alert, at, targetUrl }) => ({

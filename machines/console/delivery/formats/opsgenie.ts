@@ -10,6 +10,7 @@ const PRIORITY: Readonly<Record<AlertSeverity, string>> = {
 };
 
 export const opsgenie: Format = {
+  rank: 5,
   needsSecret: true,
   isSigned: false,
   lay({ alert, at, targetUrl, secret }) {

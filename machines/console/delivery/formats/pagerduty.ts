@@ -9,6 +9,7 @@ const SEVERITY: Readonly<Record<AlertSeverity, string>> = {
 };
 
 export const pagerduty: Format = {
+  rank: 4,
   needsSecret: true,
   isSigned: false,
   lay({ alert, at, targetUrl, secret }) {

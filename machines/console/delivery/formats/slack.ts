@@ -34,6 +34,7 @@ const FURTHER: readonly Label[] = [
 ];
 
 export const slack: Format = {
+  rank: 1,
   needsSecret: false,
   isSigned: false,
   lay({ alert, at, targetUrl }) {

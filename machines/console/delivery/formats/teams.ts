@@ -15,6 +15,7 @@ const TEXT_MAX_CHARS = 6_000;
 const VALUE_MAX_CHARS = 1_000;
 
 export const teams: Format = {
+  rank: 3,
   needsSecret: false,
   isSigned: false,
   lay({ alert, at, targetUrl }) {

@@ -11,6 +11,7 @@ const SEVERITY: Readonly<Record<AlertSeverity, number>> = {
 };
 
 export const thehive: Format = {
+  rank: 6,
   needsSecret: true,
   isSigned: false,
   lay({ alert, at, targetUrl, secret }) {

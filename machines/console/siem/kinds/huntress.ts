@@ -6,6 +6,7 @@ import { linesOf, type SiemKind, SOURCE, withPath } from './kind.ts';
 const PATH = '/services/collector/event';
 
 export const huntress: SiemKind = {
+  rank: 1,
   ...{ transport: 'https', token: 'needed', isPathSecret: false, isCompressed: false },
   batchMaxBytes: SIEM_HUNTRESS_BATCH_MAX_BYTES,
   lay(event, { category, sourceName }) {

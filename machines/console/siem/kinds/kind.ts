@@ -22,6 +22,8 @@ export type SiemRequest = {
 };
 
 export type SiemKind = {
+  /** Its place among the kinds that are offered, smallest first. */
+  readonly rank: number;
   /** How it is reached: requests over HTTPS, or frames over a TLS connection. */
   readonly transport: 'https' | 'tls';
   readonly token: 'needed' | 'optional' | 'none';

@@ -1,21 +1,14 @@
-// Every kind of SIEM, and what a destination of it may be. decision: D154
+// Every kind of SIEM, and what a destination of it may be. decision: D154, D174
 import { SIEM_TOKEN_MAX_CHARS } from '../limits.ts';
-import { huntress } from './huntress.ts';
 import type { SiemKind } from './kind.ts';
-import { observe } from './observe.ts';
-import { otlp } from './otlp.ts';
-import { sumologic } from './sumologic.ts';
-import { syslog } from './syslog.ts';
+import * as LIST from './kind-list.ts';
 
-export const SIEM_KINDS = {
-  observe,
-  huntress,
-  sumologic,
-  syslog,
-  otlp,
-} as const satisfies Readonly<Record<string, SiemKind>>;
-export type SiemKindName = keyof typeof SIEM_KINDS;
-export const SIEM_KIND_NAMES = Object.keys(SIEM_KINDS) as readonly SiemKindName[];
+export type SiemKindName = keyof typeof LIST;
+export const SIEM_KINDS: Readonly<Record<SiemKindName, SiemKind>> = LIST;
+/** As they are offered. */
+export const SIEM_KIND_NAMES: readonly SiemKindName[] = (Object.keys(LIST) as SiemKindName[]).sort(
+  (one, other) => SIEM_KINDS[one].rank - SIEM_KINDS[other].rank,
+);
 
 export type SiemMistake = { readonly pointer: string; readonly detail: string };
 

@@ -4,6 +4,7 @@ import { SIEM_OBSERVE_BATCH_MAX_BYTES } from '../limits.ts';
 import { linesOf, type SiemKind } from './kind.ts';
 
 export const observe: SiemKind = {
+  rank: 0,
   ...{ transport: 'https', token: 'needed', isPathSecret: false, isCompressed: true },
   batchMaxBytes: SIEM_OBSERVE_BATCH_MAX_BYTES,
   lay: (event) => JSON.stringify(event),

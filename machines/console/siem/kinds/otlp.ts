@@ -8,6 +8,7 @@ import { OTLP_SEVERITY } from './severity.ts';
 type Attribute = { readonly key: string; readonly value: object };
 
 export const otlp: SiemKind = {
+  rank: 4,
   ...{ transport: 'https', token: 'optional', isPathSecret: false, isCompressed: true },
   batchMaxBytes: SIEM_OTLP_BATCH_MAX_BYTES,
   lay(event) {

@@ -4,6 +4,7 @@ import { SIEM_SUMOLOGIC_BATCH_MAX_BYTES } from '../limits.ts';
 import { headerText, linesOf, type SiemKind, SOURCE } from './kind.ts';
 
 export const sumologic: SiemKind = {
+  rank: 2,
   ...{ transport: 'https', token: 'optional', isPathSecret: true, isCompressed: true },
   batchMaxBytes: SIEM_SUMOLOGIC_BATCH_MAX_BYTES,
   lay: (event) => JSON.stringify(event),

@@ -14,6 +14,7 @@ const BOM = '\u{feff}';
 const encoder = new TextEncoder();
 
 export const syslog: SiemKind = {
+  rank: 3,
   ...{ transport: 'tls', token: 'none', isPathSecret: false, isCompressed: false },
   batchMaxBytes: SIEM_SYSLOG_BATCH_MAX_BYTES,
   lay(event, { sourceName }) {
