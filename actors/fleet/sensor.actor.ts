@@ -101,8 +101,8 @@ export function wireTrustStateOf(snapshot: SensorSnapshot): WireTrustState {
 
 /** Trust health at an instant, with its reasons. */
 export function healthOf(snapshot: SensorSnapshot, nowMs: number): Health {
-  const { trust } = regionsOfSensor(snapshot);
-  return trustHealth(healthFactsOf(snapshot.context, trust), snapshot.context.windows, nowMs);
+  const { context } = snapshot;
+  return trustHealth(healthFactsOf(context), context.windows, nowMs);
 }
 
 function factsOf(event: SensorEvent): Readonly<Record<string, unknown>> {

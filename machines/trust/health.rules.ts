@@ -17,7 +17,6 @@ export type HealthFacts = {
   readonly reportedTrustState: WireTrustState | null;
   /** Since when it has been reporting that; as far back as this Console knows. */
   readonly reportedSinceMs: number | null;
-  readonly trustState: TrustRegionState;
   readonly lastTrustErrorAtMs: number | null;
   readonly lastConnectionErrorAtMs: number | null;
 };
@@ -149,10 +148,11 @@ function degradedReasons(
     reasons.push(reason('heartbeat_stale', seenAtMs + windows.stalenessMs, told));
   }
   const { reportedTrustState: reported } = facts;
-  const expected = WIRE_TRUST_STATE[facts.trustState];
+  // Nothing worse holds, so `trusted` is what the dates say here. The statechart may be a tick ahead of the clock.
+  const expected = WIRE_TRUST_STATE.trusted;
   if (reported !== null && reported !== expected) {
     const told = { reported_trust_state: reported, console_trust_state: expected };
-    reasons.push(reason('trust_state_disagrees', disagreesSinceMs(facts, windows), told));
+    reasons.push(reason('trust_state_disagrees', facts.reportedSinceMs, told));
   }
   if (isWithin(lastConnectionErrorAtMs, windows.trustErrorMs, nowMs)) {
     const told = {
@@ -162,14 +162,6 @@ function degradedReasons(
     reasons.push(reason('connection_error_recent', lastConnectionErrorAtMs, told));
   }
   return reasons;
-}
-
-// Two sides disagree from when the later of them came to say what it says.
-function disagreesSinceMs(facts: HealthFacts, windows: HealthWindows): number | null {
-  const { reportedSinceMs, notAfterMs, trustState } = facts;
-  if (reportedSinceMs === null || trustState === 'trusted') return reportedSinceMs;
-  const windowMs = trustState === 'renewal_due' ? windows.dueMs : windows.recommendedMs;
-  return Math.max(reportedSinceMs, openedAtMs(notAfterMs, windowMs) ?? reportedSinceMs);
 }
 
 function isWithin(atMs: number | null, windowMs: number, nowMs: number): boolean {

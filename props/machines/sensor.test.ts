@@ -302,6 +302,5 @@ const sampleHeartbeat = {
 };
 
 function healthOf(snapshot: SensorSnapshot, nowMs: number) {
-  const trust = snapshot.value.trust as 'trusted';
-  return trustHealth(healthFactsOf(snapshot.context, trust), windows, nowMs);
+  return trustHealth(healthFactsOf(snapshot.context), windows, nowMs);
 }

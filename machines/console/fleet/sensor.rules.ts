@@ -144,7 +144,7 @@ export function engineRegionOf(
 }
 
 /** The facts of a snapshot that health is computed from. */
-export function healthFactsOf(context: SensorContext, trustState: TrustRegionState): HealthFacts {
+export function healthFactsOf(context: SensorContext): HealthFacts {
   return {
     revokedAtMs: context.revokedAtMs,
     notAfterMs: context.notAfterMs,
@@ -153,7 +153,6 @@ export function healthFactsOf(context: SensorContext, trustState: TrustRegionSta
     streamOpen: context.streamOpen,
     reportedTrustState: context.reportedTrustState,
     reportedSinceMs: context.reportedSinceMs,
-    trustState,
     lastTrustErrorAtMs: context.lastTrustErrorAtMs,
     lastConnectionErrorAtMs: context.lastConnectionErrorAtMs,
   };

@@ -104,6 +104,7 @@ const accepted = (askedAtMs: number, fingerprint: string, path = '/sensors/heart
   {
     kind: 'request.accepted',
     console: 'c',
+    from: null,
     askedAtMs,
     consoleNowMs: askedAtMs,
     path,

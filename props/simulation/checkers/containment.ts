@@ -17,7 +17,8 @@ type Rules = {
   /** Put in force by the Sensor, and not lifted by it since. */
   isMeant: boolean;
   appliedAtMs: number;
-  startedAtMs: number;
+  /** The life with whose power they went; null once they are back. */
+  lostWith: number | null;
 };
 /** Clocks of hosts are set right when all is healed; an end so near may have come or not. */
 const NEAR_MS = 300_000;
@@ -26,12 +27,12 @@ export const containment: CheckerKind = {
   name: 'containment',
   promise: 'A contained node stays so until it is released or its order ends, whatever dies.',
   make(fleet, report) {
-    const { certificates, sensors } = fleet.stores.relational.state;
+    const { sensors } = fleet.stores.relational.state;
     const orders = new Map<string, Order[]>();
     const byAct = new Map<number, Order>();
     const nodes = new Map<string, Rules>();
     const rulesOf = (node: string) =>
-      ensure(nodes, node, () => ({ isMeant: false, appliedAtMs: 0, startedAtMs: 0 }));
+      ensure(nodes, node, () => ({ isMeant: false, appliedAtMs: 0, lostWith: null }));
     const nodeNamed = (name: string) => fleet.nodes.find((one) => one.name === name);
 
     function note(seen: Asked): void {
@@ -77,8 +78,8 @@ export const containment: CheckerKind = {
               if (isDoubtful) order.outcome = 'unknown';
             }
             break;
-          case 'process.started':
-            rulesOf(seen.host).startedAtMs = atMs;
+          case 'process.ended':
+            if (seen.how === 'power_lost') rulesOf(seen.host).lostWith = seen.incarnation;
             break;
           case 'node.wiped':
             nodes.delete(seen.node);
@@ -87,6 +88,7 @@ export const containment: CheckerKind = {
             const rules = rulesOf(seen.node);
             if (!rules.isMeant) rules.appliedAtMs = atMs;
             rules.isMeant = true;
+            rules.lostWith = null;
             break;
           }
           case 'filter.lifted': {
@@ -100,11 +102,12 @@ export const containment: CheckerKind = {
             break;
           }
           case 'request.accepted': {
-            const sensor = certificates.get(seen.fingerprint ?? '')?.sensorId;
-            const node = fleet.nodes.find((one) => stateOf(one)?.sensor_id === sensor);
-            if (node === undefined || !rulesOf(node.name).isMeant || node.isCutOff()) break;
-            if (seen.askedAtMs < rulesOf(node.name).startedAtMs) break;
-            report(`${node.name} asked for ${seen.path} before its rules were back`);
+            // A copy shows the same certificate, and what an earlier life asked may arrive late: who asks is told by the asker.
+            if (seen.from === null) break;
+            const { host, incarnation } = seen.from;
+            const { isMeant, lostWith } = rulesOf(host);
+            if (!isMeant || lostWith === null || incarnation <= lostWith) break;
+            report(`${host} asked for ${seen.path} before its rules were back`);
             break;
           }
         }

@@ -114,7 +114,7 @@ function viewsOf(fleet: FleetView, sensorId: string) {
     const view = console.running()?.fleet.directory.ask(sensorId);
     if (view === undefined || view === 'absent') return [];
     const regions = regionsOfSensor(view.snapshot);
-    const facts = healthFactsOf(view.snapshot.context, regions.trust);
+    const facts = healthFactsOf(view.snapshot.context);
     const nowMs = console.clock.wallNow();
     const { health, because } = trustHealth(facts, view.snapshot.context.windows, nowMs);
     const isPast = because.every(({ code }) => code === 'connection_error_recent');

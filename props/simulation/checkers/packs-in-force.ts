@@ -1,7 +1,6 @@
 // What an engine has in force of packs is one published version, whole, in a mode that was asked for, which its node was
 // given; and once a node said that a version is in force, none comes that is older, unless that one lets it return. Truth is
 // what the publisher made and was told, what Consoles answered, and what the engine read. invariant: I8; decision: D78, D170
-import { originalOf } from '../world/copies.ts';
 import type { PolicyInForce, PublishedPack } from '../world/policy-observation.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -57,11 +56,10 @@ export const packsInForce: CheckerKind = {
           case 'rollout.asked':
             ensure(modes, idOf(seen.wish), () => new Set<string>()).add(seen.wish.mode);
             break;
-          case 'pack.offered': {
-            const node = nodeOf(fleet, seen.fingerprint);
-            if (node !== undefined) knownOf(node).offered.add(idOf(seen.wish));
+          case 'pack.offered':
+            for (const host of hostsOf(fleet, seen.fingerprint))
+              knownOf(host).offered.add(idOf(seen.wish));
             break;
-          }
           case 'pack.told': {
             const node = nodeOf(fleet, seen.fingerprint);
             if (node === undefined || copied.has(node) || seen.inForce === null) break;
@@ -72,14 +70,15 @@ export const packsInForce: CheckerKind = {
           }
           case 'node.copied':
             copied.add(seen.node);
+            // The image holds what its original was given until then, whatever becomes of that one.
+            nodes.set(seen.copy, structuredClone(knownOf(seen.node)));
             break;
           case 'node.wiped':
             nodes.delete(seen.node);
             break;
           case 'policies.in_force': {
             if (seen.policies.length === 0) break;
-            // A copy carries out what its original was given.
-            const fault = faultOf(originalOf(seen.node), seen.policies);
+            const fault = faultOf(seen.node, seen.policies);
             if (fault === null) break;
             const set = seen.policies.map(({ name, mode }) => `${name} ${mode}`).join(', ');
             report(`the engine of ${seen.node} carries out ${set}: ${fault}`);
@@ -101,7 +100,20 @@ function isWhole({ policies }: PublishedPack, set: readonly PolicyInForce[]): bo
 
 /** The node whose files name the sensor of a certificate. */
 export function nodeOf(fleet: FleetView, fingerprint: string | null): string | undefined {
-  const sensor = fleet.stores.relational.sensorOf(fingerprint ?? '');
-  if (sensor === undefined) return undefined;
-  return fleet.nodes.find((one) => stateOf(one)?.sensor_id === sensor)?.name;
+  return holdersOf(fleet.nodes, fleet, fingerprint)[0];
+}
+
+/** The same, and its copies: each may be the one that asked. */
+function hostsOf(fleet: FleetView, fingerprint: string | null): readonly string[] {
+  return holdersOf([...fleet.nodes, ...fleet.copies.all()], fleet, fingerprint);
+}
+
+function holdersOf(
+  hosts: FleetView['nodes'],
+  { stores }: FleetView,
+  fingerprint: string | null,
+): readonly string[] {
+  const sensor = stores.relational.sensorOf(fingerprint ?? '');
+  if (sensor === undefined) return [];
+  return hosts.filter((one) => stateOf(one)?.sensor_id === sensor).map(({ name }) => name);
 }

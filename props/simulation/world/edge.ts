@@ -82,6 +82,7 @@ export function createEdge(options: {
       world.observe({
         kind: 'request.accepted',
         console,
+        from: request.from ?? null,
         askedAtMs,
         consoleNowMs: deliveredMs,
         path: request.path,

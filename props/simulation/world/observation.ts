@@ -5,6 +5,7 @@ import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
 import type { CopyObservation } from './copy-observation.ts';
+import type { Asker } from './edge-exchange.ts';
 import type { FactorObservation } from './factor-observation.ts';
 import type { PolicyObservation } from './policy-observation.ts';
 import type { WebhookObservation } from './webhook-observation.ts';
@@ -327,6 +328,8 @@ export type Observation =
   | {
       readonly kind: 'request.accepted';
       readonly console: string;
+      /** Whose request it was, whatever certificate it showed; null: of no node. */
+      readonly from: Asker | null;
       /** True time of the request's arrival; it is judged then or later. */
       readonly askedAtMs: number;
       readonly consoleNowMs: number;

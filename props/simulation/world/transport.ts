@@ -21,7 +21,7 @@ import type { Trouble } from '../../../sensor/transport/trouble.ts';
 import { rootsPemOf } from './certificates.ts';
 import { ANY_ROOT, type Dialled, type Dialler, dial, type Listening } from './dial.ts';
 import { type EdgeSocket, UNREAD_MAX_BYTES } from './edge.ts';
-import type { EdgeAnswer } from './edge-exchange.ts';
+import type { Asker, EdgeAnswer } from './edge-exchange.ts';
 import type { Connection } from './network.ts';
 
 const TIMED_OUT: Trouble = { kind: 'timed_out', detail: 'the request timed out' };
@@ -52,6 +52,10 @@ export function worldTransport(from: Dialler): Transport {
       return { ok: true, caPem: rootsPemOf(dialled.at.roots) };
     },
   };
+}
+
+function askerOf({ node, life }: Dialler): Asker {
+  return { host: node, incarnation: life.incarnation };
 }
 
 function withDeadline<T>(from: Dialler, wanted: Promise<T>, ms: number): Promise<T | null> {
@@ -110,6 +114,7 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
     const served = at.edge.request(
       {
         ...asked,
+        from: askerOf(from),
         certPem,
         address: `10.0.${node.length}.1`,
         headers: {
@@ -242,6 +247,7 @@ function openStream(
         at.edge.upgrade(
           {
             path: SENSOR_PATHS.stream,
+            from: askerOf(from),
             headers: {
               [INSTANCE_HEADER]: client.instanceId,
               'sec-websocket-protocol': SENSOR_SUBPROTOCOL,

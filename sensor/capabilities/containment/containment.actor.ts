@@ -25,6 +25,23 @@ const NOTHING: Passage = { peers: [], resolvers: [] };
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 
+/**
+ * A lift that follows an apply waits for its end. What was overtaken while it waited is left out: on a disk that hung, a
+ * release of then would let a node go that was contained again since.
+ */
+function takeTurns(): <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (signal, run) => {
+    const unlessOvertaken = async () => {
+      signal.throwIfAborted();
+      return run();
+    };
+    const own = last.then(unlessOvertaken, unlessOvertaken);
+    last = own.catch(() => undefined);
+    return own;
+  };
+}
+
 /** Starts from what was kept. */
 export async function startContainment(parts: ActorParts): Promise<ContainmentActorRef> {
   const { config, logger, now } = parts;
@@ -32,13 +49,7 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
   let record = await readRecord(files, config.stateDir, logger);
   /** What was read back when the rules came into force; null: not yet in this life. */
   let inForce: string | null = null;
-  // A lift that follows an apply waits for its end.
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const own = last.then(run, run);
-    last = own.catch(() => undefined);
-    return own;
-  }
+  const inTurn = takeTurns();
 
   async function keep(next: ContainmentRecord): Promise<void> {
     await writeRecord(files, config.stateDir, next);
@@ -65,11 +76,12 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
     inForce = readBackOf(found);
   }
 
-  async function apply(given: {
-    readonly order: Order;
-    readonly isKept: boolean;
-  }): Promise<number> {
+  async function apply(
+    given: { readonly order: Order; readonly isKept: boolean },
+    signal: AbortSignal,
+  ): Promise<number> {
     if (!given.isKept || record === null) await keep(nextRecord(given.order));
+    signal.throwIfAborted();
     const before = record ?? nextRecord(given.order);
     // A restart does not wait for a network: what the rules let through is known.
     const isKnown = before.isApplied && refusalOfPassage(before.passage) === null;
@@ -92,11 +104,12 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
     if (found === null && record !== null) await keep({ ...record, isApplied: false });
   }
 
-  async function lift(given: {
-    readonly order: Order | null;
-    readonly isKept: boolean;
-  }): Promise<number> {
+  async function lift(
+    given: { readonly order: Order | null; readonly isKept: boolean },
+    signal: AbortSignal,
+  ): Promise<number> {
     if (given.order !== null && !given.isKept) await keep(nextRecord(given.order));
+    signal.throwIfAborted();
     if (record?.isApplied === true) {
       await filter.remove();
       inForce = null;
@@ -130,11 +143,11 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
       actors: {
         readClock: fromPromise<number, undefined>(async () => now()),
         applyRules: fromPromise<number, { readonly order: Order; readonly isKept: boolean }>(
-          ({ input }) => inTurn(() => apply(input)),
+          ({ input, signal }) => inTurn(signal, () => apply(input, signal)),
         ),
-        checkRules: fromPromise<Look, undefined>(() => inTurn(check)),
+        checkRules: fromPromise<Look, undefined>(({ signal }) => inTurn(signal, check)),
         liftRules: fromPromise<number, { readonly order: Order | null; readonly isKept: boolean }>(
-          ({ input }) => inTurn(() => lift(input)),
+          ({ input, signal }) => inTurn(signal, () => lift(input, signal)),
         ),
       },
     }),

@@ -1,0 +1,106 @@
+// Orders that come faster than the disk answers: what was overtaken while it waited is not carried out.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitFor } from 'xstate';
+import { silentLogger } from '../../../actors/runtime/silent-logger.ts';
+import { createWheelClock } from '../../../actors/runtime/wheel-clock.ts';
+import { DEFAULT_INTERVALS } from '../../../machines/intervals.ts';
+import { type ContainmentActorRef, stateOf } from '../../../machines/sensor/containment.machine.ts';
+import { createSimulatedFilter } from '../../../props/simulation/world/packet-filter.ts';
+import { diskFiles, type Files } from '../../state-directory/file-port.ts';
+import { startContainment } from './containment.actor.ts';
+
+let stateDir: string;
+let did: string[];
+let actor: ContainmentActorRef;
+/** What a rename waits for: a disk that hangs. */
+let over: Promise<void>;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'containment-'));
+  did = [];
+  over = Promise.resolve();
+  actor = await start();
+});
+afterEach(async () => {
+  actor.stop();
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 10 });
+});
+
+function start(): Promise<ContainmentActorRef> {
+  const files: Files = {
+    ...diskFiles,
+    async rename(from, to) {
+      await over;
+      await diskFiles.rename(from, to);
+    },
+  };
+  const life = { call: async (_name: string, effect: () => unknown) => effect() };
+  const filter = createSimulatedFilter((what) => void did.push(what));
+  const parts = {
+    config: { stateDir, proxyUrl: null, intervals: DEFAULT_INTERVALS },
+    ...{ clock: createWheelClock(), logger: silentLogger, now: Date.now },
+    onCrash(_kind: string, error: unknown) {
+      throw error;
+    },
+    client: { baseUrl: new URL('https://192.0.2.1:15483') },
+    ports: { files, packetFilter: filter.filterFor(life as never) },
+  };
+  return startContainment(parts as never);
+}
+
+const send = (orderId: string, wanted: 'contained' | 'released'): void =>
+  actor.send({
+    type: 'order.received',
+    order: { orderId, wanted, reason: '', untilMs: null },
+    atMs: Date.now(),
+  });
+const become = (state: string) => waitFor(actor, (snapshot) => stateOf(snapshot) === state);
+const kept = () => diskFiles.readFile(join(stateDir, 'containment.json')).then(String);
+
+/** The disk hangs while these come, and is back. */
+async function hangWhile(run: () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  over = promise;
+  run();
+  over = Promise.resolve();
+  resolve();
+}
+
+describe('orders to a node whose disk hangs', () => {
+  it('should not let the node go for a release that was overtaken while it waited', async () => {
+    await hangWhile(() => {
+      send('1', 'contained');
+      send('2', 'released');
+      send('3', 'contained');
+    });
+    await become('contained');
+    expect(did).toEqual(['filter.applied']);
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '3', is_applied: true });
+  });
+
+  it('should not remove rules for a release that was overtaken while it was kept', async () => {
+    send('1', 'contained');
+    await become('contained');
+    await hangWhile(() => {
+      send('2', 'released');
+      send('3', 'contained');
+    });
+    await become('contained');
+    expect(did).toEqual(['filter.applied', 'filter.applied']);
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '3', is_applied: true });
+  });
+
+  it('should not contain a node for a moment where a release came last', async () => {
+    await hangWhile(() => {
+      send('1', 'contained');
+      send('2', 'contained');
+      send('3', 'released');
+    });
+    await become('released');
+    expect(did).toEqual([]);
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '3', is_applied: false });
+  });
+});
