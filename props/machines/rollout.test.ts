@@ -91,6 +91,13 @@ const stepAll = (first: RolloutRow, events: readonly RolloutEvent[]): readonly R
   return rows;
 };
 const runs = fc.tuple(input, fc.array(event, { maxLength: 40 }));
+const ALL: RolloutPlan = {
+  stages: [{ sensorIds: [], percent: 100, waitMs: 0, needsWord: false }],
+  limits: {
+    ...{ rejected: 0, failed: 0, silent: 0, stale: 0, engine_restarts: 0, storms: 0, lost: 0 },
+  },
+  ...{ answerWithinMs: 60_000, stormPerMinute: 100, onFailure: 'return' },
+};
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `sensor-${at}`);
 const looked = (at: number, more: Partial<RolloutTally> = {}): RolloutEvent => ({
   ...{ type: 'rollout.looked', atMs: at, nextCut: 5, tally: { ...GOOD, ...more } },
@@ -114,6 +121,25 @@ describe('rollout', () => {
         }
       }),
     );
+  });
+
+  it('should not be done by having nobody left: a canary that refused and is gone proves nothing', () => {
+    const gone = { touched: 0, reached: 0, inForce: 0 };
+    for (const mayReturn of [true, false]) {
+      const stages = [{ sensorIds: ['a'], percent: 0, waitMs: 0, needsWord: false }, ...ALL.stages];
+      const limits = { ...ALL.limits, rejected: 0 };
+      const given = { plan: { ...ALL, stages, limits, onFailure: 'halt' }, mayReturn } as const;
+      const rows = stepAll(begin({ ...given, atMs: 0, cut: 0 }), [
+        looked(1_000, { touched: 1, reached: 1, inForce: 0, rejected: 1 }),
+        { type: 'rollout.resume', atMs: 2_000 },
+        looked(3_000, gone),
+        looked(4_000, gone),
+      ]);
+      const ended = mayReturn ? 'returned' : 'stopped';
+      expect(rows.map(({ state }) => state)).toEqual([
+        ...['running.reaching', 'halted', 'running.reaching', ended, ended],
+      ]);
+    }
   });
 
   it('should never return what no manifest allows, and never take back what was reached', () => {
@@ -215,13 +241,6 @@ describe('rollout', () => {
 });
 
 describe('a look at the sensors of a rollout', () => {
-  const ALL: RolloutPlan = {
-    stages: [{ sensorIds: [], percent: 100, waitMs: 0, needsWord: false }],
-    limits: {
-      ...{ rejected: 0, failed: 0, silent: 0, stale: 0, engine_restarts: 0, storms: 0, lost: 0 },
-    },
-    ...{ answerWithinMs: 60_000, stormPerMinute: 100, onFailure: 'return' },
-  };
   const row = begin({ plan: ALL, mayReturn: true, atMs: 1_000_000, cut: 2 ** 32 });
   const sight = (more: Partial<SensorSight> = {}): SensorSight => ({
     ...{ sensorId: 'a', lastHeartbeatAtMs: 1_000_500, restarts: 3, lost: 7, read: 100 },

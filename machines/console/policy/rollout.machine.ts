@@ -8,7 +8,7 @@
 //   returning          the sensors reached go back to what the target had before
 //   done               the version is the target's own
 //   returned           it is as if it had not begun
-//   stopped            aborted where no return was signed: each sensor keeps what it has
+//   stopped            aborted, or left by all sensors, where no return was signed: each sensor keeps what it has
 import { assign, type SnapshotFrom, setup } from 'xstate';
 import { ROLLOUT_RETURN_WAIT_MS } from './limits.ts';
 import {
@@ -50,7 +50,7 @@ export type RolloutEvent =
   | { readonly type: 'rollout.abort'; readonly atMs: number };
 
 const looked = ({ event }: { event: Look }): Look => event;
-/** The gates are judged before anything advances. */
+/** The gates are judged before anything advances; one that has nobody left proves nothing. */
 const GATED = [
   {
     guard: { type: 'failsAndReturns', params: looked },
@@ -65,6 +65,11 @@ const GATED = [
     target: '#rollout.halted',
     actions: { type: 'noteFailed', params: looked },
   },
+] as const;
+const LOOKED = [
+  { guard: { type: 'mayReturnNobody', params: looked }, target: '#rollout.returned' },
+  { guard: { type: 'hasNobody', params: looked }, target: '#rollout.stopped' },
+  ...GATED,
 ] as const;
 const ABORTED = [
   {
@@ -96,6 +101,8 @@ export const rolloutMachine = setup({
       context.mayReturn &&
       failingGate(context.plan.limits, tally) !== null,
     fails: ({ context }, { tally }: Look) => failingGate(context.plan.limits, tally) !== null,
+    mayReturnNobody: ({ context }, { tally }: Look) => context.mayReturn && tally.touched === 0,
+    hasNobody: (_, { tally }: Look) => tally.touched === 0,
     hasSettled: (_, { tally }: Look) => isSettled(tally),
     hasAnswers: ({ context }) => context.settledAtMs !== null,
     mustAsk: ({ context }, look: Look) =>
@@ -140,7 +147,7 @@ export const rolloutMachine = setup({
           description: 'The sensors of a stage are told; each answers what became of it.',
           on: {
             'rollout.looked': [
-              ...GATED,
+              ...LOOKED,
               {
                 guard: { type: 'hasSettled', params: looked },
                 target: 'watching',
@@ -153,7 +160,7 @@ export const rolloutMachine = setup({
           description: 'They answered, and live with it for as long as the stage says.',
           on: {
             'rollout.looked': [
-              ...GATED,
+              ...LOOKED,
               { guard: { type: 'mustAsk', params: looked }, target: 'asking' },
               { guard: { type: 'isLastOver', params: looked }, target: '#rollout.done' },
               {
@@ -168,7 +175,7 @@ export const rolloutMachine = setup({
           description: 'The stage held; the next one waits for the word of a person.',
           tags: 'can-resume',
           on: {
-            'rollout.looked': GATED,
+            'rollout.looked': LOOKED,
             'rollout.resume': { target: 'watching', actions: 'noteWord' },
           },
         },
@@ -221,6 +228,9 @@ function stageOf({ plan, stage }: RolloutContext) {
 // Time alone is no proof: somebody has to have it in force still.
 function isOver(context: RolloutContext, { atMs, tally }: Look): boolean {
   const { settledAtMs } = context;
-  const isAlive = tally.inForce > 0 || tally.touched === 0;
-  return isAlive && settledAtMs !== null && atMs - settledAtMs >= (stageOf(context)?.waitMs ?? 0);
+  return (
+    tally.inForce > 0 &&
+    settledAtMs !== null &&
+    atMs - settledAtMs >= (stageOf(context)?.waitMs ?? 0)
+  );
 }

@@ -83,7 +83,7 @@ export function usualLimits(sensors: number): RolloutLimits {
 
 /** Whether everybody who can answer did, and somebody did: silence alone proves nothing. */
 export function isSettled(tally: RolloutTally): boolean {
-  return tally.unanswered === 0 && (tally.inForce > 0 || tally.touched === 0);
+  return tally.unanswered === 0 && tally.inForce > 0;
 }
 
 export type PlanMistake = { readonly pointer: string; readonly detail: string };
