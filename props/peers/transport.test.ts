@@ -70,14 +70,15 @@ beforeAll(async () => {
     if (answer.text === SILENT) return void socket.on('error', () => socket.destroy());
     if (answer.status === 101)
       return sockets.handleUpgrade(request, socket, head, (one) => sockets.emit('connection', one));
-    const headers = { ...answer.headers, 'Content-Length': Buffer.byteLength(answer.text) };
+    const headers = { 'Content-Length': Buffer.byteLength(answer.text), ...answer.headers };
     const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}\r\n`);
     // In parts, and the end of the connection is left to the Sensor.
     socket.on('error', () => socket.destroy());
     socket.write(`HTTP/1.1 ${answer.status} No\r\n${lines.join('')}\r\n${answer.text.slice(0, 9)}`);
     await setImmediate();
     await setImmediate();
-    socket.write(answer.text.slice(9));
+    if (answer.headers?.['Content-Length'] === undefined) socket.write(answer.text.slice(9));
+    else socket.destroy();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
@@ -150,10 +151,8 @@ describe('a request to the Console', () => {
     expect(await ports()).toBe(first);
     const before = client.identity();
     const next = { ...before, caPem: `${rootsPem}\n` };
-    const ended = once(
-      seen.at(-1)?.request.socket as NonNullable<IncomingMessage['socket']>,
-      'close',
-    );
+    const socket = seen.at(-1)?.request.socket as NonNullable<IncomingMessage['socket']>;
+    const ended = once(socket, 'close');
     client.useIdentity(next);
     await ended;
     expect(client.identity()).toBe(next);
@@ -188,8 +187,7 @@ describe('a request to the Console', () => {
   it('should leave no connection open when its client is closed', async () => {
     const client = clientWith(null);
     await client.get('/', 60_000);
-    const { socket } = seen[0]?.request ?? {};
-    if (socket === undefined) throw new Error('nothing was asked');
+    const socket = seen[0]?.request.socket as NonNullable<IncomingMessage['socket']>;
     const ended = once(socket, 'close');
     client.close();
     await ended;
@@ -389,6 +387,8 @@ describe('the stream', () => {
     });
     const { socket } = seen[0]?.request ?? {};
     if (socket?.destroyed === false) await once(socket, 'close');
+    answer = { status: 500, headers: { 'Content-Length': '99' }, text: 'this was to be longer' };
+    expect(await openStreamSocket(client, HELLO, never, 60_000)).toMatchObject({ ok: false });
     answer = { status: 500, text: `{"code":"${' '.repeat(40_000)}"}` };
     expect(await openStreamSocket(client, HELLO, never, 60_000)).toMatchObject({
       ...{ ok: false, code: '', retryAfterMs: null },
