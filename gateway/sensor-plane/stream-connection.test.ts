@@ -296,6 +296,24 @@ describe('the hub of streams', () => {
     expect(ingested).toEqual([]);
   });
 
+  it('should not take the word of who waits for that of the first one', () => {
+    const [holder, clone] = [live(A), connect()];
+    clone.say(hello(B));
+    clone.say({ type: 'pong' });
+    expect([holder.ended, clone.got, clone.ended]).toEqual([[], [], []]);
+    holder.say({ type: 'pong' });
+    expect([holder.ended, clone.ended]).toEqual([[], [[1008, 'identity_conflict']]]);
+  });
+
+  it('should leave the first one alone when who waited is gone', () => {
+    const [holder, leaving] = [live(A), connect()];
+    leaving.say(hello(B));
+    leaving.connection.closed();
+    expect(delays()).toEqual([INTERVALS.STREAM_PING_INTERVAL_MS]);
+    holder.say({ type: 'pong' });
+    expect([holder.ended, audited, hub.isOpen(SENSOR)]).toEqual([[], [], true]);
+  });
+
   it('should seat who waits when the first one goes, and forget who waits when it goes', () => {
     const [holder, leaving] = [live(A), connect()];
     leaving.say(hello(B));
