@@ -1,12 +1,15 @@
 // Tokens, enrollment, renewal and revocation over the stores in memory: what each answers, tells and writes down. The
 // certificate authority is a port here; `props/attacks` has the real one.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
+import { StoreUnavailable } from '../../storage/ports/plumbing/store-unavailable.ts';
+import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 import { silentLogger } from '../runtime/silent-logger.ts';
 import { createEnrollment } from './enrollment.ts';
 import { type IdentityCache, openIdentityCache } from './identity-cache.ts';
+import { orUnavailable } from './outage.ts';
 import { createAuthenticate, createRenewal } from './renewal.ts';
 import { createRevocation } from './revocation.ts';
 import { createTokenService, hashOfSecret, isTokenText } from './tokens.ts';
@@ -22,6 +25,8 @@ let told: unknown[][];
 let opened: unknown[][];
 let known: Set<string>;
 let nodesAllowed: number | null;
+/** Whether the database tells of what changed. */
+let isTelling: boolean;
 let tokens: ReturnType<typeof createTokenService>;
 let enroll: ReturnType<typeof createEnrollment>;
 let renew: ReturnType<typeof createRenewal>;
@@ -45,9 +50,16 @@ const certificates = {
 beforeEach(async () => {
   nowMs = Date.parse('2026-01-01T00:00:00.000Z');
   store = createMemoryRelational();
-  [told, opened, known, nodesAllowed] = [[], [], new Set(), null];
+  [told, opened, known, nodesAllowed, isTelling] = [[], [], new Set(), null, true];
   const now = () => nowMs;
-  const registry = store.sensors;
+  const registry: typeof store.sensors = {
+    ...store.sensors,
+    watchIdentities: (watch) =>
+      store.sensors.watchIdentities({
+        ...watch,
+        onChange: (sensorId) => isTelling && watch.onChange(sensorId),
+      }),
+  };
   cache = await openIdentityCache({
     ...{ registry, overlapMs: HOUR_MS, monotonicNow: () => 0, logger: silentLogger },
     timers: { now, setTimeout: () => 0, clearTimeout: () => undefined },
@@ -103,6 +115,7 @@ describe('a token', () => {
       ...[null, null, null],
     ]);
     expect(await store.sensors.findToken(hashOfSecret(made.secret))).toMatchObject(token);
+    expect(hashOfSecret('x')).toEqual(createHash('sha256').update('x').digest());
     const brief = await tokens.create({ note: '', ttlMs: 5, actor: 'admin' });
     expect(brief.token.expiresAtMs).toBe(nowMs + 5);
     const listed = await tokens.list({ limit: 10, before: null });
@@ -255,6 +268,16 @@ describe('a renewal', () => {
     );
   });
 
+  it('should be known here before the database tells of it, as its first request is', async () => {
+    isTelling = false;
+    const { identity, sensorId } = await enrolled();
+    const statuses = () => cache.identitiesOf(sensorId).map(({ status }) => status);
+    expect(await renew({ identity, csrPem: 'key 2' })).toMatchObject({ ok: true });
+    expect(statuses().toSorted()).toEqual(['current', 'pending']);
+    expect(await authenticate('of key 2')).toMatchObject({ ok: true });
+    expect(statuses().toSorted()).toEqual(['current', 'previous']);
+  });
+
   it('should be refused for a bad request, a used key, and while the database is away', async () => {
     const { identity } = await enrolled();
     await enrolled('key of another');
@@ -271,6 +294,16 @@ describe('a renewal', () => {
     expect(await authenticate('of key 2')).toMatchObject({ ok: false, code: 'store_unavailable' });
     await store.setAway(false);
     expect(await authenticate('of key 2')).toMatchObject({ ok: true });
+  });
+});
+
+describe('a use of the database', () => {
+  it('should be put off while a store is away, and fail for anything else', async () => {
+    const failing = (error: Error) => orUnavailable(() => Promise.reject(error));
+    for (const away of [new StoreUnavailable('away'), new EventStoreUnavailable('away')]) {
+      expect(await failing(away)).toMatchObject({ ok: false, code: 'store_unavailable' });
+    }
+    await expect(failing(new Error('broken'))).rejects.toThrow('broken');
   });
 });
 

@@ -27,6 +27,12 @@ describe('a batch of lines', () => {
     });
   });
 
+  it('should have a number of up to sixteen digits', () => {
+    for (const text of ['12', String(Number.MAX_SAFE_INTEGER)]) {
+      expect(parseLines(LINE, headers(text))).toMatchObject({ value: { sequence: Number(text) } });
+    }
+  });
+
   it.each([null, '', '-1', '1.5', '7x', 'x7', ' 7', '1e3', '12345678901234567'])(
     'should have a number of digits alone: %s',
     (sequence) =>

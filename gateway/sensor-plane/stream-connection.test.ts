@@ -1,4 +1,5 @@
 // One stream and the hub it belongs to, frame by frame, on a clock that a test moves.
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../actors/runtime/silent-logger.ts';
 import { DEFAULT_INTERVALS as INTERVALS } from '../../machines/intervals.ts';
@@ -124,6 +125,8 @@ describe('a stream', () => {
 
   it.each<[why: string, begun: boolean, frames: unknown[], reason: string]>([
     ['no JSON object', false, ['x'], 'schema_violation'],
+    ['nothing', false, [null], 'schema_violation'],
+    ['a type that is no word', false, [{ type: { toString: 1 } }], 'schema_violation'],
     ['no type', false, [{}], 'schema_violation'],
     ['a type of the language', false, [{ type: 'toString' }], 'schema_violation'],
     ['a bad frame', false, [{ type: 'hello' }], 'schema_violation'],
@@ -195,6 +198,19 @@ describe('a stream', () => {
       { type: 'retry_after', ms: 9, sequence: 4 },
       { type: 'refused', sequence: 4, code: 'sequence_conflict', detail: 'other content' },
     ]);
+  });
+
+  it('should hear no more of its batch, whatever becomes of it, once it has ended', async () => {
+    for (const end of ['resolve', 'reject'] as const) {
+      const { got, ended, say } = live();
+      const storing = Promise.withResolvers<unknown>();
+      outcome = () => storing.promise;
+      say(EVENTS);
+      say({ type: 'goodbye' });
+      storing[end]({ ok: true, acknowledged: 4 });
+      await setImmediate();
+      expect([got, ended]).toEqual([[], [[1000, 'goodbye']]]);
+    }
   });
 
   it('should end for another try when the program fails', async () => {
@@ -270,6 +286,32 @@ describe('the hub of streams', () => {
     ]);
     holder.say({ type: 'pong' });
     expect([audited.length, hub.count()]).toEqual([1, 1]);
+  });
+
+  it('should take no data from who waits', () => {
+    const [holder, waiting] = [live(A), connect()];
+    waiting.say(hello(B));
+    waiting.say(EVENTS);
+    expect([waiting.ended, holder.ended]).toEqual([[[1008, 'malformed_request']], []]);
+    expect(ingested).toEqual([]);
+  });
+
+  it('should not take the word of who waits for that of the first one', () => {
+    const [holder, clone] = [live(A), connect()];
+    clone.say(hello(B));
+    clone.say({ type: 'pong' });
+    expect([holder.ended, clone.got, clone.ended]).toEqual([[], [], []]);
+    holder.say({ type: 'pong' });
+    expect([holder.ended, clone.ended]).toEqual([[], [[1008, 'identity_conflict']]]);
+  });
+
+  it('should leave the first one alone when who waited is gone', () => {
+    const [holder, leaving] = [live(A), connect()];
+    leaving.say(hello(B));
+    leaving.connection.closed();
+    expect(delays()).toEqual([INTERVALS.STREAM_PING_INTERVAL_MS]);
+    holder.say({ type: 'pong' });
+    expect([holder.ended, audited, hub.isOpen(SENSOR)]).toEqual([[], [], true]);
   });
 
   it('should seat who waits when the first one goes, and forget who waits when it goes', () => {

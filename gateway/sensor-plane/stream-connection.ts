@@ -93,7 +93,6 @@ export function openStreamConnection(
   const timeText = () => new Date(deps.now()).toISOString();
 
   function armPing(): void {
-    deps.clock.clearTimeout(timer);
     timer = deps.clock.setTimeout(() => {
       if (!isAccepted()) return;
       if (pingsUnanswered >= STREAM_MISSED_PONGS_MAX) {

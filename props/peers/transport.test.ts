@@ -7,6 +7,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -35,6 +36,8 @@ let fingerprint = '';
 let url: URL;
 let proxyUrl: URL;
 let server: ReturnType<typeof createHttps>;
+/** Where the peer says nothing. */
+const SILENT = 'silent';
 
 const proxy = createHttp().on('connect', (request, socket) => {
   proxied.push(request);
@@ -57,16 +60,25 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     seen.push({ request, body: Buffer.concat(chunks) });
+    if (answer.text === SILENT) return;
     response.writeHead(answer.status, answer.headers).end(answer.text);
   });
-  server.on('upgrade', (request, socket, head) => {
+  // It ends no connection by itself.
+  server.keepAliveTimeout = 0;
+  server.on('upgrade', async (request, socket, head) => {
     seen.push({ request, body: Buffer.alloc(0) });
+    if (answer.text === SILENT) return void socket.on('error', () => socket.destroy());
     if (answer.status === 101)
       return sockets.handleUpgrade(request, socket, head, (one) => sockets.emit('connection', one));
-    const lines = Object.entries(answer.headers ?? {}).map(
-      ([name, text]) => `${name}: ${text}\r\n`,
-    );
-    socket.end(`HTTP/1.1 ${answer.status} No\r\n${lines.join('')}\r\n${answer.text}`);
+    const headers = { 'Content-Length': Buffer.byteLength(answer.text), ...answer.headers };
+    const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}\r\n`);
+    // In parts, and the end of the connection is left to the Sensor.
+    socket.on('error', () => socket.destroy());
+    socket.write(`HTTP/1.1 ${answer.status} No\r\n${lines.join('')}\r\n${answer.text.slice(0, 9)}`);
+    await setImmediate();
+    await setImmediate();
+    if (answer.headers?.['Content-Length'] === undefined) socket.write(answer.text.slice(9));
+    else socket.destroy();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
@@ -117,6 +129,7 @@ describe('a request to the Console', () => {
     const text = JSON.stringify({ many: 'x'.repeat(5_000) });
     await client.post('/a', text, { timeoutMs: 60_000, isCompressed: true });
     const [{ request, body } = {}] = seen;
+    expect(request).toMatchObject({ method: 'POST', url: '/a' });
     expect(request?.headers).toMatchObject({
       ...{ 'content-encoding': 'zstd', 'content-length': String(body?.length) },
     });
@@ -138,10 +151,8 @@ describe('a request to the Console', () => {
     expect(await ports()).toBe(first);
     const before = client.identity();
     const next = { ...before, caPem: `${rootsPem}\n` };
-    const ended = once(
-      seen.at(-1)?.request.socket as NonNullable<IncomingMessage['socket']>,
-      'close',
-    );
+    const socket = seen.at(-1)?.request.socket as NonNullable<IncomingMessage['socket']>;
+    const ended = once(socket, 'close');
     client.useIdentity(next);
     await ended;
     expect(client.identity()).toBe(next);
@@ -161,6 +172,25 @@ describe('a request to the Console', () => {
     const given = await client.post('/', '{}', { timeoutMs: 60_000, signal });
     expect(given).toMatchObject({ ok: false, kind: 'unreachable' });
     client.close();
+  });
+
+  it('should be given up after its time where nothing is answered', async () => {
+    const client = clientWith(null);
+    answer = { status: 200, text: SILENT };
+    expect(await client.get('/', 1)).toEqual({
+      ...{ ok: false, kind: 'unreachable' },
+      trouble: { kind: 'timed_out', detail: 'the request timed out' },
+    });
+    client.close();
+  });
+
+  it('should leave no connection open when its client is closed', async () => {
+    const client = clientWith(null);
+    await client.get('/', 60_000);
+    const socket = seen[0]?.request.socket as NonNullable<IncomingMessage['socket']>;
+    const ended = once(socket, 'close');
+    client.close();
+    await ended;
   });
 });
 
@@ -293,6 +323,7 @@ describe('the stream', () => {
     peer.send(JSON.stringify({ type: 'ack', sequence: 3 }));
     peer.send(JSON.stringify(ping));
     await said(2);
+    expect(headers).not.toHaveProperty('sec-websocket-extensions');
     expect(got.slice(1)).toEqual([{ type: 'pong', at: ping.at, instance_id: INSTANCE }]);
     expect(heard).toEqual([{ type: 'ack', sequence: 3 }, ping]);
     socket.send({ type: 'pong' });
@@ -319,6 +350,33 @@ describe('the stream', () => {
     for (const { client } of [one, other]) client.close();
   });
 
+  it('should go through the proxy, too', async () => {
+    const client = clientWith(proxyUrl);
+    const never = { onFrame: () => undefined, onClosed: () => undefined };
+    proxyAnswer = 'HTTP/1.1 407 Who are you\r\n\r\n';
+    expect(await openStreamSocket(client, HELLO, never, 60_000)).toMatchObject({
+      ...{ ok: false, code: '', retryAfterMs: null },
+      trouble: { kind: 'connection_lost', detail: 'the proxy refused: HTTP/1.1 407 Who are you' },
+    });
+    expect([proxied.map(({ url: authority }) => authority), seen]).toEqual([[url.host], []]);
+    client.close();
+  });
+
+  it('should be given up after its time where nothing is answered', async () => {
+    const client = clientWith(null);
+    answer = { status: 101, text: SILENT };
+    const closed = Promise.withResolvers<unknown[]>();
+    const handlers = {
+      onFrame: () => undefined,
+      onClosed: (...why: unknown[]) => closed.resolve(why),
+    };
+    expect(await openStreamSocket(client, HELLO, handlers, 1)).toMatchObject({
+      ...{ ok: false, trouble: { kind: 'timed_out' } },
+    });
+    expect(await closed.promise).toEqual(['', 1006]);
+    client.close();
+  });
+
   it('should say why it was refused', async () => {
     const client = clientWith(null);
     const never = { onFrame: () => undefined, onClosed: () => undefined };
@@ -327,6 +385,10 @@ describe('the stream', () => {
       ...{ ok: false, code: 'busy', retryAfterMs: 3_000 },
       trouble: { kind: 'connection_refused', detail: 'HTTP 429' },
     });
+    const { socket } = seen[0]?.request ?? {};
+    if (socket?.destroyed === false) await once(socket, 'close');
+    answer = { status: 500, headers: { 'Content-Length': '99' }, text: 'this was to be longer' };
+    expect(await openStreamSocket(client, HELLO, never, 60_000)).toMatchObject({ ok: false });
     answer = { status: 500, text: `{"code":"${' '.repeat(40_000)}"}` };
     expect(await openStreamSocket(client, HELLO, never, 60_000)).toMatchObject({
       ...{ ok: false, code: '', retryAfterMs: null },

@@ -81,10 +81,10 @@ describe('a fingerprint', () => {
     'should be read however it is written: %s',
     (text) => expect(parseFingerprint(text)).toBe(hex),
   );
-  it.each(['', hex.slice(1), `${hex}0`, `g${hex.slice(1)}`, `md5:${hex}`, `sha256:sha256:${hex}`])(
-    'should be no fingerprint: %s',
-    (text) => expect(parseFingerprint(text)).toBeNull(),
-  );
+  it.each([
+    ...['', hex.slice(1), `${hex}0`, `g${hex.slice(1)}`, `md5:${hex}`, `sha256:sha256:${hex}`],
+    ...[`absha256:${hex.slice(2)}`, `${hex}sha256:`],
+  ])('should be no fingerprint: %s', (text) => expect(parseFingerprint(text)).toBeNull());
 });
 
 describe('trouble', () => {

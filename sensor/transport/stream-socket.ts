@@ -36,7 +36,7 @@ export type StreamOpening =
     };
 
 const checkRefresh = parserOfValue(RefreshFrame);
-const PARSERS = new Map<string, (value: unknown) => Parsed<DownstreamFrame>>();
+const PARSERS = new Map<unknown, (value: unknown) => Parsed<DownstreamFrame>>();
 for (const [type, schema] of Object.entries(DOWNSTREAM_FRAMES)) {
   PARSERS.set(type, parserOfValue(schema));
 }
@@ -50,7 +50,6 @@ export function openStreamSocket(
   timeoutMs: number,
 ): Promise<StreamOpening> {
   const url = new URL(SENSOR_PATHS.stream, client.baseUrl);
-  url.protocol = 'wss:';
   const agent = createTlsAgent(client.identity(), { proxyUrl: client.proxyUrl });
   const socket = new WebSocket(url, SENSOR_SUBPROTOCOL, {
     agent,
@@ -114,8 +113,7 @@ export function openStreamSocket(
 export function frameOf(text: string): DownstreamFrame | null {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return null;
-  const { type } = json.value;
-  const frame = PARSERS.get(typeof type === 'string' ? type : '')?.(json.value);
+  const frame = PARSERS.get(json.value['type'])?.(json.value);
   return frame?.ok === true ? frame.value : null;
 }
 
