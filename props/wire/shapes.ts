@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
+import { anyCharacter } from '../any-character.ts';
 
 export type Shape = {
   readonly type?: string;
@@ -74,7 +75,7 @@ function plan(shape: Shape): fc.Arbitrary<unknown> {
   if (shape.type === 'string') {
     if (shape.pattern !== undefined) return fc.stringMatching(regexOf(shape.pattern));
     const { minLength = 0, maxLength = 12 } = shape;
-    return fc.string({ minLength, maxLength: Math.min(12, maxLength), unit: 'binary' });
+    return fc.string({ minLength, maxLength: Math.min(12, maxLength), unit: anyCharacter });
   }
   if (shape.type === 'array') {
     return fc.array(valuesOf(shape.items ?? {}), {
