@@ -14,15 +14,11 @@ const OF_RULES = testsIn([
 ]);
 /**
  * Parts that keep nothing in their modules: more than half of the time of these files is what they import. Each line is a
- * project, so that its workers end, and what they have gathered with them, before those of the next begin.
+ * project of workers that import a program, or both; so many files as possible come to them.
  */
 const OF_SHARED: Readonly<Record<string, readonly string[]>> = {
-  actors: testsIn(['actors', 'storage', 'props/contracts']),
-  gateway: testsIn(['gateway']),
-  'attacks a-m': ['props/attacks/[a-m]*.test.ts'],
-  'attacks n-z': ['props/attacks/[n-z]*.test.ts'],
-  sensor: testsIn(['sensor', 'props/peers']),
-  fleet: testsIn(['props/simulation', 'props/mutation', 'props/fuzz']),
+  console: testsIn(['actors', 'storage', 'props/contracts', 'gateway', 'props/attacks']),
+  fleet: testsIn(['sensor', 'props/peers', 'props/simulation', 'props/mutation', 'props/fuzz']),
 };
 /** Files in those folders that need a process of their own. */
 const OF_THEIR_OWN = [

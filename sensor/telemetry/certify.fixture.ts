@@ -1,7 +1,6 @@
 // Certificates of the tests: an authority, and servers that it signs.
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import forge from 'node-forge';
-import { forgeSigner } from '../../props/peers/rsa-keys.ts';
 
 export type Pair = { readonly keyPem: string; readonly certPem: string };
 export type Authority = Pair & { readonly name: string };
@@ -29,7 +28,6 @@ export function certify(
     { name: 'basicConstraints', cA: by === null, critical: true },
     ...(altNames.length === 0 ? [] : [{ name: 'subjectAltName', altNames }]),
   ]);
-  const signing = by === null ? privateKey : createPrivateKey(by.keyPem);
-  certificate.sign(forgeSigner(signing), forge.md.sha256.create());
+  certificate.sign(forge.pki.privateKeyFromPem(by?.keyPem ?? keyPem), forge.md.sha256.create());
   return { keyPem, certPem: forge.pki.certificateToPem(certificate) };
 }
