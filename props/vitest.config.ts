@@ -14,11 +14,13 @@ const OF_RULES = testsIn([
 ]);
 /**
  * Parts that keep nothing in their modules: more than half of the time of these files is what they import. Each line is a
- * project of workers that import a program, or both; so many files as possible come to them.
+ * project: of those that import the same, so that they do it once, and no larger, so that its workers end, and what they have
+ * gathered with them, before those of the next begin.
  */
 const OF_SHARED: Readonly<Record<string, readonly string[]>> = {
   console: testsIn(['actors', 'storage', 'props/contracts', 'gateway', 'props/attacks']),
-  fleet: testsIn(['sensor', 'props/peers', 'props/simulation', 'props/mutation', 'props/fuzz']),
+  sensor: testsIn(['sensor', 'props/peers']),
+  fleet: testsIn(['props/simulation', 'props/mutation', 'props/fuzz']),
 };
 /** Files in those folders that need a process of their own. */
 const OF_THEIR_OWN = [
