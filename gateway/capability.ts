@@ -1,7 +1,6 @@
 // What a Console can do is a list of capabilities. Each is opened by one function from a context and answers what it
 // contributes; nobody else has to know of it. decision: D58
 
-import type { TemplatedApp } from 'uWebSockets.js';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Registry } from '@prometheus-io/client';
 import type { AnyStateMachine } from 'xstate';
@@ -17,6 +16,7 @@ import type {
   PolicySigningKey,
 } from './console-ports.ts';
 import type { HandleExchange } from './listener/handle-exchange.ts';
+import type { Routed } from './listener/let-go.ts';
 import type { CursorSigner } from './operator-plane/plumbing/cursor.ts';
 import type { DirectoryView, Probe } from './operator-plane/plumbing/deps.ts';
 import type { GuardDeps } from './operator-plane/plumbing/guard.ts';
@@ -36,7 +36,7 @@ export type Contribution = {
   readonly heartbeatParts?: readonly HeartbeatPart[];
   /** Sockets of its own on an app; called for every app the listener builds. */
   readonly attachSockets?: (
-    app: TemplatedApp,
+    app: Routed,
     handle: { readonly sensor: HandleExchange; readonly operator: HandleExchange },
   ) => void;
   /** Periodic work; asked for at the step of background tasks. decision: D60 */

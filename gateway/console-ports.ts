@@ -1,7 +1,6 @@
 // Everything a Console touches of the world. The program hands real ones over, tests and the simulated fleet hand over
 // others; what is put together from them is the same. decision: D58
 
-import type { TemplatedApp } from 'uWebSockets.js';
 import type { Readable } from 'node:stream';
 import type { Registry } from '@prometheus-io/client';
 import type { ProviderClient } from '../actors/access/sso/provider-client.ts';
@@ -23,6 +22,7 @@ import type { Time } from '../storage/ports/plumbing/clock.ts';
 import type { Sealer } from '../storage/ports/plumbing/sealer.ts';
 import type { AnalyticsStores, RelationalStores } from '../storage/ports/stores.ts';
 import type { ConsoleConfig } from './config/config.ts';
+import type { Routed } from './listener/let-go.ts';
 import type { ListenerTls, ListenResult } from './listener/listener.ts';
 import type { Supervised } from './operator-plane/system/store-view.ts';
 import type { OwnAddress } from './operator-plane/trust/node-url.ts';
@@ -118,7 +118,7 @@ export type ConsolePorts = {
   readonly openLicenseTrust: () => Promise<LicenseTrust>;
   readonly openCertificates: () => Promise<ConsoleCertificates>;
   /** Binds the port; `attach` puts the routes on an app. Throws why it cannot. */
-  readonly listen: (tls: ServerTls, attach: (app: TemplatedApp) => void) => Promise<BoundListener>;
+  readonly listen: (tls: ServerTls, attach: (app: Routed) => void) => Promise<BoundListener>;
   readonly hasher: PasswordHasher;
   /** Passwords that are tried first, lower case. */
   readonly commonPasswords: () => Promise<ReadonlySet<string>>;

@@ -1,11 +1,11 @@
 // The two planes joined together from what capabilities contribute, behind the one listener. decision: D15, D16
 
-import type { TemplatedApp } from 'uWebSockets.js';
 import type { FastifyInstance } from 'fastify';
 import { system } from './capabilities/system/system.ts';
 import type { ConsoleContext } from './capability.ts';
 import type { ExchangeHandler } from './listener/exchange.ts';
 import { type HandleExchange, handleExchange } from './listener/handle-exchange.ts';
+import type { Routed } from './listener/let-go.ts';
 import { createPeerFingerprints, type PeerFingerprints } from './listener/peer-fingerprints.ts';
 import { createOperatorPlane } from './operator-plane/plumbing/app.ts';
 import { createBridge } from './operator-plane/plumbing/bridge.ts';
@@ -50,7 +50,7 @@ export async function buildPlanes(context: ConsoleContext): Promise<Planes> {
 }
 
 /** Puts every route on an app; called for each that the listener builds. */
-export function attachPlanes(context: ConsoleContext, planes: Planes, app: TemplatedApp): void {
+export function attachPlanes(context: ConsoleContext, planes: Planes, app: Routed): void {
   const { logger, afterParsing } = context;
   const { peers, bridge } = planes;
   const handleOf = (plane: 'sensor' | 'operator'): HandleExchange => {

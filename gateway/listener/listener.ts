@@ -10,6 +10,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { DRAINING_LISTENERS_MAX } from '../../machines/limits.ts';
+import { type Routed, routedWithDoors } from './let-go.ts';
 import { localPortOf, type Uws } from './unsafe-uws.ts';
 
 /** Of TLS 1.2 only what is authenticated encryption with forward secrecy; TLS 1.3 has nothing else. */
@@ -25,7 +26,7 @@ export type ListenerOptions = {
   readonly uws: Uws;
   readonly tls: ListenerTls;
   /** Puts the routes on an app; called for the first and for every swapped one. */
-  readonly attach: (app: TemplatedApp) => void;
+  readonly attach: (app: Routed) => void;
 };
 export type ListenResult =
   | { readonly ok: true; readonly port: number }
@@ -45,18 +46,20 @@ export type CreateListenerResult =
   | { readonly ok: true; readonly listener: Listener }
   | { readonly ok: false; readonly reason: string };
 
+/** `close` ends every connection too, and lets go of what its routes lead to. */
+type Built = { readonly app: TemplatedApp; close(): void };
 type Place = { readonly host: string; readonly port: number };
 
 /** Builds the listener without binding it; refuses TLS material that would leave it open or dead. invariant: I14 */
 export function createListener(options: ListenerOptions): CreateListenerResult {
   const first = buildApp(options, options.tls);
   if (!first.ok) return first;
-  let app = first.app;
+  let app = first.built;
   let place: Place | undefined;
   let socket: us_listen_socket | undefined;
-  const draining: TemplatedApp[] = [];
+  const draining: Built[] = [];
 
-  const bind = (on: TemplatedApp, at: Place): us_listen_socket | undefined => {
+  const bind = ({ app: on }: Built, at: Place): us_listen_socket | undefined => {
     let bound: us_listen_socket | undefined;
     on.listen(at.host, at.port, (opened) => {
       if (opened) bound = opened;
@@ -82,15 +85,15 @@ export function createListener(options: ListenerOptions): CreateListenerResult {
       if (!socket || !place) throw new Error('only a bound listener can be swapped');
       const next = buildApp(options, tls);
       if (!next.ok) return next;
-      const taken = bind(next.app, place);
+      const taken = bind(next.built, place);
       if (!taken) {
-        next.app.close();
+        next.built.close();
         return refused(`port ${place.port} could not be taken over`);
       }
       release();
       socket = taken;
       draining.push(app);
-      app = next.app;
+      app = next.built;
       if (draining.length > DRAINING_LISTENERS_MAX) draining.shift()?.close();
       return { ok: true, port: place.port };
     },
@@ -122,9 +125,7 @@ export function probePort(host: string, port: number): Promise<ListenResult> {
 function buildApp(
   options: ListenerOptions,
   tls: ListenerTls,
-):
-  | { readonly ok: true; readonly app: TemplatedApp }
-  | { readonly ok: false; readonly reason: string } {
+): { readonly ok: true; readonly built: Built } | { readonly ok: false; readonly reason: string } {
   try {
     const [block] = CERTIFICATE.exec(readFileSync(tls.clientCaFile, 'utf8')) ?? [];
     if (!block) return refused(`${tls.clientCaFile} holds no certificate; nobody would be asked`);
@@ -135,8 +136,13 @@ function buildApp(
       ca_file_name: tls.clientCaFile,
       ssl_ciphers: TLS12_CIPHERS,
     });
-    options.attach(app);
-    return { ok: true, app };
+    const { routed, letGo } = routedWithDoors(app);
+    options.attach(routed);
+    const close = (): void => {
+      app.close();
+      letGo();
+    };
+    return { ok: true, built: { app, close } };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return refused(`the listener cannot be built from ${tls.certFile}: ${why}`);

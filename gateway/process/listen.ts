@@ -1,8 +1,8 @@
 // The one TLS port of a process. decision: D2
 
-import type { TemplatedApp } from 'uWebSockets.js';
 import type { ConsoleConfig } from '../config/config.ts';
 import type { BoundListener } from '../console-ports.ts';
+import type { Routed } from '../listener/let-go.ts';
 import { createListener, type ListenerTls } from '../listener/listener.ts';
 import { silence } from '../listener/unsafe-uws.ts';
 import { type LoadUwsResult, loadUws } from '../listener/uws-loader.ts';
@@ -14,7 +14,7 @@ let opened: Extract<LoadUwsResult, { ok: true }> | null = null;
 export async function listenAt(
   { cacheDir, bind, port }: Pick<ConsoleConfig, 'bind' | 'port'> & { readonly cacheDir: string },
   tls: ListenerTls,
-  attach: (app: TemplatedApp) => void,
+  attach: (app: Routed) => void,
 ): Promise<BoundListener> {
   const loaded = opened ?? loadUws({ cacheDir });
   if (!loaded.ok) throw new Error(loaded.reason);

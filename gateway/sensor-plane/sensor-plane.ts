@@ -1,9 +1,10 @@
 // The sensor plane as one thing: the routes that capabilities contribute, on an app. The listener attaches it to every app
 // it builds, so nothing lives in an app.
-import type { TemplatedApp } from 'uWebSockets.js';
+
 import { refuse } from '../../machines/errors.ts';
 import type { Exchange, ExchangeHandler } from '../listener/exchange.ts';
 import type { HandleExchange } from '../listener/handle-exchange.ts';
+import type { Routed } from '../listener/let-go.ts';
 import { answerRefusal, refuseMethod } from './admission.ts';
 
 /** A route of sensors; a POST unless it says otherwise. */
@@ -18,7 +19,7 @@ export type SensorPost = {
  * page has addresses there.
  */
 export function attachSensorPlane(
-  app: TemplatedApp,
+  app: Routed,
   posts: readonly SensorPost[],
   handle: HandleExchange,
   before: (refusal: ExchangeHandler) => ExchangeHandler = (refusal) => refusal,

@@ -1,12 +1,6 @@
 // GET /sensors/stream: the upgrade is judged like any request, and the fingerprint goes into the socket's user data,
 // because a WebSocket cannot be asked for its certificate. Socket callbacks only copy and hand over. decision: D10
-import type {
-  HttpRequest,
-  HttpResponse,
-  TemplatedApp,
-  us_socket_context_t,
-  WebSocket,
-} from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { refuse } from '../../machines/errors.ts';
 import {
   STREAM_BACKPRESSURE_MAX_BYTES,
@@ -18,6 +12,7 @@ import { INSTANCE_HEADER, SENSOR_SUBPROTOCOL } from '../../machines/wire/scalars
 import type { IdentityRecord } from '../../storage/ports/fleet/sensor-registry.ts';
 import type { Exchange } from '../listener/exchange.ts';
 import type { HandleExchange } from '../listener/handle-exchange.ts';
+import type { Routed } from '../listener/let-go.ts';
 import { admit, answerRefusal, refuseMethod } from './admission.ts';
 import type { StreamDeps } from './deps.ts';
 import { openStreamConnection, type StreamConnection } from './stream-connection.ts';
@@ -37,7 +32,7 @@ const TEXT = new TextDecoder('utf-8', { fatal: true });
 
 /** Puts the stream on an app: the WebSocket, and a refusal for what is none. */
 export function attachStream(
-  app: TemplatedApp,
+  app: Routed,
   deps: StreamDeps,
   service: StreamService,
   handle: HandleExchange,

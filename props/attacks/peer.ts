@@ -1,13 +1,15 @@
 // What the attackers use: keys, odd certificate requests, requests, raw bytes and streams over mutual TLS.
-import { generateKeyPair, type KeyObject } from 'node:crypto';
+import { generateKeyPair } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { WebSocket } from 'ws';
+import { forgeSigner, type KeyPair, makeRsaPair } from '../peers/rsa-keys.ts';
 
 const makeKeyPair = promisify(generateKeyPair);
-export type KeyPair = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+
+export type { KeyPair };
 export type Identity = { readonly sensorId: string; readonly cert: string; readonly key: string };
 export type Answer = {
   readonly status: number;
@@ -21,7 +23,10 @@ export function makeKeys(
   count: number,
   { bits = 2_048, exponent = 65_537 } = {},
 ): Promise<readonly KeyPair[]> {
-  const one = () => makeKeyPair('rsa', { modulusLength: bits, publicExponent: exponent });
+  const one = (): Promise<KeyPair> =>
+    exponent === 65_537
+      ? makeRsaPair(bits)
+      : makeKeyPair('rsa', { modulusLength: bits, publicExponent: exponent });
   return Promise.all(Array.from({ length: count }, one));
 }
 
@@ -81,8 +86,6 @@ export function makeCsr(
     readonly signWith?: KeyPair;
   } = {},
 ): string {
-  const pem = (pair: KeyPair) =>
-    pair.privateKey.export({ format: 'pem', type: 'pkcs1' }).toString();
   const csr = forge.pki.createCertificationRequest();
   csr.publicKey = forge.pki.publicKeyFromPem(
     keys.publicKey.export({ format: 'pem', type: 'spki' }).toString(),
@@ -96,7 +99,7 @@ export function makeCsr(
   if (odd.extensions !== undefined) {
     csr.setAttributes([{ name: 'extensionRequest', extensions: [...odd.extensions] }]);
   }
-  csr.sign(forge.pki.privateKeyFromPem(pem(odd.signWith ?? keys)), forge.md.sha256.create());
+  csr.sign(forgeSigner((odd.signWith ?? keys).privateKey), forge.md.sha256.create());
   return forge.pki.certificationRequestToPem(csr);
 }
 

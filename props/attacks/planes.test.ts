@@ -148,9 +148,9 @@ describe('attack 28: every operator route with every kind of caller', () => {
     for (const { asks } of routes) {
       if (!held.has(asks)) held.set(asks, await console.newKey([asks]));
     }
-    for (const route of routes.filter(({ asks }) => asks !== 'a maker')) {
+    for (const [at, route] of routes.filter(({ asks }) => asks !== 'a maker').entries()) {
       const one = held.get(route.asks) ?? none;
-      for (const { secret } of [admin, one, none, lookalikes]) {
+      for (const { secret } of [admin, one, at % 2 === 0 ? none : lookalikes]) {
         const answer = await call(route, bearer(secret));
         const isGranted = secret === admin.secret || secret === one.secret;
         const isIn = route.asks === 'nothing' || (isGranted && route.asks !== 'a person');
@@ -207,8 +207,9 @@ describe('attack 28: every operator route with every kind of caller', () => {
       { authorization: `Basic ${Buffer.from(`admin:${secret}`).toString('base64')}` },
       { 'x-api-key': secret, 'x-forwarded-user': 'admin' },
     ];
-    for (const route of routes) {
-      for (const headers of callers) {
+    for (const [routeAt, route] of routes.entries()) {
+      // A third of them tries each route, another the next; all of them try all in role-matrix.services.test.ts.
+      for (const headers of callers.filter((_, at) => (routeAt + at) % 3 === 0)) {
         const answer = await call(route, headers);
         if (route.asks === 'nothing') expect(JUDGED).not.toContain(codeOf(answer)[1]);
         else expect([named(route), answer.status]).toEqual([named(route), 401]);

@@ -1,7 +1,9 @@
 // Attack 28: every operator route with every kind of caller. The routes are read from the program's own table, so a new
 // one is tried without anybody thinking of it; what each caller may do is worked out here from the tables of the
 // specification, written down once more, and every answer must agree with it. `npm test` tries a part of the callers that
-// differ by one scope, each with its own routes among them; the services try all. decision: D36; invariant: I18
+// differ by one scope, each with its own routes among them, and of those that nobody lets in; the services try all.
+// decision: D36; invariant: I18
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CSRF_HEADER } from '../../gateway/access/csrf.ts';
 import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
@@ -12,6 +14,7 @@ import {
 } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import type { Route } from '../../gateway/operator-plane/plumbing/route-table.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../machines/trust/roles.rules.ts';
+import { formatSecret } from '../../machines/trust/secret.rules.ts';
 
 const UNLIMITED = 10_000_000;
 const NOBODY = sensorIdOf(0xffff);
@@ -110,6 +113,8 @@ async function call({ method, url }: Route, headers: Caller['headers'], id = NOB
 }
 
 function codeOf(body: string): string | null {
+  // Most answers have none, and some are long.
+  if (!body.includes('"code"')) return null;
   try {
     const parsed: unknown = JSON.parse(body);
     const isProblem = typeof parsed === 'object' && parsed !== null && 'code' in parsed;
@@ -160,6 +165,14 @@ function gather(): void {
   if (hash === undefined || row === undefined) throw new Error('no key');
   fixture.state.keys.set(hash, { ...row, revokedAtMs: fixture.state.nowMs });
   add('key revoked', bearer(revoked), refused);
+  const cut = fixture.addKey(['admin']);
+  const basic = `Basic ${Buffer.from(`admin:${fixture.addKey(['admin'])}`).toString('base64')}`;
+  add('a token of enrollment', bearer(formatSecret('enrollment', randomBytes(32))), refused);
+  add('a key and a letter', bearer(`${cut}x`), refused);
+  add('a key cut off', bearer(cut.slice(0, -1)), refused);
+  add('a key of no kind', { authorization: fixture.addKey(['admin']) }, refused);
+  add('a key as a password', { authorization: basic }, refused);
+  add('a key elsewhere', { 'x-api-key': cut, 'x-forwarded-user': 'admin' }, { is: 'nobody' });
   for (const role of ROLES) gatherRole(role, add, own);
   const admin = fixture.addUser('admin');
   const late = { ...fixture.addSession(admin), ...own };
@@ -209,6 +222,9 @@ function gatherRole(
   }
 }
 
+/** Of those that nobody lets in, whatever the route, one in so many tries each where not all do. */
+const REFUSED_SHARE = 3;
+
 /** Who tries a route: everybody, or each whose scope it asks for and one in `share` of those that differ by a scope. */
 function triersOf(route: Route, at: number, share: number): readonly Caller[] {
   const { guard, method } = route;
@@ -218,6 +234,7 @@ function triersOf(route: Route, at: number, share: number): readonly Caller[] {
     // HEAD is GET without its body; the callers that differ by one scope of one role need not try both.
     if (method === 'HEAD' && (name.includes(': ') || (share > 1 && (at + index) % 4 > 0)))
       return false;
+    if (share > 1 && is === 'refused') return (at + index) % REFUSED_SHARE === 0;
     return !isOneScope || scopes[0] === asked || (at + index) % share === 0;
   });
 }

@@ -9,6 +9,7 @@ import { FIELD_NAMES, type FieldName } from '../../machines/detection/fields.ts'
 import { predicateOf } from '../../machines/detection/predicate.ts';
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import { storedEventOf } from '../../storage/ports/telemetry/stored-event.ts';
+import { anyCharacter } from '../any-character.ts';
 import { conditionEvents, conditions } from '../contracts/conditions.ts';
 import { batch } from '../contracts/samples.ts';
 import { runs } from '../runs.ts';
@@ -59,7 +60,7 @@ describe('a condition', () => {
     );
     const texts = fc.oneof(
       fc.array(token, { maxLength: 40 }).map((tokens) => tokens.join('')),
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: anyCharacter, maxLength: 60 }),
     );
     fc.assert(
       fc.property(texts, (text) => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type ContainmentSnapshot,
   containmentMachine,
@@ -18,6 +17,7 @@ import {
 } from '../../machines/sensor/containment.rules.ts';
 import { createSimulatedFilter } from '../simulation/world/packet-filter.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const order = fc.record({
   orderId: fc.constantFrom('1', '2', '3', '4'),

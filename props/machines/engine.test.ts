@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   ENGINE_FALLBACK_FAILURES,
   ENGINE_MEMORY_MAX_BYTES,
@@ -11,6 +10,7 @@ import { type EngineSnapshot, engineMachine } from '../../machines/sensor/engine
 import { isGivenUp, withFailure } from '../../machines/sensor/engine.rules.ts';
 import { TETRAGON_MEMORY_MAX_BYTES } from '../../machines/sensor/tetragon-limits.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const INPUT = {
   startTimeoutMs: 10_000,

@@ -1,7 +1,6 @@
 // A token makes at most one identity, whatever the order of presentations, withdrawal and time. invariant: I2
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { ENROLLMENT_TOKEN_TTL_MS } from '../../machines/limits.ts';
 import {
   enrollmentTokenMachine,
@@ -10,6 +9,7 @@ import {
   type TokenInput,
 } from '../models/machines/enrollment-token.machine.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const START_MS = 1_800_000_000_000;
 const END_MS = START_MS + ENROLLMENT_TOKEN_TTL_MS;

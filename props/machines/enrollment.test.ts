@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { backoffMs, obeyRetryAfter } from '../../machines/sensor/backoff.rules.ts';
 import { enrollmentMachine } from '../../machines/sensor/enrollment.machine.ts';
 import { judgeRefusal } from '../../machines/sensor/enrollment.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const INPUT = { retryMinMs: 1_000, retryMaxMs: 60_000, seed: 7 };
 const attempt = fc.oneof(

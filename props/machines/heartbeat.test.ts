@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type HeartbeatSnapshot,
   heartbeatMachine,
@@ -11,6 +10,7 @@ import {
   needsDrain,
 } from '../../machines/sensor/heartbeat.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const oneOf = (...all: readonly unknown[]) =>
   fc.nat(1_000).map((at) => all[Math.floor(at / 2) % all.length]);

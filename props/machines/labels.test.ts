@@ -15,9 +15,10 @@ import {
   LABEL_NAME_MAX_CHARS,
   TAGS_PER_SENSOR_MAX,
 } from '../../machines/limits.ts';
+import { anyCharacter } from '../any-character.ts';
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: fc.constantFrom('a', 'B', ' ', '\u00E9', 'e\u0301', '\u200B', '-', '1') }),
 );

@@ -2,7 +2,6 @@
 // back gives nothing back. invariant: I16
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type LicenseContext,
   type LicenseEvent,
@@ -22,6 +21,7 @@ import {
   timelineOfLicense,
 } from '../../machines/trust/license.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const START_MS = 1_800_000_000_000;
 const DAY_MS = 86_400_000;

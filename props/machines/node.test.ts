@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { type NodeSnapshot, nodeMachine } from '../../machines/sensor/node.machine.ts';
 import type { Prepared } from '../../machines/sensor/node.rules.ts';
 import { judgeExpiry, nextStepOf } from '../../machines/sensor/node.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const prepared = fc.record({
   identity: fc.constantFrom('none', 'whole', 'expired', 'revoked', 'broken'),

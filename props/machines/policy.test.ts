@@ -2,7 +2,6 @@
 // and no version comes back that the highest one does not name. decision: D78
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type PolicySnapshot,
   packStandingOf,
@@ -19,6 +18,7 @@ import {
 } from '../../machines/sensor/policy.rules.ts';
 import type { PolicyAnswer } from '../../machines/wire/policy.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const ID = (digit: string) => `${digit.repeat(8)}-0000-4000-8000-000000000000`;
 const SHA = (digit: string) => digit.repeat(64);

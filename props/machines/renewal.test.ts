@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { type RenewalSnapshot, renewalMachine } from '../../machines/sensor/renewal.machine.ts';
 import {
   isOverlapOver,
@@ -9,6 +8,7 @@ import {
   trustStateAt,
 } from '../../machines/sensor/renewal.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const oneOf = (...all: readonly unknown[]) =>
   fc.nat(1_000).map((at) => all[Math.floor(at / 2) % all.length]);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { transition } from 'xstate';
 import type { AssignmentRow, RolloutRow } from '../../machines/console/policy/book.rules.ts';
 import {
   type RolloutEvent,
@@ -27,6 +26,7 @@ import {
 } from '../../machines/console/policy/rollout-step.rules.ts';
 import { lookAt, type SensorSight } from '../../machines/console/policy/rollout-tally.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { transition } from './moves.ts';
 
 const HOUR_MS = 3_600_000;
 const few = fc.integer({ min: 0, max: 3 });

@@ -2,7 +2,6 @@
 // in a lock that no right code opens. invariant: I18; decision: D39
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   afterWrongCode,
   formatRecoveryCode,
@@ -27,6 +26,7 @@ import {
   secondFactorMachine,
 } from '../models/machines/second-factor.machine.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const START_MS = 1_800_000_000_000;
 const FIRST = stepAt(START_MS);

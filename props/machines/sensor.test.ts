@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type SensorEvent,
   type SensorSnapshot,
@@ -16,6 +15,7 @@ import { trustHealth } from '../../machines/trust/health.rules.ts';
 import { ENGINE_STATES, TRUST_STATES, type WireTrustState } from '../../machines/wire/heartbeat.ts';
 import { CONTAINMENT_STATES } from '../../machines/wire/policy.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const HOUR_MS = 3_600_000;
 const START_MS = 1_800_000_000_000;

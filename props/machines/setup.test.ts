@@ -2,7 +2,6 @@
 // forgotten. decision: D42
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { type SetupEvent, setupMachine } from '../../machines/console/settings/setup.machine.ts';
 import {
   mayDo,
@@ -14,6 +13,7 @@ import {
   soundSteps,
 } from '../../machines/console/settings/setup.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const step = fc.constantFrom(...SETUP_STEPS);
 const steps = fc.subarray([...SETUP_STEPS]);

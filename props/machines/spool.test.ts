@@ -286,17 +286,17 @@ describe('spool on the disk', { timeout: DISK_TIMEOUT_MS }, () => {
       const events = Array.from({ length: round + 1 }, (_, step) => event(`${round}-${step}`));
       await spool.append(events, { offset: round });
       all.push(...events.map((one) => one.event_id));
-      sealedAt.push({
-        bytes: spool.status().journalBytes,
-        events: [...all],
-        cursor: { offset: round },
-      });
+      const bytes = spool.status().journalBytes;
+      sealedAt.push({ bytes, events: [...all], cursor: { offset: round } });
     }
     await spool.close();
     const whole = await readFile(path);
     const first = sealedAt[0]?.bytes ?? 0;
     const copy = newPath();
     for (let length = first; length <= whole.length; length += 1) {
+      const around = whole.subarray(length - 3, length + 3);
+      // Else every third length, and all around the ends of lines, where seals begin and end.
+      if (runs(2) < 2 && length % 3 > 0 && !around.includes('\n')) continue;
       await writeFile(copy, whole.subarray(0, length));
       const cut = await open(copy);
       const last = sealedAt.findLast((seal) => seal.bytes <= length);

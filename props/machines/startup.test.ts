@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type StartupSnapshot,
   startupMachine,
 } from '../../machines/console/runtime/startup.machine.ts';
 import { STARTUP_STEPS } from '../../machines/console/runtime/startup.rules.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 describeMachineLaws({
   name: 'startup',

@@ -1,7 +1,6 @@
 // The supervisor of an embedded database never restarts without bound and always comes to rest. decision: D7
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import {
   type StoreProcessSnapshot,
   storeProcessMachine,
@@ -16,6 +15,7 @@ import {
   STORE_RESTARTS_MAX,
 } from '../../machines/limits.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const START_MS = 1_700_000_000_000;
 const times = fc.integer({ min: START_MS, max: START_MS + 3_600_000 });

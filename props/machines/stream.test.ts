@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { initialTransition, transition } from 'xstate';
 import { type StreamSnapshot, streamMachine } from '../../machines/sensor/stream.machine.ts';
 import { describeMachineLaws } from './laws.ts';
+import { initialTransition, transition } from './moves.ts';
 
 const oneOf = (...all: readonly unknown[]) =>
   fc.nat(1_000).map((at) => all[Math.floor(at / 2) % all.length]);

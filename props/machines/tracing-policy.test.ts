@@ -12,6 +12,7 @@ import {
   type PolicyHook,
   type PolicySelector,
 } from '../../machines/policy/policy.ts';
+import { anyCharacter } from '../any-character.ts';
 
 const KINDS: Readonly<Record<string, ArgumentKind>> = {
   int: 's32',
@@ -231,7 +232,7 @@ describe('tracing policies', () => {
       fc.property(
         anyPolicy.map((policy) => stringify(documentOf(policy))),
         fc.nat(),
-        fc.string({ maxLength: 12, unit: 'binary' }),
+        fc.string({ maxLength: 12, unit: anyCharacter }),
         (text, at, put) => {
           const place = at % text.length;
           const hostile = `${text.slice(0, place)}${put}${text.slice(place + put.length)}`;

@@ -3,16 +3,15 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  type AnyActorLogic,
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  type EventObject,
-  initialTransition,
-  type SnapshotFrom,
-  transition,
+import type {
+  AnyActorLogic,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  EventObject,
+  SnapshotFrom,
 } from 'xstate';
 import { activeNodesOf } from '../../actors/runtime/state-value.ts';
+import { initialTransition, transition } from '../machines/moves.ts';
 
 const TIMERS_PER_ADVANCE_MAX = 10_000;
 const FURTHER_SEEDS_MAX = 20;

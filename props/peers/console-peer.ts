@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { zstdDecompressSync } from 'node:zlib';
 import forge from 'node-forge';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { forgeSigner, type KeyPair, makeRsaPair } from './rsa-keys.ts';
 
 export type Batch = {
   readonly channel: string;
@@ -56,13 +57,9 @@ export type ConsolePeer = {
   close(): Promise<void>;
 };
 
-/** One key for all peers of this process; the authority of each has its own. */
-let leafKeys: forge.pki.rsa.KeyPair | null = null;
-
 /** Starts a peer on a free port of loopback. */
 export async function startConsolePeer(): Promise<ConsolePeer> {
-  const ca = makeAuthority();
-  leafKeys ??= forge.pki.rsa.generateKeyPair(2_048);
+  const [ca, leafKeys] = [await makeAuthority(), await makeRsaPair()];
   const leaf = ca.issue(leafKeys, 'localhost', 86_400_000);
   const server: Server = createServer({
     key: leaf.keyPem,
@@ -241,9 +238,11 @@ function certificateAnswer(ca: Authority, csrPem: string, lifetimeMs: number) {
 }
 
 export const SENSOR_ID = '0195f1d0-0000-7000-8000-000000000001';
-type Authority = ReturnType<typeof makeAuthority>;
-function makeAuthority() {
-  const keys = forge.pki.rsa.generateKeyPair(2_048);
+type Authority = Awaited<ReturnType<typeof makeAuthority>>;
+const forgeKeyOf = ({ publicKey }: KeyPair): forge.pki.rsa.PublicKey =>
+  forge.pki.publicKeyFromPem(publicKey.export({ format: 'pem', type: 'spki' }).toString());
+async function makeAuthority() {
+  const keys = await makeRsaPair();
   const issuer = [{ name: 'commonName', value: `peer ${randomUUID()}` }];
   const make = (publicKey: forge.pki.rsa.PublicKey, name: string, ttlMs: number, isCa: boolean) => {
     const certificate = forge.pki.createCertificate();
@@ -262,18 +261,18 @@ function makeAuthority() {
         ? [{ name: 'basicConstraints', cA: true }]
         : [{ name: 'subjectAltName', altNames: names }],
     );
-    certificate.sign(keys.privateKey, forge.md.sha256.create());
+    certificate.sign(forgeSigner(keys.privateKey), forge.md.sha256.create());
     return forge.pki.certificateToPem(certificate);
   };
-  const certPem = make(keys.publicKey, '', 10 * 86_400_000, true);
+  const certPem = make(forgeKeyOf(keys), '', 10 * 86_400_000, true);
   const sign = (publicKey: forge.pki.rsa.PublicKey, name: string, ttlMs: number): string =>
     make(publicKey, name, ttlMs, false);
   return {
     certPem,
     sign,
-    issue: (pair: forge.pki.rsa.KeyPair, name: string, ttlMs: number) => ({
-      keyPem: forge.pki.privateKeyToPem(pair.privateKey),
-      certPem: sign(pair.publicKey, name, ttlMs),
+    issue: (pair: KeyPair, name: string, ttlMs: number) => ({
+      keyPem: pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      certPem: sign(forgeKeyOf(pair), name, ttlMs),
     }),
   };
 }

@@ -1,12 +1,9 @@
 // A mail server of the tests: SMTP on 127.0.0.1, in TLS or by STARTTLS, with a certificate of a CA of its own. It keeps every
 // mail as the bytes that came, and refuses or falls silent where a test wants it.
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 export type ReceivedMail = {
   readonly from: string;
@@ -22,10 +19,8 @@ export const MAIL_PASSWORD = 'P4ss of the mail server';
 
 /** Starts a server. */
 export async function openMailReceiver(security: 'tls' | 'starttls', mayLogin = true) {
-  const folder = mkdtempSync(join(tmpdir(), 'mail-receiver-'));
-  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
-  const tls = await opened.authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
+  const { authority, giveBack } = await borrowAuthority();
+  const tls = await authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
   const received: ReceivedMail[] = [];
   const waiting: (() => void)[] = [];
   const sessions: string[] = [];
@@ -69,7 +64,7 @@ export async function openMailReceiver(security: 'tls' | 'starttls', mayLogin = 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;
   return {
-    ...{ port, caPem: opened.authority.rootsPem, received, sessions },
+    ...{ port, caPem: authority.rootsPem, received, sessions },
     behave(next: Answer, refused: string | null = null): void {
       answer = next;
       refusedRecipient = refused;
@@ -81,7 +76,7 @@ export async function openMailReceiver(security: 'tls' | 'starttls', mayLogin = 
     },
     async close(): Promise<void> {
       await new Promise<void>((resolve) => server.close(() => resolve()));
-      rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

@@ -2,16 +2,13 @@
 // whatever issuer a test gives it. People log in by being named, without a page. It does what a test tells it to: another
 // token, other keys, silence, a redirect, an answer without end.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
 import Provider, { type Configuration } from 'oidc-provider';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { createOidcMemory } from './oidc-memory.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 export type Claims = Record<string, unknown>;
 export type OidcPeer = Awaited<ReturnType<typeof openOidcPeer>>;
@@ -45,11 +42,9 @@ const TTL_S = {
 
 /** Starts a provider. */
 export async function openOidcPeer(options: OidcPeerOptions) {
-  const folder = mkdtempSync(join(tmpdir(), 'oidc-peer-'));
-  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
+  const { authority, giveBack } = await borrowAuthority();
   const host = options.issuer === undefined ? 'localhost' : new URL(options.issuer).hostname;
-  const tls = await opened.authority.issueServerCertificate([host, '127.0.0.1'], Date.now());
+  const tls = await authority.issueServerCertificate([host, '127.0.0.1'], Date.now());
   const server = createServer({ key: tls.keyPem, cert: tls.pem });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -116,7 +111,7 @@ export async function openOidcPeer(options: OidcPeerOptions) {
     client,
     does,
     requests,
-    caPem: opened.authority.rootsPem,
+    caPem: authority.rootsPem,
     /** Who logs in from now on, with these claims. */
     logsIn(accountId: string, claims: Claims): void {
       account = accountId;
@@ -132,7 +127,7 @@ export async function openOidcPeer(options: OidcPeerOptions) {
       for (const one of silent) one.destroy();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import S3rver from 's3rver';
 import type { S3Place } from '../../machines/console/exports/target.rules.ts';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 /** What s3rver knows. */
 export const S3_SECRET = 'S3RVER';
@@ -19,9 +19,8 @@ export type S3Server = Awaited<ReturnType<typeof openS3Server>>;
 /** Starts one with the bucket `fleet`. */
 export async function openS3Server() {
   const folder = mkdtempSync(join(tmpdir(), 's3-server-'));
-  const opened = await openCertificateAuthority({ folder: join(folder, 'ca'), nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
-  const tls = await opened.authority.issueServerCertificate(['127.0.0.1'], Date.now());
+  const { authority, giveBack } = await borrowAuthority();
+  const tls = await authority.issueServerCertificate(['127.0.0.1'], Date.now());
   const server = new S3rver({
     ...{ address: '127.0.0.1', port: 0, silent: true, directory: join(folder, 'objects') },
     ...{ key: Buffer.from(tls.keyPem), cert: Buffer.from(tls.pem) },
@@ -36,7 +35,7 @@ export async function openS3Server() {
   const { port } = await server.run();
   const place: S3Place = {
     ...{ kind: 's3', endpoint: `https://127.0.0.1:${port}`, region: 'eu-1', bucket: 'fleet' },
-    ...{ accessKeyId: 'S3RVER', caPem: opened.authority.rootsPem },
+    ...{ accessKeyId: 'S3RVER', caPem: authority.rootsPem },
   };
   return {
     place,
@@ -54,6 +53,7 @@ export async function openS3Server() {
     async close(): Promise<void> {
       await server.close();
       rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

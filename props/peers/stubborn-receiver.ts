@@ -1,11 +1,8 @@
 // A receiver of TLS connections that is of no use, for tests of what waits for it: it says nothing, or a byte now and then, or
 // more than anybody wants to hear. Of no protocol; what it drips could be the begin of an answer of HTTP or of SMTP.
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 const DRIP_MS = 50;
 const DRIPPED = { http: 'HTTP/1.1 200 OK\r\nx-drip: ', smtp: '220-' } as const;
@@ -14,10 +11,7 @@ export type Stubborn = (typeof STUBBORN)[number];
 
 /** Starts one on 127.0.0.1. */
 export async function openStubbornReceiver(manner: Stubborn, protocol: keyof typeof DRIPPED) {
-  const folder = mkdtempSync(join(tmpdir(), 'stubborn-receiver-'));
-  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
-  const { authority } = opened;
+  const { authority, giveBack } = await borrowAuthority();
   const tls = await authority.issueServerCertificate(['127.0.0.1'], Date.now());
   const closed = Promise.withResolvers<void>();
   const sockets = new Set<TLSSocket>();
@@ -38,7 +32,7 @@ export async function openStubbornReceiver(manner: Stubborn, protocol: keyof typ
     async close(): Promise<void> {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

@@ -1,18 +1,13 @@
 // A syslog receiver of the tests: TLS on 127.0.0.1, every connection kept as the bytes that came. It can reset a connection
 // in the middle, as the system of a receiver does that died before it had read everything.
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 /** Starts a receiver. */
 export async function openSyslogReceiver() {
-  const folder = mkdtempSync(join(tmpdir(), 'syslog-receiver-'));
-  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
-  const tls = await opened.authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
+  const { authority, giveBack } = await borrowAuthority();
+  const tls = await authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
   const whole: Buffer[] = [];
   const waiting: (() => void)[] = [];
   const open = new Set<TLSSocket>();
@@ -52,7 +47,7 @@ export async function openSyslogReceiver() {
   return {
     url: `tls://127.0.0.1:${port}`,
     port,
-    caPem: opened.authority.rootsPem,
+    caPem: authority.rootsPem,
     resets: () => resets,
     /** What whole connections brought. */
     whole,
@@ -65,7 +60,7 @@ export async function openSyslogReceiver() {
     async close(): Promise<void> {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

@@ -1,13 +1,10 @@
 // A receiver of webhooks for tests: TLS on 127.0.0.1 with a certificate of a CA of its own. It keeps every request as the
 // bytes that came, and answers what a test tells it to: a status, silence, a redirect, an answer without end, or none and the
 // connection cut.
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
+import { borrowAuthority } from './peer-authority.ts';
 
 export type Received = {
   readonly method: string;
@@ -24,10 +21,7 @@ type Answer =
 
 /** Starts a receiver. */
 export async function openWebhookReceiver() {
-  const folder = mkdtempSync(join(tmpdir(), 'webhook-receiver-'));
-  const opened = await openCertificateAuthority({ folder, nowMs: Date.now() });
-  if (!opened.ok) throw new Error(opened.reason);
-  const { authority } = opened;
+  const { authority, giveBack } = await borrowAuthority();
   const tls = await authority.issueServerCertificate(['localhost', '127.0.0.1'], Date.now());
   const received: Received[] = [];
   const waiting: (() => void)[] = [];
@@ -81,7 +75,7 @@ export async function openWebhookReceiver() {
       for (const response of open) response.destroy();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
+      giveBack();
     },
   };
 }

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
+import { anyCharacter } from '../any-character.ts';
 
 export type Shape = {
   readonly type?: string;
@@ -51,8 +52,16 @@ function isSchema(value: unknown): boolean {
   return 'type' in value || 'enum' in value || 'anyOf' in value;
 }
 
+/** By shape: text that matches a pattern takes longer to plan than to make. */
+const planned = new WeakMap<Shape, fc.Arbitrary<unknown>>();
 /** Values that fit a shape. */
 export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
+  const known = planned.get(shape) ?? plan(shape);
+  planned.set(shape, known);
+  return known;
+}
+
+function plan(shape: Shape): fc.Arbitrary<unknown> {
   if (shape.anyOf !== undefined) return fc.oneof(...shape.anyOf.map(valuesOf));
   if (shape.enum !== undefined) return fc.constantFrom(...shape.enum);
   if (shape.const !== undefined) return fc.constant(shape.const);
@@ -64,9 +73,9 @@ export function valuesOf(shape: Shape): fc.Arbitrary<unknown> {
     return fc.double({ min: minimum, max: maximum, noNaN: true }).map((value) => value + 0);
   }
   if (shape.type === 'string') {
-    if (shape.pattern !== undefined) return fc.stringMatching(new RegExp(shape.pattern, 'u'));
+    if (shape.pattern !== undefined) return fc.stringMatching(regexOf(shape.pattern));
     const { minLength = 0, maxLength = 12 } = shape;
-    return fc.string({ minLength, maxLength: Math.min(12, maxLength), unit: 'binary' });
+    return fc.string({ minLength, maxLength: Math.min(12, maxLength), unit: anyCharacter });
   }
   if (shape.type === 'array') {
     return fc.array(valuesOf(shape.items ?? {}), {
@@ -121,7 +130,14 @@ function fitsText(shape: Shape, value: string): boolean {
   const { length } = [...value];
   if (length > (shape.maxLength ?? Number.POSITIVE_INFINITY)) return false;
   if (length < (shape.minLength ?? 0)) return false;
-  return shape.pattern === undefined || new RegExp(shape.pattern, 'u').test(value);
+  return shape.pattern === undefined || regexOf(shape.pattern).test(value);
+}
+
+const compiled = new Map<string, RegExp>();
+function regexOf(pattern: string): RegExp {
+  const regex = compiled.get(pattern) ?? new RegExp(pattern, 'u');
+  compiled.set(pattern, regex);
+  return regex;
 }
 
 function fitsItems(shape: Shape, value: readonly unknown[]): boolean {
@@ -139,7 +155,7 @@ function fitsFields(shape: Shape, value: object): boolean {
   return entries.every(([name, one]) => {
     const own = Object.hasOwn(shape.properties ?? {}, name) ? shape.properties?.[name] : undefined;
     if (own !== undefined) return fits(own, one);
-    const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name));
+    const matching = patterns.filter(([pattern]) => regexOf(pattern).test(name));
     if (matching.length > 0) return matching.every(([, part]) => fits(part, one));
     return shape.additionalProperties !== false;
   });

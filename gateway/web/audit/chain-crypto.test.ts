@@ -9,6 +9,7 @@ import {
   isSignedCheckpoint,
 } from '../../../actors/audit/audit-hash.ts';
 import { maskSecrets } from '../../../machines/trust/audit-mask.rules.ts';
+import { anyCharacter } from '../../../props/any-character.ts';
 import { BROWSER_CRYPTO } from './chain-crypto.ts';
 import { lineSplitter } from './line-splitter.ts';
 
@@ -16,7 +17,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicKeyPem = String(publicKey.export({ format: 'pem', type: 'spki' }));
 const text = fc.string({ unit: 'grapheme' });
 const facts = fc
-  .dictionary(fc.string({ unit: 'binary' }), fc.jsonValue())
+  .dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue())
   .map((value) => maskSecrets(value));
 const rows = fc.record({
   ...{ auditId: fc.nat(), atMs: fc.integer(), actor: text, action: text, target: text },

@@ -1,7 +1,8 @@
 // The Console's listener in the simulation: takes the routes that the sensor plane attaches and serves them requests
 // and sockets as uWebSockets.js does, with its rules (one answer, nothing after an abort, a socket that cannot take a
 // frame is closed). It also watches: what is let in, refused and confirmed here is what a Sensor is told.
-import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, WebSocketBehavior } from 'uWebSockets.js';
+import type { Routed } from '../../../gateway/listener/let-go.ts';
 import { STREAM_BACKPRESSURE_MAX_BYTES } from '../../../machines/limits.ts';
 import { type AckWatch, createAckWatch } from './ack-watch.ts';
 import type { EdgeAnswer, EdgeRequest } from './edge-exchange.ts';
@@ -20,7 +21,7 @@ export type EdgeSocket = {
 };
 
 export type Edge = {
-  readonly app: TemplatedApp;
+  readonly app: Routed;
   /** Serves a request; `abort` tells that the client went away. */
   request(
     request: EdgeRequest,
@@ -185,7 +186,7 @@ export function createEdge(options: {
   }
 
   return {
-    app: app as unknown as TemplatedApp,
+    app: app as unknown as Routed,
     request(request, onAnswer) {
       const answering = opened();
       const rest = request.path.startsWith('/sensors/') ? '/sensors/*' : '/*';
