@@ -139,7 +139,7 @@ describe('a key', () => {
     const key = addKey(['sensors:write', 'users:write', 'events:read']);
 
     expect(await admit(key)).toMatchObject({
-      ...{ kind: 'api_key', role: 'operator', scopes: ['sensors:write', 'events:read'] },
+      ...{ kind: 'api_key', role: 'operator', scopes: ['events:read', 'sensors:write'] },
     });
     users.set('u', { ...user, role: 'viewer' });
     expect(await admit(key)).toMatchObject({ role: 'viewer', scopes: ['events:read'] });

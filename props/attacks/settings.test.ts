@@ -1,9 +1,14 @@
 // Settings on a whole Console: what an operator changes counts for the next token, the next certificate, the actors of the
 // sensors that are there, and the event store, without a restart; a second Console on the same stores follows.
 import { X509Certificate } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { RETENTION_LOOP } from '../../actors/telemetry/retention-loop.ts';
-import { type ConsoleUnderTest, openStores, startConsole } from './console.fixture.ts';
+import {
+  type ConsoleUnderTest,
+  openStores,
+  removeSharedKeys,
+  startConsole,
+} from './console.fixture.ts';
 import { makeKeys, nth } from './peer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,6 +17,7 @@ const running: ConsoleUnderTest[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
+afterAll(removeSharedKeys);
 
 async function start(stores = openStores()) {
   const made = await startConsole({ stores });

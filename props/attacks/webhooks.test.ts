@@ -7,7 +7,7 @@ import { WEBHOOK_TYPES } from '../../machines/console/delivery/formats/formats.t
 import { WEBHOOK_RULES_MAX } from '../../machines/limits.ts';
 import { openConnectProxy } from '../peers/connect-proxy.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '../peers/webhook-receiver.ts';
-import { type ConsoleUnderTest, startConsole } from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 
 /** What is read of answers here. */
 type Answered = {
@@ -50,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await console.stop();
   await Promise.all([receiver.close(), silent.close()]);
+  await removeSharedKeys();
 });
 afterEach(async () => {
   receiver.answerWith({ status: 204 });

@@ -4,7 +4,11 @@
 import { createHmac } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ConsoleUnderTest, startConsole } from '../attacks/console.fixture.ts';
+import {
+  type ConsoleUnderTest,
+  removeSharedKeys,
+  startConsole,
+} from '../attacks/console.fixture.ts';
 import { MAIL_PASSWORD, MAIL_USER, type MailReceiver, openMailReceiver } from './mail-receiver.ts';
 import { openWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
@@ -36,6 +40,7 @@ afterAll(async () => {
   await console.stop();
   await mail.close();
   await webhook.close();
+  await removeSharedKeys();
 });
 afterEach(async () => {
   for (const { digestId } of await console.stores.relational.digests.list()) {

@@ -3,7 +3,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SiemKindName } from '../../machines/console/siem/kinds/kinds.ts';
 import { SIEM_DESTINATIONS_MAX } from '../../machines/limits.ts';
-import { type ConsoleUnderTest, startConsole } from '../attacks/console.fixture.ts';
+import {
+  type ConsoleUnderTest,
+  removeSharedKeys,
+  startConsole,
+} from '../attacks/console.fixture.ts';
 import { batch, event, HOSTILE } from '../contracts/samples.ts';
 import { openConnectProxy } from './connect-proxy.ts';
 import {
@@ -45,6 +49,7 @@ afterAll(async () => {
   await console.stop();
   await receiver.close();
   await syslog.close();
+  await removeSharedKeys();
 });
 afterEach(async () => {
   for (const { destinationId } of await console.stores.relational.siem.list()) {

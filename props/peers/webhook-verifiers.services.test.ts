@@ -8,7 +8,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SIGNATURE_SAMPLES } from '../../gateway/web/delivery/samples.ts';
-import { type ConsoleUnderTest, startConsole } from '../attacks/console.fixture.ts';
+import {
+  type ConsoleUnderTest,
+  removeSharedKeys,
+  startConsole,
+} from '../attacks/console.fixture.ts';
 import { HOSTILE } from '../contracts/samples.ts';
 import { openWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
@@ -50,6 +54,7 @@ afterAll(async () => {
   await console.stop();
   await receiver.close();
   await rm(folder, { recursive: true, force: true });
+  await removeSharedKeys();
 });
 
 const pythonOf = (sample: string): string => `${sample}

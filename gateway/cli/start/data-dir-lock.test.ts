@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { lockDataDir } from './data-dir-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lock-'));
 afterEach(() => rmSync(join(folder, 'console.lock'), { force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('data directory lock', () => {
   it('should refuse a second Console by the process that holds it, until it is released', () => {

@@ -1,6 +1,7 @@
 // Time: relative while it is young, absolute with its zone on hover. One clock for the whole page, so that a list of a
 // thousand rows has one timer.
 import { createStore, useSelector } from '@xstate/store-react';
+import { useEffect } from 'react';
 import { span } from './numbers.ts';
 import { DESIGN_TEXTS } from './texts.ts';
 
@@ -22,12 +23,25 @@ const clock = createStore({
   context: { nowMs: Date.now() },
   on: { ticked: (_context, event: { nowMs: number }) => ({ nowMs: event.nowMs }) },
 });
-setInterval(() => {
-  if (!document.hidden) clock.trigger.ticked({ nowMs: Date.now() });
-}, TICK_MS);
+const tick = (): void => clock.trigger.ticked({ nowMs: Date.now() });
+const readers = { count: 0, timer: 0 };
+
+/** The clock goes while somebody reads it. */
+function readClock(): () => void {
+  readers.count += 1;
+  if (readers.count === 1) {
+    tick();
+    readers.timer = window.setInterval(() => void (document.hidden || tick()), TICK_MS);
+  }
+  return () => {
+    readers.count -= 1;
+    if (readers.count === 0) window.clearInterval(readers.timer);
+  };
+}
 
 /** Now, and again every second. */
 export function useNow(): number {
+  useEffect(readClock, []);
   return useSelector(clock, ({ context }) => context.nowMs);
 }
 
