@@ -14,6 +14,7 @@ import { exercises } from './capabilities/hunting/exercises.ts';
 import { investigations } from './capabilities/hunting/investigations.ts';
 import { savedSearches } from './capabilities/hunting/saved-searches.ts';
 import { license } from './capabilities/license/license.ts';
+import { licenseAlerts } from './capabilities/license/license-alerts.ts';
 import { packs } from './capabilities/policy/packs.ts';
 import { policy } from './capabilities/policy/policy.ts';
 import { rehearsals } from './capabilities/policy/rehearsals.ts';
@@ -37,6 +38,7 @@ export const CAPABILITIES: readonly Capability[] = [
   trust,
   telemetry,
   detection,
+  licenseAlerts,
   delivery,
   exports,
   digest,

@@ -134,21 +134,7 @@ export function createStreamHub(deps: HubDeps): StreamHub & StreamService {
     deps.logger.warn({ sensorId }, 'two nodes use one identity');
     peer.end(CLOSE_REFUSED, 'identity_conflict');
     for (const listener of listeners) listener(sensorId, peer.address, deps.now());
-    deps.audit
-      .append([
-        {
-          atMs: deps.now(),
-          actor: `sensor:${sensorId}`,
-          action: 'sensor.stream',
-          target: sensorId,
-          result: 'identity_conflict',
-          from: peer.address,
-          detail: {},
-        },
-      ])
-      .catch((error: unknown) => {
-        deps.logger.error({ sensorId, error: String(error) }, 'an audit entry was not written');
-      });
+    auditConflict(deps, peer);
   }
 
   return {
@@ -216,4 +202,15 @@ export function endFor(peer: StreamPeer, code: ErrorCode): void {
   if (code === 'sensor_revoked') peer.send({ type: 'revoked' });
   const isPassing = code === 'trust_unavailable' || code === 'store_unavailable';
   peer.end(isPassing ? CLOSE_TRY_LATER : CLOSE_REFUSED, code);
+}
+
+function auditConflict(
+  { audit, logger, now }: Pick<HubDeps, 'audit' | 'logger' | 'now'>,
+  { sensorId, address }: Pick<StreamPeer, 'sensorId' | 'address'>,
+): void {
+  const what = { action: 'sensor.stream', target: sensorId, result: 'identity_conflict' } as const;
+  const entry = { atMs: now(), actor: `sensor:${sensorId}`, ...what, from: address, detail: {} };
+  audit.append([entry]).catch((error: unknown) => {
+    logger.error({ sensorId, error: String(error) }, 'an audit entry was not written');
+  });
 }

@@ -1,16 +1,13 @@
 // The license: which key is trusted, the service, and its actor beside the others for operators to see. decision: D32
 import { Gauge, type Registry } from '@prometheus-io/client';
-import { licenseAlertsLoop } from '../../../actors/license/license-alerts.ts';
 import type { LicenseService } from '../../../actors/license/license-service.ts';
 import { startLicense } from '../../../actors/license/start-license.ts';
-import type { Loop } from '../../../actors/loops/loop.ts';
 import { licenseMachine } from '../../../machines/console/license/license.machine.ts';
 import { LICENSE_PHASES } from '../../../machines/trust/license.rules.ts';
-import type { Capability, ConsoleContext } from '../../capability.ts';
+import type { Capability } from '../../capability.ts';
 import { licenseRoutes } from '../../operator-plane/license/license.ts';
 import { noticesOf } from '../../operator-plane/license/license-texts.ts';
 import type { DirectoryView } from '../../operator-plane/plumbing/deps.ts';
-import { detection } from '../detection/detection.ts';
 import { fleet } from '../fleet/fleet.ts';
 import { settings } from '../settings/settings.ts';
 
@@ -40,16 +37,11 @@ export const license: Capability<LicenseService> = {
       notices: () => noticesOf(service.view()),
       measure: (registry) => measureLicense(registry, service),
       directories: [directoryOf(service)],
-      loops: () => [...service.loops, alertsOf(context, service)],
+      loops: () => service.loops,
       close: () => service.close(),
     };
   },
 };
-
-function alertsOf(context: ConsoleContext, { view }: Pick<LicenseService, 'view'>): Loop {
-  const { alerts } = context.use(detection);
-  return licenseAlertsLoop({ view, alerts, newId: context.chance.newId });
-}
 
 /** The one actor of the license, as a directory. */
 function directoryOf({ actor }: Pick<LicenseService, 'actor'>): DirectoryView {
