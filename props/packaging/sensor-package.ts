@@ -25,7 +25,7 @@ const BUILD_ONLY = ['rolldown', '@types/node'];
 /** What of a joined package a node still asks for. */
 const ABOUT = /^(package\.json|licen[cs]e.*)$/i;
 const NOT_SHIPPED =
-  /(\.test|\.fixture|\.d)\.ts$|\.md$|\.pl$|(^|\/)\.|-rig\.ts$|-rows\.ts$|^machines\/console\/(?!.*\b(limits|errors)\.ts$)/;
+  /(\.test|\.fixture|\.d)\.ts$|\.md$|\.pl$|(^|\/)\.|-rig\.ts$|-rows\.ts$|^machines\/console\/(?!.*\b(limits|errors|error-list)\.ts$)/;
 const JOINED = new Set(['node_modules/typebox']);
 const NOTICE = 'sensor/engine/native/NOTICE.md';
 
