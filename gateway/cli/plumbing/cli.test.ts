@@ -270,6 +270,30 @@ describe('events', () => {
 });
 
 describe('a tail', () => {
+  it('should open a channel again that was cut off before it said anything', async () => {
+    env['SERVICE_TOKEN'] = live.fixture.addKey(['events:read']);
+    live.fixture.state.events.push(storedEvent(1));
+    const { open } = live.hub;
+    let opened = 0;
+    const cutOnce: typeof open = (socket, operator) => {
+      opened += 1;
+      const session = open(socket, operator);
+      if (opened === 1) setImmediate(() => socket.end(1_013, 'cut off'));
+      return session;
+    };
+    Object.assign(live.hub, { open: cutOnce });
+    const stop = new AbortController();
+
+    const { code, err } = await run('events tail -o compact', {
+      signal: stop.signal,
+      onOut: () => stop.abort(),
+    });
+    Object.assign(live.hub, { open });
+
+    expect([code, opened]).toEqual([0, 2]);
+    expect(err).not.toContain('No live channel');
+  });
+
   it('should poll while there is no live channel and miss nothing', async () => {
     env['SERVICE_TOKEN'] = live.fixture.addKey(['events:read']);
     const { state } = live.fixture;

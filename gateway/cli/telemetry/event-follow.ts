@@ -13,6 +13,8 @@ const REMEMBERED_MAX = 10_000;
 const POLL_OVERLAP = 'now-2m';
 const POLL_EVENTS_MAX = 10_000;
 const LIVE_OPEN_TIMEOUT_MS = 5_000;
+/** The native library may cut off a connection in the moment in which it becomes a WebSocket. */
+const LIVE_OPEN_TRIES = 3;
 
 export type FollowOptions = {
   readonly client: Client;
@@ -54,7 +56,7 @@ export async function followEvents(
   while (!signal.aborted) {
     const waiting: StoredEvent[] = [];
     let isCaughtUp = false;
-    const opened = await openLive({
+    const opened = await openLiveSoon({
       ...options,
       // What arrives while the past is read waits its turn.
       onEvent: (event) => (isCaughtUp ? show(event) : void waiting.push(event)),
@@ -109,7 +111,17 @@ function isPassing(error: unknown): error is CommandFailure {
 }
 
 type Live = { readonly ended: Promise<string> };
-type NotLive = { readonly refused: string };
+type NotLive = { readonly refused: string; readonly isCut: boolean };
+
+/** Opens the live channel; one that is cut off before it says anything is opened again at once. */
+async function openLiveSoon(options: Parameters<typeof openLive>[0]): Promise<Live | NotLive> {
+  let opened = await openLive(options);
+  for (let tries = 1; tries < LIVE_OPEN_TRIES; tries += 1) {
+    if ('ended' in opened || !opened.isCut || options.signal.aborted) break;
+    opened = await openLive(options);
+  }
+  return opened;
+}
 
 /** Opens the live channel and subscribes, or says why it cannot be had. */
 function openLive(options: FollowOptions): Promise<Live | NotLive> {
@@ -132,7 +144,7 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
     socket.on('message', (data) => {
       const { patch, error } = parsePatch(String(data));
       if (error !== undefined) {
-        resolve({ refused: `refused (${JSON.stringify(error)})` });
+        resolve({ refused: `refused (${JSON.stringify(error)})`, isCut: false });
         socket.close();
       }
       if (patch === undefined) return;
@@ -142,7 +154,7 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
         options.talk(`${patch.dropped} events came too fast and are not shown`);
       for (const event of patch.items) options.onEvent(event);
     });
-    void ended.then((refused) => resolve({ refused }));
+    void ended.then((refused) => resolve({ refused, isCut: refused.startsWith('closed') }));
   });
 }
 
