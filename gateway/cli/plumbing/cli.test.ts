@@ -269,58 +269,6 @@ describe('events', () => {
   });
 });
 
-describe('a tail', () => {
-  it('should open a channel again that was cut off before it said anything', async () => {
-    env['SERVICE_TOKEN'] = live.fixture.addKey(['events:read']);
-    live.fixture.state.events.push(storedEvent(1));
-    const { open } = live.hub;
-    let opened = 0;
-    const cutOnce: typeof open = (socket, operator) => {
-      opened += 1;
-      const session = open(socket, operator);
-      if (opened === 1) setImmediate(() => socket.end(1_013, 'cut off'));
-      return session;
-    };
-    Object.assign(live.hub, { open: cutOnce });
-    const stop = new AbortController();
-
-    const { code, err } = await run('events tail -o compact', {
-      signal: stop.signal,
-      onOut: () => stop.abort(),
-    });
-    Object.assign(live.hub, { open });
-
-    expect([code, opened]).toEqual([0, 2]);
-    expect(err).not.toContain('No live channel');
-  });
-
-  it('should poll while there is no live channel and miss nothing', async () => {
-    env['SERVICE_TOKEN'] = live.fixture.addKey(['events:read']);
-    const { state } = live.fixture;
-    state.events.push(storedEvent(2));
-    const stop = new AbortController();
-    let lines = 0;
-    // Full of sessions: the channel is refused, the search is not.
-    const size = live.hub.size;
-    Object.assign(live.hub, { size: () => Number.POSITIVE_INFINITY });
-
-    const tail = run('events tail -o compact', {
-      signal: stop.signal,
-      onOut: () => {
-        lines += 1;
-        if (lines === 1) state.events.push(storedEvent(1));
-        if (lines === 2) stop.abort();
-      },
-    });
-    const { code, out, err } = await tail;
-    Object.assign(live.hub, { size });
-
-    expect(code).toBe(0);
-    expect(err).toContain('No live channel');
-    expect(out.map((line) => line.slice(0, 12))).toEqual(['11:59:58.000', '11:59:59.000']);
-  });
-});
-
 describe('a command', () => {
   it('should end with 7 when nothing listens, 2 when it is not known, 0 when help was asked', async () => {
     env['SERVICE_CONSOLE_URL'] = 'https://localhost:1';
