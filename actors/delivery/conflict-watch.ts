@@ -1,7 +1,7 @@
 // Two nodes that use one identity are told to people: an alert of the sensor, on which every refused stream counts.
 // Streams wait for nothing; what is found is handed over by a loop, which is woken for it. decision: D130, D172
 import type { Alert } from '../../machines/console/delivery/alert.ts';
-import type { Finding } from '../../machines/console/detection/finding.ts';
+import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import {
   IDENTITY_CONFLICT_MATCHES_MAX,
   IDENTITY_CONFLICT_WATCH_MS,
@@ -29,7 +29,7 @@ export function createConflictWatch(deps: {
 }): ConflictWatch {
   const waiting = new Map<string, Refused[]>();
 
-  async function findingOf(sensorId: string, refused: readonly Refused[]): Promise<Finding> {
+  async function conflictOf(sensorId: string, refused: readonly Refused[]): Promise<Finding> {
     const { tags, groupIds } = await deps.labelsOf(sensorId);
     const nodeName = (await deps.nodeNameOf(sensorId)) ?? sensorId;
     const [first] = refused;
@@ -44,7 +44,7 @@ export function createConflictWatch(deps: {
     const matches = refused.map(({ atMs }) => ({
       ...{ matchId: `${sensorId} ${atMs}`, isEvent: false, atMs },
     }));
-    return { alert, matches, group: {}, quietMs: 0, isToldAgain: false };
+    return { ...findingOf(alert, sensorId), matches };
   }
 
   return {
@@ -57,7 +57,7 @@ export function createConflictWatch(deps: {
     loop: processLoop(IDENTITY_CONFLICT_LOOP, IDENTITY_CONFLICT_WATCH_MS, async () => {
       for (const [sensorId, refused] of [...waiting]) {
         const taken = [...refused];
-        await deps.alerts.raise([await findingOf(sensorId, taken)]);
+        await deps.alerts.raise([await conflictOf(sensorId, taken)]);
         refused.splice(0, taken.length);
         if (refused.length === 0) waiting.delete(sensorId);
       }

@@ -1,6 +1,6 @@
 // What people are told of deliveries that are dead: which webhook, why, and how to send them again. Once an hour for each
 // webhook, for one that refuses everything would bury the rest; and never of such an alert itself. decision: D156
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { DEAD_LETTERS_TELL_MS } from '../../machines/limits.ts';
 import type { WebhookRow } from '../../storage/ports/delivery/webhook-store.ts';
 import type { Chance } from '../trust/chance.ts';
@@ -46,12 +46,10 @@ const REASONS: Readonly<Record<string, string>> = {
 function alertOf({ webhook, alert, reason }: DeadLetter, alertId: string, nowMs: number): Alert {
   const { webhookId, name } = webhook;
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: 'destination_failing', severity: 'high', ruleId: webhookId },
-    ...{ sensorId: 'fleet', nodeName: 'fleet' },
     headline: `Deliveries to ${name} are dead`,
     detail: `"${alert.headline}" was not delivered. ${REASONS[reason] ?? reason} Mend the receiver, then send the dead ones again.`,
-    ...{ occurredAtMs: nowMs, observedAtMs: null, source: 'system' },
-    ...{ dedupKey: `webhook/${webhookId}`, texts: {}, tags: [], groupIds: [] },
-    ...{ relatedEventCount: null, search: null },
+    ...{ occurredAtMs: nowMs, source: 'system', dedupKey: `webhook/${webhookId}` },
   };
 }

@@ -1,6 +1,6 @@
 // Keeps the table of deliveries within bounds: too many that wait for one webhook push out the oldest of them, which are
 // dead and counted, and what ended long ago is removed. invariant: I10, I19; decision: D101
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { findingOf } from '../../machines/console/detection/finding.ts';
 import {
   DELIVERIES_KEPT_MS,
@@ -59,12 +59,11 @@ export function createDeliverySweep(deps: {
 
 function alertOf(dropped: number, alertId: string, nowMs: number): Alert {
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: 'destination_failing', severity: 'critical', ruleId: 'deliveries' },
-    ...{ sensorId: 'fleet', nodeName: 'fleet' },
     headline: `${dropped} deliveries were pushed out`,
     detail:
       'Too many wait for one webhook; the oldest are dead. Mend the receiver or raise its rate.',
-    ...{ occurredAtMs: nowMs, observedAtMs: null, source: 'system', dedupKey: 'deliveries' },
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: null, search: null },
+    ...{ occurredAtMs: nowMs, source: 'system', dedupKey: 'deliveries' },
   };
 }

@@ -1,6 +1,6 @@
 // What people are told of a digest that did not come, perhaps did not, or was never begun: one alert for each digest, told again
 // with each such day, over with the next one that is sent. decision: D130, D166
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 
 export type DigestTrouble = {
@@ -20,13 +20,11 @@ export function findingOfDigest(
   { alertId, nowMs }: { readonly alertId: string; readonly nowMs: number },
 ): Finding {
   const alert: Alert = {
+    ...OF_FLEET,
     ...{ alertId, kind: 'destination_failing', severity: 'high', ruleId: digestId },
-    ...{ sensorId: 'fleet', nodeName: 'fleet' },
     headline: `${HEADLINES[state]}: ${name}, ${day}`,
     detail: `${DETAILS[state]}${reason === null ? '' : ` ${reason}`}`,
-    ...{ occurredAtMs: nowMs, observedAtMs: null, source: 'system' },
-    ...{ dedupKey: digestAlertKey(digestId), texts: {}, tags: [], groupIds: [] },
-    ...{ relatedEventCount: null, search: null },
+    ...{ occurredAtMs: nowMs, source: 'system', dedupKey: digestAlertKey(digestId) },
   };
   return findingOf(alert, `${digestId}/${day}/${state}`, { isToldAgain: true });
 }

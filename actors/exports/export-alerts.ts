@@ -1,5 +1,5 @@
 // What people are told of a day that is not exported. decision: D156, D157
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import { exportIdOf } from '../../machines/console/exports/export-run.rules.ts';
 import type { ExportRow } from '../../storage/ports/exports/export-store.ts';
@@ -12,12 +12,12 @@ export function findingOfDead(
 ): Finding {
   const { table, day, reason, giveUpAtMs } = row;
   const alert: Alert = {
+    ...OF_FLEET,
     ...{ alertId: chance.newId(), kind: 'destination_failing', severity: 'high' },
-    ...{ ruleId: 'exports', sensorId: 'fleet', nodeName: 'fleet' },
+    ruleId: 'exports',
     headline: `${table} of ${day} is not exported`,
     detail: `It was tried for a week. ${reason ?? ''} Correct the target, then order the day again.`,
-    ...{ occurredAtMs: now(), observedAtMs: null, source: 'system', dedupKey: 'exports' },
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: null, search: null },
+    ...{ occurredAtMs: now(), source: 'system', dedupKey: 'exports' },
   };
   return findingOf(alert, `${exportIdOf(row)}/${giveUpAtMs}`, { isToldAgain: true });
 }

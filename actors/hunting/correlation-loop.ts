@@ -1,7 +1,7 @@
 // Looks for the same indicator on several sensors within a window and raises one alert for each, whose matches are the
 // sensors: a sensor more counts there, and told again it counts once. What is declared to be usual is left out.
 // decision: D60, D145
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import {
   correlationKeyOf,
@@ -110,11 +110,12 @@ async function inAlerts(deps: CorrelationDeps, nowMs: number): Promise<readonly 
 function findingFor(shared: SharedIndicator, alertId: string): Finding {
   const key = correlationKeyOf(shared);
   const alert: Alert = {
+    ...OF_FLEET,
     ...{ alertId, kind: 'fleet_correlation', source: 'fleet_correlation', ruleId: key },
-    ...{ severity: shared.severity, sensorId: 'fleet', nodeName: 'fleet' },
+    severity: shared.severity,
     ...correlationTextOf(shared, CORRELATION_WINDOW_MS),
     ...{ occurredAtMs: shared.lastAtMs, observedAtMs: shared.firstAtMs, dedupKey: key },
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: shared.events, search: null },
+    relatedEventCount: shared.events,
   };
   return {
     ...findingOf(alert, key),

@@ -1,6 +1,6 @@
 // Looks at exercises that run: what was seen of each step on each sensor, how fast, and where the rest was lost. When its
 // window is over and everything on its way had time to arrive, the result is written and told. decision: D60, D146
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import {
   type Exercise,
@@ -160,16 +160,12 @@ function alertOf({ id, body }: Document, alertId: string): Alert {
   );
   const speed = medianMs === null ? '' : ` Half of it within ${medianMs / 1_000} s.`;
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: 'exercise_result', source: 'security_event', ruleId: id },
     severity: seen === expected ? 'info' : 'medium',
-    ...{
-      sensorId: 'fleet',
-      nodeName: 'fleet',
-      headline: `${body.name}: ${seen} of ${expected} seen`,
-    },
+    headline: `${body.name}: ${seen} of ${expected} seen`,
     detail: `${missed.length === 0 ? 'Nothing was missed.' : `Missed: ${missed.join(', ')}.`}${speed}`,
-    ...{ occurredAtMs: body.standing.scoredAtMs ?? 0, observedAtMs: null },
+    occurredAtMs: body.standing.scoredAtMs ?? 0,
     dedupKey: `exercise_result ${id}`,
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: null, search: null },
   };
 }

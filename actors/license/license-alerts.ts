@@ -1,6 +1,6 @@
 // A license that comes to its end is told to people: when the end is near, when it has come, and when its grace is over.
 // decision: D33, D130
-import type { Alert, AlertSeverity } from '../../machines/console/delivery/alert.ts';
+import { type Alert, type AlertSeverity, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { LICENSE_ALERT_MS } from '../../machines/limits.ts';
 import type { Alerts } from '../detection/alerts.ts';
 import { createStandingAlerts, type Standing } from '../detection/standing-alerts.ts';
@@ -57,10 +57,9 @@ function alertOf({ license, nowMs }: LicenseView, ending: Ending, alertId: strin
   const text = (ms: number | undefined) => new Date(ms ?? 0).toISOString();
   const end = `It is valid until ${text(license?.validUntilMs)}, with grace until ${text(license?.graceUntilMs)}.`;
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: KIND, source: 'system', ruleId: KIND, ...ENDINGS[ending] },
-    ...{ sensorId: 'fleet', nodeName: 'fleet' },
     detail: `${end} After it, new nodes above the number of the license are refused; nothing else changes.`,
-    ...{ occurredAtMs: nowMs, observedAtMs: null, dedupKey: keyOf(ending) },
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: null, search: null },
+    ...{ occurredAtMs: nowMs, dedupKey: keyOf(ending) },
   };
 }

@@ -1,6 +1,6 @@
 // A rollout whose gate failed is told to people: one that stands still until it goes on, one that goes back until somebody
 // settled it or the book knows it no more. decision: D90, D130
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import type { RolloutRow } from '../../machines/console/policy/book.rules.ts';
 import { targetId } from '../../machines/console/policy/book.rules.ts';
 import type { Standing } from '../detection/standing-alerts.ts';
@@ -41,11 +41,10 @@ function alertOf(
       ? 'Its sensors stay as they are until somebody resumes or aborts it.'
       : 'The sensors it reached return to what they had.';
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: KIND, severity: 'high', source: 'policy', ruleId: row.rolloutId },
-    ...{ sensorId: 'fleet', nodeName: 'fleet' },
     headline: `A rollout of version ${version} ${what}`,
     detail: `Of the pack ${packId} to ${targetId(row.target)}: the gate ${gate} counted ${counted}, and ${limit} are allowed. ${then}`,
-    ...{ occurredAtMs: row.movedAtMs, observedAtMs: null, dedupKey: keyOf(row) },
-    ...{ texts: {}, tags: [], groupIds: [], relatedEventCount: null, search: null },
+    ...{ occurredAtMs: row.movedAtMs, dedupKey: keyOf(row) },
   };
 }

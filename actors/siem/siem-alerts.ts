@@ -1,5 +1,5 @@
 // What people are told of a SIEM destination: that it stopped, or that it fails for long. decision: D153, D156
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import type { SiemStanding } from '../../machines/console/siem/siem-standing.ts';
 import type { SiemRow } from '../../storage/ports/siem/siem-store.ts';
 
@@ -23,16 +23,15 @@ export function alertOfSiem({
   const isStopped = after.state === 'stopped';
   const why = after.lastFailure ?? '';
   return {
+    ...OF_FLEET,
     ...{ alertId, kind: 'destination_failing', severity: isStopped ? 'critical' : 'high' },
-    ...{ ruleId: destinationId, sensorId: 'fleet', nodeName: 'fleet' },
+    ruleId: destinationId,
     headline: isStopped
       ? `Forwarding to ${name} stopped`
       : `Forwarding to ${name} fails again and again`,
     detail: isStopped
       ? `The SIEM refuses what is sent. ${why} Correct the destination and resume it; events wait.`
       : `It is tried now and then. ${why} Events wait until it takes them.`,
-    ...{ occurredAtMs: nowMs, observedAtMs: null, source: 'system' },
-    ...{ dedupKey: siemAlertKey(destinationId), texts: {}, tags: [], groupIds: [] },
-    ...{ relatedEventCount: null, search: null },
+    ...{ occurredAtMs: nowMs, source: 'system', dedupKey: siemAlertKey(destinationId) },
   };
 }

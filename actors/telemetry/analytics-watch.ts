@@ -1,7 +1,7 @@
 // Looks at the analytics database every half minute: each Console at its own way to it, and the designated one tells people.
 // decision: D60, D155
 import { createActor, type SnapshotFrom } from 'xstate';
-import type { Alert } from '../../machines/console/delivery/alert.ts';
+import { type Alert, OF_FLEET } from '../../machines/console/delivery/alert.ts';
 import { findingOf } from '../../machines/console/detection/finding.ts';
 import {
   type AnalyticsHealthStateName,
@@ -142,14 +142,13 @@ function alertOf(
   const { state, findings } = of;
   const why = findings.map((one) => FINDING_WORDS[one]).join(' ');
   return {
+    ...OF_FLEET,
     ...{ alertId: chance.newId(), kind: 'analytics_unhealthy', severity: SEVERITIES[state] },
-    ...{ ruleId: 'analytics_unhealthy', sensorId: 'fleet', nodeName: 'fleet' },
+    ruleId: 'analytics_unhealthy',
     ...{
       headline: HEADLINES[state],
       detail: why === '' ? 'Everything that was wrong is over.' : why,
     },
-    ...{ occurredAtMs: now(), observedAtMs: null, source: 'system' },
-    ...{ dedupKey: DEDUP_KEY, texts: {}, tags: [], groupIds: [], relatedEventCount: null },
-    search: null,
+    ...{ occurredAtMs: now(), source: 'system', dedupKey: DEDUP_KEY },
   };
 }

@@ -73,12 +73,12 @@ export async function followEvents(
     for (const event of waiting) show(event);
     const isLive = 'ended' in opened;
     if (!isLive && wasLive) {
-      options.talk(`No live channel, it is ${opened.refused}; asking every two seconds.`);
+      options.talk(`No live channel, it is ${opened.refused.why}; asking every two seconds.`);
     }
     wasLive = isLive;
-    const why = isLive ? await opened.ended : undefined;
+    const end = isLive ? await opened.ended : undefined;
     if (signal.aborted) return;
-    if (why !== undefined) options.talk(`The live channel is ${why}; trying again.`);
+    if (end !== undefined) options.talk(`The live channel is ${end.why}; trying again.`);
     await pause(COMMAND_WATCH_INTERVAL_MS, signal);
   }
 }
@@ -110,14 +110,16 @@ function isPassing(error: unknown): error is CommandFailure {
   return exitCode !== EXIT.notAuthenticated && exitCode !== EXIT.usage;
 }
 
-type Live = { readonly ended: Promise<string> };
-type NotLive = { readonly refused: string; readonly isCut: boolean };
+/** `isCut`: it was open, and ended. */
+type End = { readonly isCut: boolean; readonly why: string };
+type Live = { readonly ended: Promise<End> };
+type NotLive = { readonly refused: End };
 
 /** Opens the live channel; one that is cut off before it says anything is opened again at once. */
 async function openLiveSoon(options: Parameters<typeof openLive>[0]): Promise<Live | NotLive> {
   let opened = await openLive(options);
   for (let tries = 1; tries < LIVE_OPEN_TRIES; tries += 1) {
-    if ('ended' in opened || !opened.isCut || options.signal.aborted) break;
+    if ('ended' in opened || !opened.refused.isCut || options.signal.aborted) break;
     opened = await openLive(options);
   }
   return opened;
@@ -133,9 +135,11 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
     ...(ca === null ? {} : { ca }),
   });
   options.signal.addEventListener('abort', () => socket.terminate(), { once: true });
-  const ended = new Promise<string>((resolve) => {
-    socket.on('close', (code, reason) => resolve(`closed (${code} ${reason})`));
-    socket.on('error', (error) => resolve(`gone (${error.message})`));
+  const ended = new Promise<End>((resolve) => {
+    socket.on('close', (code, reason) => {
+      resolve({ isCut: true, why: `closed (${code} ${reason})` });
+    });
+    socket.on('error', (error) => resolve({ isCut: false, why: `gone (${error.message})` }));
   });
   return new Promise((resolve) => {
     socket.on('open', () => {
@@ -144,7 +148,7 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
     socket.on('message', (data) => {
       const { patch, error } = parsePatch(String(data));
       if (error !== undefined) {
-        resolve({ refused: `refused (${JSON.stringify(error)})`, isCut: false });
+        resolve({ refused: { isCut: false, why: `refused (${JSON.stringify(error)})` } });
         socket.close();
       }
       if (patch === undefined) return;
@@ -154,7 +158,7 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
         options.talk(`${patch.dropped} events came too fast and are not shown`);
       for (const event of patch.items) options.onEvent(event);
     });
-    void ended.then((refused) => resolve({ refused, isCut: refused.startsWith('closed') }));
+    void ended.then((refused) => resolve({ refused }));
   });
 }
 

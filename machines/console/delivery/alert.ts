@@ -102,6 +102,12 @@ export type Alert = {
   readonly search: SearchMatch | null;
 };
 
+/** What an alert says that is of no single sensor. */
+export const OF_FLEET = {
+  ...{ sensorId: 'fleet', nodeName: 'fleet', observedAtMs: null, texts: {} },
+  ...{ tags: [], groupIds: [], relatedEventCount: null, search: null },
+} as const satisfies Partial<Alert>;
+
 /** What is true when it is sent. */
 export type AtDelivery = {
   readonly deliveredAtMs: number;
