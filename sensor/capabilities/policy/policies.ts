@@ -7,7 +7,7 @@ import type { EngineReport } from '../../../machines/wire/heartbeat.ts';
 import type { PolicyFact } from '../../actors/facts.ts';
 import type { Parts } from '../../actors/parts.ts';
 import type { EngineLaunch, EngineRun } from '../../engine/engine-launcher.ts';
-import { compileFile } from '../../engine/policy/compile-policy.ts';
+import { compiledRevision, compileFile } from '../../engine/policy/compile-policy.ts';
 import { type JudgedPolicy, judgePolicy } from '../../engine/policy/judge-policies.ts';
 import {
   EBPF_BOUNDS,
@@ -16,7 +16,7 @@ import {
   readPolicyFiles,
 } from '../../engine/policy/policy-files.ts';
 import { makeDirectoryDurably, writeAtomic } from '../../state-directory/atomic-file.ts';
-import { errorCode } from '../../state-directory/file-port.ts';
+import { errorCode, type Files } from '../../state-directory/file-port.ts';
 import { type EngineMessage, engineMessageOf } from '../engine/engine-messages.ts';
 import { createEngineListener, type Way } from './engine-words.ts';
 import { createPolicyCounts } from './policy-counts.ts';
@@ -150,6 +150,8 @@ export async function startPolicies(
     const bad = mayLack ? undefined : facts.policies.find((one) => isUnfit(one, way));
     if (bad === undefined) return null;
     await back();
+    // Silence is no refusal: a version that is refused is not tried again.
+    if (bad.state === 'applying') throw new Error(`the engine says nothing of ${bad.name}`);
     return `${bad.name}: ${bad.reason}`;
   }
 
@@ -285,6 +287,8 @@ function createGivenSet(
       if (content === written) return false;
       // An engine that was given nothing and has nothing to forget is left alone.
       if (written === null && content === '' && (await files.stat(file)) === null) return false;
+      // An engine may have read the file of the life before: its number would confirm what it never saw.
+      if (written === null) revision = Math.max(revision, await revisionIn(files, file));
       const text = compileFile(revision + 1, lines);
       await makeDirectoryDurably(files, dirname(file), 0o700);
       await writeAtomic(files, dirname(file), 'policies', { text, mode: 0o600 });
@@ -293,4 +297,10 @@ function createGivenSet(
       return true;
     },
   };
+}
+
+/** The number of the file that is there; 0 where none is. Rejects when it cannot be read. */
+async function revisionIn(files: Files, file: string): Promise<number> {
+  if ((await files.stat(file)) === null) return 0;
+  return compiledRevision((await files.readFile(file)).toString('latin1'));
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   assignmentOf,
   customOf,
@@ -13,6 +13,8 @@ import {
   startTestNode,
   type TestNode,
 } from '../../../props/crash/node-policies.fixture.ts';
+import type { EngineRun } from '../../engine/engine-launcher.ts';
+import { compiledRevision } from '../../engine/policy/compile-policy.ts';
 import { diskFiles } from '../../state-directory/file-port.ts';
 import { readPoliciesOf } from './read-policies.ts';
 
@@ -109,6 +111,41 @@ describe('a pack on its node', () => {
     expect(await assign(packOf(first, 2, { one: '/a' }))).toMatchObject({
       code: 'rollback_refused',
     });
+  });
+
+  it('should wait for what an engine says of it, where that one read the file of a life before', async () => {
+    await start();
+    for (const [at, path] of ['/a', '/b', '/c'].entries()) {
+      await assign(packOf(first, at + 1, { one: path }));
+    }
+    await node.stop();
+    // The disk is full while this life begins: the engine finds the file of the one before.
+    let isFull = true;
+    const open: typeof diskFiles.open = async (path, how, mode) => {
+      if (!isFull || !path.endsWith('policies.tmp')) return await diskFiles.open(path, how, mode);
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    };
+    const { promise: gone } = Promise.withResolvers<string>();
+    const launch = async (keeper: TestNode['keeper']): Promise<EngineRun> => {
+      const say = (): void => {
+        const text = readFileSync(join(stateDir, 'run', 'policies'), 'utf8');
+        for (const [, policy = '', mode, digest] of text.matchAll(/^policy (\S+) (\S+) (\S+)$/gm)) {
+          const state = mode === 'enforce' ? 'enforcing' : 'monitoring';
+          keeper.hear({ policy, state, digest, reason: '' });
+        }
+        keeper.hear({ policies: 1, revision: compiledRevision(text), reason: '' });
+      };
+      setImmediate(say);
+      return {
+        gone,
+        readPolicies: () => void setImmediate(say),
+      } as Partial<EngineRun> as EngineRun;
+    };
+    await start({ files: { ...diskFiles, open }, launch });
+    await vi.waitFor(() => expect(node.keeper.loaded()).toMatchObject([{ state: 'enforcing' }]));
+    isFull = false;
+    expect(await assign(packOf(first, 4, { one: '/d' }))).toMatchObject({ state: null });
+    expect(node.report()).toMatchObject({ version: 4, state: 'enforcing' });
   });
 
   it('should be refused in a mode, scope or content that nobody signed', async () => {

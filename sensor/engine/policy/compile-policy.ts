@@ -13,6 +13,12 @@ export function compileFile(revision: number, policies: readonly string[]): stri
   return `policies 1 ${revision}\n${policies.join('')}end\n`;
 }
 
+/** The revision of a file that was written so; 0 where it is none. */
+export function compiledRevision(text: string): number {
+  const told = Number(/^policies 1 (\d{1,15})\n/.exec(text)?.[1] ?? 0);
+  return Number.isSafeInteger(told) ? told : 0;
+}
+
 function hookLines(hook: PolicyHook): readonly string[] {
   const lines = [`hook ${hook.kind} ${word(hook.category)} ${word(hook.event)}`];
   if (hook.message !== null) lines.push(`message ${word(hook.message)}`);
