@@ -96,7 +96,11 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     one.life.after(aliveEveryMs, () => {
       const { written: count, lost } = one;
       const alive = new Date(wallNow()).toISOString();
-      if (!switches.hangs) say(one, { alive, written: count, lost });
+      if (!switches.hangs) {
+        // What a full disk refused is told again, also where nothing else happens.
+        write(one, []);
+        say(one, { alive, written: count, lost });
+      }
       sayAlive(one);
     });
   }
