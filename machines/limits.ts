@@ -207,6 +207,8 @@ export const KEYS_REMEMBERED_MAX = 1_000;
 export const LIVE_SOCKETS_MAX = 1_000;
 export const LIVE_ITEMS_PER_PATCH_MAX = 200;
 export const LIVE_BACKPRESSURE_MAX_BYTES = 1 * MIB;
+/** Sent only while less than a quarter of that waits, so that it never ends a channel by itself. */
+export const LIVE_PATCH_MAX_BYTES = 512 * KIB;
 export const LIVE_MESSAGE_MAX_BYTES = 64 * KIB;
 export const LIVE_IDLE_TIMEOUT_S = 60;
 export const LIVE_KEY_CHECK_INTERVAL_MS = 5 * SECOND_MS;

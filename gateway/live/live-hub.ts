@@ -19,6 +19,7 @@ import { hasScope, type Operator } from '../access/operator.ts';
 import type { FleetView } from '../operator-plane/plumbing/deps.ts';
 import { conditionIn } from '../operator-plane/telemetry/event-query.ts';
 import type { EventTap } from './event-tap.ts';
+import { patchText } from './patch-text.ts';
 import { parseLiveRequest, TOPIC_SCOPES, type TopicSpec, topicKey } from './subscription.ts';
 import { createTopic, type Topic } from './topic.ts';
 
@@ -94,9 +95,14 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       return;
     }
     session.fullSinceMs = null;
-    for (const topic of session.topics.values()) {
+    // Those that were sent stand last: where little fits, all of them have their turn.
+    for (const [key, topic] of [...session.topics]) {
+      if (socket.bufferedBytes() > LIVE_BACKPRESSURE_MAX_BYTES / 4) return;
       const patch = topic.take();
-      if (patch !== null) socket.send(JSON.stringify({ ...addressOf(topic.spec), patch }));
+      if (patch === null) continue;
+      session.topics.delete(key);
+      session.topics.set(key, topic);
+      socket.send(patchText(addressOf(topic.spec), patch));
       if (!sessions.has(session)) return;
     }
   }

@@ -2,9 +2,13 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
+import {
+  LIVE_BACKPRESSURE_MAX_BYTES,
+  LIVE_ITEMS_PER_PATCH_MAX,
+  LIVE_PATCH_MAX_BYTES,
+} from '../../machines/limits.ts';
 import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
-import type { RuntimeEvent } from '../../machines/wire/event.ts';
+import type { RuntimeEvent, StoredEvent } from '../../machines/wire/event.ts';
 import type { SessionRow } from '../../storage/ports/access/sessions.ts';
 import type { UserRow } from '../../storage/ports/access/users.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
@@ -78,10 +82,16 @@ async function hubWith(
   });
   if (!result.ok) throw new Error(result.detail);
   const sent: { topic?: string; patch?: object; error?: { code: string } }[] = [];
-  const socket = { buffered: 0, ended: '' };
+  const texts: string[] = [];
+  /** `waits`: so many bytes are there after each patch. */
+  const socket = { buffered: 0, ended: '', waits: 0 };
   const session = hub.open(
     {
-      send: (text) => void sent.push(JSON.parse(text)),
+      send(text) {
+        texts.push(text);
+        sent.push(JSON.parse(text));
+        socket.buffered += socket.waits;
+      },
       bufferedBytes: () => socket.buffered,
       end: (code, reason) => {
         socket.ended = `${code} ${reason}`;
@@ -90,7 +100,7 @@ async function hubWith(
     result.operator,
   );
   const say = (message: unknown) => session.onMessage(JSON.stringify(message));
-  return { fixture, hub, tap, sent, socket, say, clock };
+  return { fixture, hub, tap, sent, texts, socket, say, clock };
 }
 
 describe('a subscription', () => {
@@ -134,6 +144,44 @@ describe('a subscription', () => {
     expect(items.every((one) => one.severity === 'high' && one.node_name === 'node-0001')).toBe(
       true,
     );
+  });
+
+  it('should never bring more at once than may wait for a reader', async () => {
+    const { hub, tap, texts, say } = await hubWith(['events:read']);
+    say({ subscribe: [{ topic: 'events' }] });
+    hub.flush();
+    const message = '\u00e9'.repeat(4_096);
+    const large = Array.from({ length: LIVE_ITEMS_PER_PATCH_MAX }, (_, i) =>
+      storedEvent(i, { message }),
+    );
+
+    await tap.sink.append(batchOf(large));
+    hub.flush();
+
+    const text = texts.at(-1) ?? '';
+    const { patch }: { patch: { items: StoredEvent[]; dropped: number } } = JSON.parse(text);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIVE_PATCH_MAX_BYTES);
+    expect(patch.items.length).toBeGreaterThan(0);
+    expect(patch.items.length + patch.dropped).toBe(large.length);
+    expect(patch.items.at(-1)?.event_id).toBe(large.at(-1)?.event_id);
+  });
+
+  it('should give each topic its turn where a reader takes one patch at a time', async () => {
+    const { fixture, hub, sent, socket, say } = await hubWith(['admin']);
+    const ids = [fixture.addSensor(1), fixture.addSensor(2)];
+    say({ subscribe: ids.map((id) => ({ topic: 'sensor', id })) });
+    hub.flush();
+    socket.waits = LIVE_BACKPRESSURE_MAX_BYTES;
+    for (let round = 0; round < 2; round += 1) {
+      for (const id of ids) {
+        fixture.directory.tell(id, { type: 'stream.opened', atMs: NOW_MS });
+        fixture.directory.tell(id, { type: 'stream.closed', atMs: NOW_MS, reason: 'x' });
+      }
+      socket.buffered = 0;
+      hub.flush();
+    }
+
+    expect(sent.slice(2)).toMatchObject(ids.map((id) => ({ topic: 'sensor', id })));
   });
 
   it('should bring every move of every actor', async () => {

@@ -13,6 +13,8 @@ const REMEMBERED_MAX = 10_000;
 const POLL_OVERLAP = 'now-2m';
 const POLL_EVENTS_MAX = 10_000;
 const LIVE_OPEN_TIMEOUT_MS = 5_000;
+/** From the open channel to the first patch, which a Console sends within a quarter of a second. */
+const LIVE_ANSWER_TIMEOUT_MS = 10_000;
 /** The native library may cut off a connection in the moment in which it becomes a WebSocket. */
 const LIVE_OPEN_TRIES = 3;
 
@@ -23,6 +25,8 @@ export type FollowOptions = {
   readonly onEvent: (event: StoredEvent) => void;
   readonly talk: (line: string) => void;
   readonly signal: AbortSignal;
+  /** How long a channel may say nothing before it is given up; the usual time when absent. */
+  readonly answerTimeoutMs?: number;
 };
 
 /** A function that says whether an id is new, with bounded memory. */
@@ -134,7 +138,9 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
     perMessageDeflate: false,
     ...(ca === null ? {} : { ca }),
   });
-  options.signal.addEventListener('abort', () => socket.terminate(), { once: true });
+  const cut = () => socket.terminate();
+  options.signal.addEventListener('abort', cut, { once: true });
+  socket.once('close', () => options.signal.removeEventListener('abort', cut));
   const ended = new Promise<End>((resolve) => {
     socket.on('close', (code, reason) => {
       resolve({ isCut: true, why: `closed (${code} ${reason})` });
@@ -142,6 +148,14 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
     socket.on('error', (error) => resolve({ isCut: false, why: `gone (${error.message})` }));
   });
   return new Promise((resolve) => {
+    const patience = setTimeout(
+      () => {
+        resolve({ refused: { isCut: false, why: 'silent' } });
+        cut();
+      },
+      options.answerTimeoutMs ?? LIVE_OPEN_TIMEOUT_MS + LIVE_ANSWER_TIMEOUT_MS,
+    );
+    socket.once('close', () => clearTimeout(patience));
     socket.on('open', () => {
       socket.send(JSON.stringify({ subscribe: [{ topic: 'events', query: options.filter }] }));
     });
@@ -153,6 +167,7 @@ function openLive(options: FollowOptions): Promise<Live | NotLive> {
       }
       if (patch === undefined) return;
       // The first patch says that the subscription stands.
+      clearTimeout(patience);
       resolve({ ended });
       if (patch.dropped > 0)
         options.talk(`${patch.dropped} events came too fast and are not shown`);

@@ -4,14 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pc from 'picocolors';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND_TIMEOUT_MS } from '../../../machines/limits.ts';
 import {
   type Listening,
   listenWithFixture,
 } from '../../operator-plane/plumbing/listening.fixture.ts';
 import { NOW_MS, storedEvent } from '../../operator-plane/plumbing/operator-plane.fixture.ts';
+import { createClient } from '../plumbing/client.ts';
 import { saveContext } from '../plumbing/context-file.ts';
 import { runProgram } from '../plumbing/program.ts';
 import { wordsOf } from '../plumbing/words.fixture.ts';
+import { followEvents } from './event-follow.ts';
 
 let live: Listening;
 let home: string;
@@ -75,6 +78,31 @@ describe('a tail', () => {
 
     expect([code, opened]).toEqual([0, 2]);
     expect(err).not.toContain('No live channel');
+  });
+
+  it('should poll when a channel says nothing', async () => {
+    live.fixture.state.events.push(storedEvent(1));
+    const { open } = live.hub;
+    const silent: typeof open = () => ({ onMessage: () => undefined, onClose: () => undefined });
+    Object.assign(live.hub, { open: silent });
+    const token = live.fixture.addKey(['events:read']);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const said: string[] = [];
+
+    await followEvents({
+      client: createClient({ url: live.url, token, ca: live.caPem }, COMMAND_TIMEOUT_MS),
+      ...{ filter: {}, last: 5, answerTimeoutMs: 200, signal: stop.signal },
+      talk: (line) => void said.push(line),
+      onEvent(event) {
+        seen.push(event.event_id);
+        setImmediate(() => stop.abort());
+      },
+    });
+    Object.assign(live.hub, { open });
+
+    expect(seen).toEqual([storedEvent(1).event_id]);
+    expect(said.join()).toContain('No live channel, it is silent');
   });
 
   it('should poll while there is no live channel and miss nothing', async () => {
