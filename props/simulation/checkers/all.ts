@@ -25,6 +25,7 @@ import { haltedRollouts } from './halted-rollouts.ts';
 import { healthRule } from './health-rule.ts';
 import { identityFromCertificate } from './identity-from-certificate.ts';
 import { keptSettings } from './kept-settings.ts';
+import { licenseTold } from './license-told.ts';
 import { lossLedger } from './loss-ledger.ts';
 import { monotone } from './monotone.ts';
 import { noRawEvents } from './no-raw-events.ts';
@@ -88,6 +89,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   forgetful(secondFactor),
   forgetful(keptSettings),
   forgetful(countedLicense),
+  licenseTold,
   forgetful(auditedActs),
   engineWatch,
   alertCounts,

@@ -2,6 +2,7 @@
 import type { LicenseRow } from '../../../storage/ports/license/license-store.ts';
 import type { SettingRow } from '../../../storage/ports/settings/settings-store.ts';
 import type { SimulatedRelationalPorts } from '../world/stores-relational.ts';
+import { losingAlerts } from './lost-alerts.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { CALM, LONG_LIVES } from './settings.ts';
 
@@ -55,7 +56,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     name: 'codes-count-twice',
     mistake: 'A code counts as long as its time is not over, however often it is shown.',
     foundBy: 'second-factor',
-    options: { ...BUSY, hours: 2 },
+    options: { ...BUSY, people: 1, hours: 1.5 },
     pinnedSeed: '2',
     console: withRelational(({ users, secondFactors }) => ({
       secondFactors: { ...secondFactors, acceptTotpStep: async () => true },
@@ -134,6 +135,14 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
+    name: 'license-ends-untold',
+    mistake: 'A license that comes to its end has no alert.',
+    foundBy: 'license-told',
+    options: { ...BUSY, people: 1, hours: 1.5 },
+    pinnedSeed: '3',
+    console: losingAlerts('license_expiring'),
+  },
+  {
     name: 'license-limits-nobody',
     mistake: 'Enrollment does not ask the license for its number.',
     foundBy: 'counted-license',
@@ -166,7 +175,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     name: 'acts-unaudited',
     mistake: 'What a Console writes into the audit log by itself never comes there.',
     foundBy: 'audited-acts',
-    options: { ...BUSY, hours: 2 },
+    options: { ...BUSY, people: 1, hours: 1.5 },
     pinnedSeed: '1',
     console: withRelational(({ audit }) => ({
       audit: { ...audit, append: async () => undefined },

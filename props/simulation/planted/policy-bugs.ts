@@ -47,8 +47,9 @@ export const POLICY_BUGS: readonly PlantedBug[] = [
     name: 'older-pack-comes-back',
     mistake: 'A Sensor does not remember the highest version that it had in force.',
     foundBy: 'packs-in-force',
-    options: PUBLISHED,
-    pinnedSeed: '1',
+    // Only a node that begins again forgets.
+    options: { ...PUBLISHED, sensors: 3, kinds: ['node.kill'], faultsPerHour: 120 },
+    pinnedSeed: '2',
     node: rewriting(RECORD, (text) =>
       JSON.stringify({ ...(JSON.parse(text) as object), highest: {} }),
     ),
