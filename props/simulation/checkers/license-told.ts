@@ -57,6 +57,10 @@ export const licenseTold: CheckerKind = {
           case 'process.ended':
             if (fleet.consoles.some(({ name }) => name === seen.host)) calmSinceMs = null;
             break;
+          case 'world.slept':
+            // Dates go on while the world sleeps, and loops do not.
+            calmSinceMs = null;
+            break;
           case 'relational.forgot':
             last = null;
             break;
