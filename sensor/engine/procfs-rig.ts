@@ -47,8 +47,15 @@ export async function endDirectory(): Promise<void> {
 }
 
 export async function start(...flags: string[]): Promise<Running> {
+  return await startBy([], ...flags);
+}
+
+/** The same, by a command that becomes the engine. */
+export async function startBy(before: readonly string[], ...flags: string[]): Promise<Running> {
   const file = path.join(directory, 'events.log');
-  const child = spawn('node', [ENGINE, '--export-filename', file, '--node-name', 'n1', ...flags]);
+  const own = ['node', ENGINE, '--export-filename', file, '--node-name', 'n1', ...flags];
+  const [command = '', ...rest] = [...before, ...own];
+  const child = spawn(command, rest);
   children.push(child);
   const output = createInterface(child.stdout);
   const [first] = await once(output, 'line', { signal: AbortSignal.timeout(120_000) });

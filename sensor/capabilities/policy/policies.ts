@@ -150,9 +150,7 @@ export async function startPolicies(
     const bad = mayLack ? undefined : facts.policies.find((one) => isUnfit(one, way));
     if (bad === undefined) return null;
     await back();
-    // Silence is no refusal: a version that is refused is not tried again.
-    if (bad.state === 'applying') throw new Error(`the engine says nothing of ${bad.name}`);
-    return `${bad.name}: ${bad.reason}`;
+    return refusalOf(bad);
   }
 
   await tick();
@@ -220,6 +218,12 @@ function isUnfit({ from, state, reason }: PolicyFact, way: Way): boolean {
   if (from === undefined) return false;
   const isUntold = way === 'file' && state === 'applying';
   return isUntold || state === 'failed' || state === 'rejected' || reason !== '';
+}
+
+/** Silence is no refusal: a version that is refused is not tried again. */
+function refusalOf({ name, state, reason }: PolicyFact): string {
+  if (state === 'applying') throw new Error(`the engine says nothing of ${name}`);
+  return `${name}: ${reason}`;
 }
 
 type GivenSet = {

@@ -32,6 +32,12 @@ function fill(file: string): void {
   spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4096']);
 }
 
+/** What lines of losses sum up to. */
+function toldIn(file: string): number {
+  const losses = readFileSync(file, 'utf8').split('\n').map(engineLossOf);
+  return losses.reduce((sum, { engine_lost: lost = 0 }) => sum + lost, 0);
+}
+
 async function met(what: () => boolean): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
   while (!what()) {
@@ -54,11 +60,27 @@ describe.skipIf(refused !== undefined)('ebpf engine, a full disk', () => {
     await met(() => engine.words.length > heard);
     writeFileSync(filler, '');
     await stopEngine(engine);
-    const told = readFileSync(engine.file, 'utf8')
-      .split('\n')
-      .map(engineLossOf)
-      .map((one) => one.engine_lost ?? 0);
     expect(lost()).toBeGreaterThan(20);
-    expect(told.reduce((sum, one) => sum + one, 0)).toBe(lost());
+    expect(toldIn(engine.file)).toBe(lost());
   });
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'should leave to the next engine what the disk refused, ended by %s',
+    async (how) => {
+      const first = await startEngine(directory);
+      running = first;
+      const filler = path.join(directory, 'filler');
+      fill(filler);
+      for (let round = 0; round < 30; round += 1) spawnSync('/bin/true', ['x'.repeat(1_000)]);
+      const lost = () => Number(first.words.at(-1)?.['lost']);
+      await met(() => lost() > 20);
+      await stopEngine(first, how);
+      const refusedLines = lost();
+      writeFileSync(filler, '');
+      const second = await startEngine(directory);
+      running = second;
+      await stopEngine(second);
+      expect(toldIn(first.file)).toBeGreaterThanOrEqual(refusedLines);
+    },
+  );
 });

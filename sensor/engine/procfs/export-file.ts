@@ -127,11 +127,11 @@ export function emit(key: string, body: Line, us: number): void {
 
 /**
  * Writes what waits, then what was lost; a line of losses that the disk refuses is no event, and is told again. Answers
- * whether all that was lost has been told.
+ * how many no line tells yet.
  */
-export function tellLost(): boolean {
+export function tellLost(): number {
   flush();
-  if (counts.lost === lostTold && gapUntold === undefined) return true;
+  if (counts.lost === lostTold && gapUntold === undefined) return 0;
   const { lost, lostInKernel } = counts;
   const info: Line = { number_of_dropped_process_events: String(lost - lostTold) };
   const inKernel = lostInKernel - lostInKernelTold;
@@ -142,5 +142,5 @@ export function tellLost(): boolean {
   const isTold = counts.lost === lost;
   if (isTold) [lostTold, lostInKernelTold, gapUntold] = [lost, lostInKernel, undefined];
   else counts.lost = lost;
-  return isTold;
+  return lost - lostTold;
 }

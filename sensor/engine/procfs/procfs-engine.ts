@@ -62,8 +62,7 @@ function leave(): never {
   if (hasExport) {
     tellConnects(Number.MAX_SAFE_INTEGER);
     if (isPolling) countUnseen();
-    tellLost();
-    leaveSign();
+    leaveSign(tellLost());
     say({ ...handover.lastTold(), written: counts.written, lost: counts.lost });
   }
   removeInstance();
@@ -103,15 +102,16 @@ function beginning(): Began {
 }
 
 /**
- * Nobody watched since the one before ended: what began meanwhile is counted and told before this one signs in its place,
- * or it would be forgotten when this one is killed.
+ * Nobody watched since the one before ended: what began meanwhile is counted, and told or owed when this one signs in its
+ * place, or it would be forgotten when this one is killed.
  */
 function followSigns(began: Began): Gap {
   const gap = readGap(began);
-  counts.lost += gap.unseen;
+  counts.lost += gap.unseen + gap.owed;
   noteGap(gap.unwatched);
   const sign = (): void => {
-    if (tellLost()) signLife(isPolling ? lastPid() : lastForked() || began.lastPid, began);
+    const untold = tellLost();
+    signLife(isPolling ? lastPid() : lastForked() || began.lastPid, began, untold);
   };
   sign();
   setInterval(sign, SIGN_MS);

@@ -11,6 +11,7 @@ import {
   INSTANCES,
   lineWith,
   start,
+  startBy,
   wordsOf,
 } from '../procfs-rig.ts';
 
@@ -34,6 +35,23 @@ describe('procfs engine, polling', () => {
 });
 
 describe.skipIf(INSTANCES === '')('procfs engine, after a gap', () => {
+  it('should leave to the next one what it could not tell before it ended', async () => {
+    const bound = 'trap \'\' XFSZ; ulimit -f 16; exec "$@"';
+    const first = await startBy(['sh', '-c', bound, 'sh']);
+    const words = wordsOf(first);
+    for (let round = 0; round < 60; round += 1) spawnSync('/bin/true', ['x'.repeat(1_000)]);
+    const ended = once(first.child, 'close');
+    first.child.stdin.end();
+    await ended;
+    const lost = Number(words.at(-1)?.['lost']);
+    const second = await start();
+    const told = JSON.parse(await lineWith(second.file, '"rate_limit_info"'));
+    expect(lost).toBeGreaterThan(20);
+    expect(Number(told.rate_limit_info.number_of_dropped_process_events)).toBeGreaterThanOrEqual(
+      lost,
+    );
+  });
+
   it('should say after a kill for how long nobody watched, and count what began meanwhile', async () => {
     const first = await start();
     spawnSync('/bin/true', ['told']);

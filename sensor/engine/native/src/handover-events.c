@@ -135,6 +135,7 @@ void told_give(struct told *to)
 	if (live)
 		memset(live, 0, sizeof(*live));
 	live = 0;
+	given.untold = to->untold;
 	THEN();
 	memcpy(to, &given, sizeof(*to));
 }

@@ -16,7 +16,7 @@ struct told {
 	u64 until; /* everything stamped earlier is told */
 	u64 since; /* what is stamped from then on is listed */
 	u32 count;
-	u32 pad;
+	u32 untold; /* losses that no line tells yet; 0 where an older build left the page */
 	struct told_event {
 		u32 identity;
 		union {

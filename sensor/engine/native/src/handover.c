@@ -160,6 +160,7 @@ static void read_legacy(const char *boot_id)
 	if (page->magic != MAGIC)
 		return;
 	sign.last_pid = page->last_pid;
+	unwatched_owe(page->told.untold);
 	if (strncmp(page->boot_id, boot_id, BOOT_ID_CHARS)) {
 		unwatched_count(&sign, WATCH_REBOOTED, 0);
 	} else if (page->told_until) {
@@ -198,6 +199,7 @@ int handover_take(bool is_awaited)
 	memcpy(page->boot_id, boot_id, BOOT_ID_CHARS);
 	handover_sign();
 	told_keep(&page->told, &page->live);
+	handover_owe(unwatched_begun());
 	page->magic = MAGIC;
 	return 0;
 }
@@ -207,6 +209,11 @@ void handover_sign(void)
 	unwatched_sign(&page->sign);
 	page->last_pid = page->sign.last_pid;
 	page->sign_time = page->sign.boot;
+}
+
+void handover_owe(u64 losses)
+{
+	page->told.untold = losses < UINT32_MAX ? losses : UINT32_MAX;
 }
 
 void handover_prepare_to_leave(void)

@@ -14,6 +14,8 @@ int handover_open(const char *export_file);
 int handover_take(bool is_awaited);
 /* A sign of life, a few times a second. */
 void handover_sign(void);
+/* So many losses are told by no line yet: a full disk refused it. The next one tells them, should this one be killed. */
+void handover_owe(u64 losses);
 /* Its last moment comes: nothing is signed any more. */
 void handover_prepare_to_leave(void);
 /* Lets go; everything up to then has been written, and what was told last is left with it. */

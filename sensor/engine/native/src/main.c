@@ -198,6 +198,12 @@ static void tell_losses(void)
 	is_gap_told = true;
 	kernel_lost_told = in_kernel;
 	engine_lost_told = in_engine;
+	handover_owe(0);
+}
+
+static u64 losses_untold(void)
+{
+	return kernel_lost() - kernel_lost_told + engine_lost() - engine_lost_told;
 }
 
 static void put_policies_in_force(void)
@@ -266,6 +272,7 @@ static void run(int signals)
 		now = boot_ns();
 		if (now >= sign) {
 			handover_sign();
+			handover_owe(losses_untold());
 			sign = now + SIGN_NS;
 		}
 		if (now < heartbeat)
@@ -299,6 +306,7 @@ static void leave(void)
 	}
 	programs_sweep(true);
 	tell_losses();
+	handover_owe(losses_untold());
 	handover_leave(told_until);
 	say_alive();
 }

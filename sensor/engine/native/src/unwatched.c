@@ -16,7 +16,7 @@
 #define THREADS_FIELD 20
 
 static struct { u64 forks, last_pid, boot; } attached;
-static u64 begun, since, until;
+static u64 begun, owed, since, until;
 static enum watch_end ended;
 
 static ssize_t read_file(const char *file, char *to, size_t size)
@@ -150,9 +150,14 @@ void unwatched_count(const struct watch_sign *sign, enum watch_end how, u64 from
 	begun -= threads < begun ? threads : begun;
 }
 
+void unwatched_owe(u64 losses)
+{
+	owed = losses;
+}
+
 u64 unwatched_begun(void)
 {
-	return begun;
+	return begun + owed;
 }
 
 u64 unwatched_ms(void)

@@ -27,7 +27,9 @@ void unwatched_leave(struct watch_sign *sign);
 void unwatched_attached(void);
 /* Counts from the sign of the one before, which told nothing from `from` on (of this start of the machine). */
 void unwatched_count(const struct watch_sign *sign, enum watch_end how, u64 from);
-/* At most how many processes began unseen before this engine; threads that have ended are among them. */
+/* What the one before counted and could not tell is among what is told from now on. */
+void unwatched_owe(u64 losses);
+/* At most how many processes began unseen before this engine, and what that one owed; threads that have ended are among them. */
 u64 unwatched_begun(void);
 /* For how long nobody watched; 0 when somebody did. */
 u64 unwatched_ms(void);
