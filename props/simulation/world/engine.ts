@@ -130,7 +130,9 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   function noticeEnd(one: EngineProcess): void {
     one.isInputEnded = true;
     one.life.after(random.between(5, 300), () => {
-      if (!switches.hangs) one.end('it ended with 0');
+      if (switches.hangs) return;
+      write(one, []);
+      one.end('it ended with 0');
     });
   }
 
@@ -235,6 +237,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         processes.delete(one);
         const isLast = [...processes].every(({ output }) => output === null);
         if (one.output !== null && isLast) unwatched.begin();
+        unwatched.owe(one.lost - one.lostTold);
         if (sensor.isAlive()) resolveGone(how);
       },
     };

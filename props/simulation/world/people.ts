@@ -20,7 +20,13 @@ import {
   putAway,
   tellClosed,
 } from './person.ts';
-import { changeSetting, importLicense, readLicense, readSettings } from './person-admin.ts';
+import {
+  changeSetting,
+  importLicense,
+  letGrow,
+  readLicense,
+  readSettings,
+} from './person-admin.ts';
 import { showToSensorPlane } from './person-astray.ts';
 import { dropFactor, setUpFactor, showAgain, takeFactor } from './person-factor.ts';
 import { logIn } from './person-login.ts';
@@ -181,14 +187,9 @@ async function settle(parts: Parts, person: Person): Promise<boolean> {
   });
   if (heard.isSilent || heard.value === 'refused') return false;
   if (heard.value !== 'admin') return true;
-  const [settings, seen] = [
-    await readSettings(parts, person, shown),
-    await readLicense(parts, person, shown),
-  ];
-  if (settings === null || seen === null) return false;
+  const settings = await readSettings(parts, person, shown);
   // Whatever ends while nobody looks would stop the fleet from growing.
-  if (seen.license === null) return true;
-  return importLicense(parts, person, shown, true);
+  return settings !== null && letGrow(parts, person, shown);
 }
 
 async function use(parts: Parts, person: Person, shown: Shown): Promise<void> {

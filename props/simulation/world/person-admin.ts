@@ -81,6 +81,9 @@ export async function changeSetting(parts: PersonParts, person: Person, held: He
   tellSettings(parts, heard.value, asked);
 }
 
+/** How those are named that outlive the world. */
+const LASTING = 'lasting';
+
 /** What the license is; null when nothing was heard or it may not. */
 export async function readLicense(
   parts: PersonParts,
@@ -105,6 +108,14 @@ function tellLicense(
   return { license };
 }
 
+/** Brings a license that outlives the world where one counts that does not; whether such a one, or none, is there. */
+export async function letGrow(parts: PersonParts, person: Person, held: Held): Promise<boolean> {
+  const seen = await readLicense(parts, person, held);
+  if (seen === null) return false;
+  if (seen.license === null || seen.license.startsWith(LASTING)) return true;
+  return importLicense(parts, person, held, true);
+}
+
 /** Imports a license of minutes and few nodes, or one that outlives the world; answers whether it was taken. */
 export async function importLicense(
   parts: PersonParts,
@@ -113,7 +124,7 @@ export async function importLicense(
   lasts: boolean,
 ): Promise<boolean> {
   const { world } = parts;
-  const license = `license-${world.log.size()}`;
+  const license = `${lasts ? LASTING : 'license'}-${world.log.size()}`;
   const terms = lasts ? lasting(parts) : drawTerms(parts);
   const signed = signLicense(
     {

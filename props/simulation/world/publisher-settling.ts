@@ -2,7 +2,7 @@
 // assigned is a version that every engine carries out and nodes trust. Then it says what stands, as it was told.
 import { asked } from './keeper-acts.ts';
 import { type PersonParts, putAway } from './person.ts';
-import { importLicense, readLicense } from './person-admin.ts';
+import { letGrow } from './person-admin.ts';
 import { assignTo, publishIn } from './publisher-acts.ts';
 import {
   type Desk,
@@ -22,7 +22,9 @@ type Account = { readonly user_id: string; readonly revision: number; readonly s
 
 /** One step of it; whether that was all. */
 export async function settle(parts: PersonParts, of: Of, desk: Desk): Promise<boolean> {
-  if (!(await openAccounts(parts, of)) || !(await letGrow(parts, of))) return false;
+  if (!(await openAccounts(parts, of))) return false;
+  // It may be the only admin, who brings the license under which the fleet may grow.
+  if (!(await letGrow(parts, of.person, of.held))) return false;
   if (!(await readDesk(parts, of, desk))) return false;
   const open = desk.rollouts.filter(isOpen);
   for (const one of open) if (one.state !== 'returning') await say(parts, of, one, 'abort');
@@ -61,13 +63,6 @@ async function openAccounts(parts: PersonParts, of: Of): Promise<boolean> {
     if (opened?.code === 'fresh_login_required') putAway(of.person, of.held);
   }
   return closed.length === 0;
-}
-
-/** As the only admin it also brings the license under which the fleet may grow; whether that one is there. */
-async function letGrow(parts: PersonParts, { person, held }: Of): Promise<boolean> {
-  const seen = await readLicense(parts, person, held);
-  if (seen === null) return false;
-  return seen.license === null || importLicense(parts, person, held, true);
 }
 
 /** Those that have what is not good, and those where an aborted rollout left sensors with another version. */

@@ -4,8 +4,10 @@ import type { World } from './world.ts';
 export type UnwatchedPrograms = {
   /** From now on nobody watches. */
   begin(): void;
-  /** Somebody watches again; answers how many began meanwhile, and tells the checkers. */
+  /** Somebody watches again; answers how many began meanwhile, which the checkers are told, and what is owed. */
   end(): number;
+  /** What the process that ended had counted and could not tell; the next one tells it. */
+  owe(count: number): void;
   /** The power went: nothing began without it, and a machine that starts counts anew. */
   forget(): void;
 };
@@ -18,6 +20,7 @@ export function createUnwatchedPrograms(
 ): UnwatchedPrograms {
   const random = world.random.fork(`engine/${node}/unwatched`);
   let sinceMs: number | null = null;
+  let owed = 0;
   return {
     begin() {
       sinceMs = world.scheduler.now();
@@ -25,16 +28,22 @@ export function createUnwatchedPrograms(
     end() {
       const forMs = sinceMs === null ? 0 : world.scheduler.now() - sinceMs;
       sinceMs = null;
+      const before = owed;
+      owed = 0;
       let count = 0;
-      if (forMs === 0) return count;
+      if (forMs === 0) return before;
       for (let at = random.exponential(meanMs); at < forMs; at += random.exponential(meanMs)) {
         count += 1;
       }
       if (count > 0) world.observe({ kind: 'programs.unwatched', node, count });
-      return count;
+      return before + count;
+    },
+    owe(count) {
+      owed += count;
     },
     forget() {
       sinceMs = null;
+      owed = 0;
     },
   };
 }
