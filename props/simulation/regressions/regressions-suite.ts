@@ -13,6 +13,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'channel-order-d-11',
   'channel-order-dr27',
   'channel-order-ds38',
+  'containment-n28x-83',
   'containment-prof-2',
   'habits-20261206-189',
   'habits-fin209',
