@@ -93,7 +93,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   alertCounts,
   ruleWindows,
   forgetful(alertStates),
-  searchEdges,
+  forgetful(searchEdges),
   ruleBacktest,
   alertsArrive,
   outboundGuard,

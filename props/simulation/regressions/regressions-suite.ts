@@ -27,6 +27,8 @@ export const SLOW: ReadonlySet<string> = new Set([
   'node-sockets-20261205-2253',
   'node-sockets-20261205-918',
   'rebuilt-from-facts-20261223-112',
+  'search-edges-n28x-107',
+  'search-edges-n28x-152',
   'staleness-20261211-612',
   'staleness-605',
 ]);
