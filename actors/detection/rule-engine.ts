@@ -3,6 +3,7 @@
 // they are read from the store instead. A cursor says up to where all is judged; what came after it is judged again at the
 // next start, and counts once, for matches have names. decision: D60, D130, D131; invariant: I10
 import type { Finding } from '../../machines/console/detection/finding.ts';
+import type { RuleFound } from '../../machines/detection/rule-found.ts';
 import {
   ALERT_FINDINGS_MAX,
   RULE_CURSOR_LAG_MS,
@@ -12,6 +13,7 @@ import {
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
+import { withoutSeen } from './absences.ts';
 import { arrivalOrder } from './arrival-order.ts';
 import { createFleetRules, type FleetRules } from './fleet-rules.ts';
 import { createRuleCursors, type RuleCursors } from './rule-cursors.ts';
@@ -57,6 +59,8 @@ type Engine = {
   isInDoubt: boolean;
   /** Batches did not fit: they are read from the store. */
   isLost: boolean;
+  /** Absences that are not yet held against the store. */
+  doubted: { readonly own: RunningRule; readonly found: RuleFound }[];
   /** Found, and not yet in the inbox. */
   waiting: Finding[];
   /** The inbox did not take what was found last. */
@@ -77,6 +81,7 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
       events: 0,
       isInDoubt: false,
       isLost: false,
+      doubted: [],
       waiting: [],
       isAway: false,
       isStarted: false,
@@ -197,7 +202,7 @@ async function work(engine: Engine): Promise<boolean> {
   if (engine.isLost) await recover(engine);
   const { monotonicNow } = engine.deps;
   const endMs = monotonicNow() + RULES_MOMENT_MS;
-  const isFull = (): boolean => engine.waiting.length >= ALERT_FINDINGS_MAX;
+  const isFull = (): boolean => engine.waiting.length + engine.doubted.length >= ALERT_FINDINGS_MAX;
   while (!isFull() && (await judgeNext(engine)) && monotonicNow() < endMs);
   if (!isWaiting(engine) || isFull()) await flush(engine);
   return isWaiting(engine);
@@ -209,7 +214,7 @@ function isWaiting({ batches, current }: Engine): boolean {
 
 /** One rule judges one batch; whether more waits. */
 async function judgeNext(engine: Engine): Promise<boolean> {
-  const { deps, running, waiting } = engine;
+  const { deps, running, waiting, doubted } = engine;
   engine.current ??= currentOf(engine);
   if (engine.current === null) return false;
   const { events, rules } = engine.current;
@@ -219,7 +224,9 @@ async function judgeNext(engine: Engine): Promise<boolean> {
     return engine.batches.length > 0;
   }
   try {
-    const found = own.judge(events, deps.labelsOf);
+    const all = own.judge(events, deps.labelsOf);
+    const found = all.filter(({ sinceMs }) => sinceMs === null);
+    for (const one of all) if (one.sinceMs !== null) doubted.push({ own, found: one });
     if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
   } catch (error) {
     // A rule that fails stops alone.
@@ -239,12 +246,24 @@ function currentOf(engine: Engine): Current | null {
 
 /** Hands over what was found; what is not taken is tried again with what comes next. */
 async function flush(engine: Engine): Promise<void> {
+  await settleDoubts(engine);
   if (engine.waiting.length === 0) return;
   const taken = engine.waiting;
   engine.isAway = true;
   await engine.deps.alerts.raise(joined(taken));
   engine.isAway = false;
   engine.waiting = [];
+}
+
+/** While the store cannot answer, what is doubted waits. */
+async function settleDoubts(engine: Engine): Promise<void> {
+  const { deps, doubted } = engine;
+  for (let [first] = doubted; first !== undefined; [first] = doubted) {
+    const { own, found } = first;
+    const held = await withoutSeen(deps, own, found);
+    engine.waiting.push(...findingsOf(deps, own.rule, held));
+    doubted.shift();
+  }
 }
 
 // What did not fit is durable: the rules begin anew from the cursor. Where rules were slower than events came, the one that
@@ -262,8 +281,9 @@ async function recover(engine: Engine): Promise<void> {
 }
 
 async function save(engine: Engine): Promise<void> {
-  const { deps, running, batches, current, waiting, isStarted, isLost, cursors } = engine;
-  if (!isStarted || isLost || engine.isInDoubt || waiting.length > 0 || running.size === 0) return;
+  const { deps, running, batches, current, isStarted, isLost, cursors } = engine;
+  const isFound = engine.waiting.length > 0 || engine.doubted.length > 0;
+  if (!isStarted || isLost || engine.isInDoubt || isFound || running.size === 0) return;
   const oldestMs = (current ?? batches[0])?.receivedAtMs ?? Number.MAX_SAFE_INTEGER;
   const receivedMs = Math.min(deps.now() - RULE_CURSOR_LAG_MS, oldestMs - 1);
   engine.judgedMs = Math.max(engine.judgedMs, receivedMs);

@@ -15,20 +15,39 @@ import type { ArrivalPage, EventStore } from '../../storage/ports/telemetry/even
 
 export type Arrivals = Pick<EventStore, 'arrivals'>;
 
+type Range = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly sensorId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** A try: only what the rule reads of events, and no page after so many. */
+  readonly triedMax?: number;
+};
+
 /** Every stored event that can concern a rule, in the order of arrival, page by page. */
-export async function* arrivalsFor(
+export function arrivalsFor(
   events: Arrivals,
   rule: CompiledRule,
-  range: {
-    readonly fromMs: number;
-    readonly toMs: number;
-    readonly sensorId?: string | undefined;
-    readonly signal?: AbortSignal | undefined;
-    /** A try: only what the rule reads of events, and no page after so many. */
-    readonly triedMax?: number;
-  },
+  range: Range,
 ): AsyncGenerator<readonly StoredEvent[]> {
-  const condition = conditionOf(rule);
+  return pagesOf(events, rule, { ...range, condition: conditionOf(rule) });
+}
+
+/** Those alone that meet a condition of it. */
+export function meantFor(
+  events: Arrivals,
+  rule: CompiledRule,
+  range: Range,
+): AsyncGenerator<readonly StoredEvent[]> {
+  return pagesOf(events, rule, { ...range, condition: eitherOf(rule) });
+}
+
+async function* pagesOf(
+  events: Arrivals,
+  rule: CompiledRule,
+  range: Range & { readonly condition: Condition | null },
+): AsyncGenerator<readonly StoredEvent[]> {
+  const { condition } = range;
   const { fromMs, toMs, sensorId, signal, triedMax = Number.POSITIVE_INFINITY } = range;
   const isTry = range.triedMax !== undefined;
   const ask = (receivedFromMs: number): Promise<ArrivalPage> =>
@@ -71,8 +90,11 @@ export async function countedOf(
   return inbox.counted({ ruleId: rule.ruleId, matchIds });
 }
 
-function conditionOf({ spec, conditions }: CompiledRule): Condition | null {
-  if (kindOf(spec.detect).seesAll) return null;
+function conditionOf(rule: CompiledRule): Condition | null {
+  return kindOf(rule.spec.detect).seesAll ? null : eitherOf(rule);
+}
+
+function eitherOf({ conditions }: CompiledRule): Condition | null {
   const [first] = conditions;
   if (first === undefined) return null;
   return conditions.length === 1 ? first : { is: 'either', of: conditions };

@@ -117,6 +117,21 @@ describe('containment', () => {
     expect([free.is_contained, free.containment]).toEqual([false, undefined]);
   });
 
+  it('should be told that an order is over when an older one holds the node still', async () => {
+    const console = await start();
+    const identity = await console.enroll('node', nth(keys, 0));
+    const first = orderIdOf(await act(console, identity, 'contain'));
+    await beat(console, identity, { order_id: first, state: 'containing' });
+    const until = new Date(console.time.now() + 60_000).toISOString();
+    const order_id = orderIdOf(await act(console, identity, 'contain', { until }));
+    console.travel(60_000);
+    const late = await beat(console, identity, { order_id: first, state: 'contained' });
+    expect(late.containment).toMatchObject({ order_id, wanted: 'contained', until });
+    expect(shown(console, identity)).toEqual(['releasing', true]);
+    const free = await beat(console, identity, { order_id, state: 'released' });
+    expect([free.is_contained, free.containment]).toEqual([false, undefined]);
+  });
+
   it('should be the same on another replica and after a restart', async () => {
     const stores = openStores();
     const [here, there] = [await start(stores), await start(stores)];

@@ -96,6 +96,15 @@ export function eventPagesContract(harness: Harness<Stores>): void {
     LONG_MS,
   );
 
+  it('should give the arrivals of two nodes that took one number', async () => {
+    const { sink, events } = harness.port();
+    const one = batch({ receivedAtMs: NOW_MS, events: [event()] });
+    const other = { ...one, digest: 'another', receivedAtMs: NOW_MS + 1, events: [event()] };
+    for (const each of [one, other]) await sink.append(each);
+    const ids = [one, other].flatMap((each) => each.events.map(({ event_id }) => event_id));
+    expect(await arrivalsOf(events, one.sensorId, 10)).toEqual(ids);
+  });
+
   it(
     'should read of an event what is wanted, as it is, and no more',
     async () => {

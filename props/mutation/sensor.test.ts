@@ -54,7 +54,7 @@ const said = (
   state: ContainmentReport['state'],
   orderId: string | null,
   failure: string | null = null,
-): SensorEvent => ({ type: 'containment.reported', atMs, report: { orderId, state, failure } });
+) => ({ type: 'containment.reported' as const, atMs, report: { orderId, state, failure } });
 
 describe('sensor: beginning', () => {
   it('should know what it is given, and that it has no stream', () => {
@@ -317,5 +317,25 @@ describe('sensor: policy and containment', () => {
     expect(at(waiting, 'containment')).toBe('containing');
     waiting.advance(1);
     expect(at(waiting, 'containment')).toBe('released');
+  });
+
+  it('should let a node go that an older order holds, when the newer one ended untold', () => {
+    for (const state of ['contained', 'containing', 'failed', 'releasing'] as const) {
+      const sensor = begin();
+      tell(sensor, order('contained', '1'));
+      tell(sensor, said(state, '1'));
+      tell(sensor, order('contained', '2', START_MS + 1_000));
+      expect(at(sensor, 'containment')).toBe('containing');
+      sensor.advance(1_000);
+      expect(at(sensor, 'containment')).toBe('releasing');
+      // It was held when it was heard last, and has no word for it now.
+      tell(sensor, { ...said(state, '1'), atMs: START_MS + 1_000 });
+      expect(at(sensor, 'containment')).toBe('releasing');
+      tell(sensor, said('released', '2'));
+      expect(at(sensor, 'containment')).toBe('released');
+    }
+    const known = begin({ containment: { order: null, report: null, isContained: true } });
+    tell(known, order('contained', '2', START_MS));
+    expect(at(known, 'containment')).toBe('releasing');
   });
 });

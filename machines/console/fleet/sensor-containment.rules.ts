@@ -28,10 +28,16 @@ export function isOrderOver(order: OrderFacts, nowMs: number): boolean {
   return order.untilMs !== null && nowMs >= order.untilMs;
 }
 
-/** Whether the node has to be told of its newest order. */
-export function isUntold({ order, report }: ContainmentFacts, nowMs: number): boolean {
+/** Whether the node has to be told of its newest order. One that is over still lets go what an older order holds. */
+export function isUntold(facts: ContainmentFacts, nowMs: number): boolean {
+  const { order, report } = facts;
   if (order === null || report?.orderId === order.orderId) return false;
-  return order.wanted === 'released' || !isOrderOver(order, nowMs);
+  return order.wanted === 'released' || !isOrderOver(order, nowMs) || isHeld(facts);
+}
+
+/** Whether the node may be cut off, or on its way there, by what it said last. */
+function isHeld({ report, isContained }: ContainmentFacts): boolean {
+  return isContained || (report !== null && report.state !== 'released');
 }
 
 /** The state that order and report mean together. */
@@ -42,7 +48,8 @@ export function containmentRegionOf(
   const { order, report, isContained } = facts;
   const said = report?.state ?? (isContained ? 'contained' : 'released');
   if (order === null || !isUntold(facts, nowMs)) return said;
-  return order.wanted === 'contained' ? 'containing' : 'releasing';
+  const isWanted = order.wanted === 'contained' && !isOrderOver(order, nowMs);
+  return isWanted ? 'containing' : 'releasing';
 }
 
 /** Orders of one sensor rise: one that was overtaken on its way changes nothing. */

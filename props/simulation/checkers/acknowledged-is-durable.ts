@@ -1,7 +1,7 @@
 // No acknowledged event is lost: when an acknowledgment leaves a Console, every event it covers is durable in the event
 // store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy. A store that
 // forgets what it had confirmed takes these events and no others: what is there is there, and what comes after is stored.
-// Two nodes under one identity may each get one number confirmed, by another Console. invariant: I1; decision: D6, D25, D172
+// Two nodes under one identity may each get one number confirmed, by another Console or after the store forgot. invariant: I1; decision: D6, D25, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { type Column, createColumn, createKeyColumn, digestOf, ensure } from './columns.ts';
@@ -22,7 +22,9 @@ export const acknowledgedIsDurable: CheckerKind = {
     const copied = new Set<string>();
     const { consoles } = fleet;
 
-    const isShared = (sensor: string): boolean => copied.has(sensor) && consoles.length > 1;
+    let isForgetful = false;
+    const isShared = (sensor: string): boolean =>
+      copied.has(sensor) && (isForgetful || consoles.length > 1);
 
     function contentOf({ sensor, stream, channel, sequence }: Name): number {
       return contents.get(`${sensor}/${stream}/${channel}`)?.get(sequence) ?? 0;
@@ -57,6 +59,7 @@ export const acknowledgedIsDurable: CheckerKind = {
         if (observation.kind === 'node.copied') copied.add(observation.sensor);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'events.forgotten') {
+          isForgetful = true;
           for (const key of observation.events) forgotten.set(key, 1);
         }
         if (observation.kind === 'batch.acknowledged') {

@@ -95,7 +95,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   alertCounts,
   ruleWindows,
   forgetful(alertStates),
-  searchEdges,
+  forgetful(searchEdges),
   ruleBacktest,
   alertsArrive,
   outboundGuard,

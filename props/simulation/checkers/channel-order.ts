@@ -3,7 +3,7 @@
 // order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest file again or
 // lose what a failed sync left in its journal, so what was written before one may come once more, at any place after it,
 // and batches before and after one are not compared. Nor are those of two nodes under one identity, which number in one
-// channel; two Consoles may take one number from each of them. invariant: I6; decision: D6, D13, D172
+// channel; two Consoles may take one number from each of them, and so may one whose store forgot the first. invariant: I6; decision: D6, D13, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import {
@@ -37,6 +37,7 @@ export const channelOrder: CheckerKind = {
     const counts = new Map<string, number>();
     /** Sensors that two nodes are. */
     const copied = new Set<string>();
+    let isForgetful = false;
     const stored = createKeyColumn();
     /** How many events a node had written when its power went the last time. */
     const beforeLoss = new Map<string, number>();
@@ -64,7 +65,7 @@ export const channelOrder: CheckerKind = {
       const content = digestOf(events);
       const known = channel.content.get(sequence);
       if (known !== 0) {
-        const isShared = copied.has(batch.sensor) && fleet.consoles.length > 1;
+        const isShared = copied.has(batch.sensor) && (isForgetful || fleet.consoles.length > 1);
         if (known !== content && !isShared)
           report(`${name}/${sequence} is stored with two contents`);
         return;
@@ -109,6 +110,7 @@ export const channelOrder: CheckerKind = {
     return {
       observe(observation) {
         if (observation.kind === 'node.copied') copied.add(observation.sensor);
+        if (observation.kind === 'events.forgotten') isForgetful = true;
         if (observation.kind === 'engine.wrote') write(observation.node, observation.events);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'process.ended' && observation.how === 'power_lost') {

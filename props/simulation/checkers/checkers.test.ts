@@ -123,6 +123,8 @@ const enrolled = (nowMs: number, fingerprint: string, repeated = false): Told =>
     nowMs,
   },
 ];
+const copied: Told = [0, { kind: 'node.copied', node: 'n', copy: 'n~1', sensor: 's' }];
+const lost: Told = [5, { kind: 'events.forgotten', batches: 1, events: ['n:1'] }];
 const forgot: Told = [10, { kind: 'relational.forgot', sinceMs: 0 }];
 const token: Told = [
   0,
@@ -176,6 +178,12 @@ const STORIES: readonly Case[] = [
     channelOrder,
     [wrote('n:1', 'n:2'), stored(1, 'n:1'), stored(1, 'n:1')],
     [wrote('n:1', 'n:2'), stored(1, 'n:1'), stored(1, 'n:2')],
+  ],
+  [
+    'a number that another node of the identity took, although the store forgot nothing',
+    channelOrder,
+    [copied, stored(1, 'n:1'), lost, stored(1, 'n~1:1')],
+    [copied, stored(1, 'n:1'), stored(1, 'n~1:1')],
   ],
   [
     'older events behind newer ones',

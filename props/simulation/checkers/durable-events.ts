@@ -22,6 +22,8 @@ export type DurableEvents = {
   readonly all: ReadonlyMap<string, DurableEvent>;
   /** In the order of arrival. */
   arrived(): readonly DurableEvent[];
+  /** Every receipt of each: a node sends again what it does not know to be stored. */
+  receipts(): readonly DurableEvent[];
   /** Whether the store confirmed something and forgot it. */
   hasForgotten(): boolean;
   /** Whether a Console's clock was set: its times say nothing about order. */
@@ -36,6 +38,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
   if (before !== undefined) return before;
   const { world, nodes, copies, stores } = fleet;
   const all = new Map<string, DurableEvent>();
+  const again: DurableEvent[] = [];
   const state = { hasForgotten: false, hasJumped: false };
 
   function note(batches: number): void {
@@ -43,8 +46,13 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
     const byName = new Map([...nodes, ...copies.ever()].map((node) => [node.name, node]));
     for (const batch of stores.analytics.rows.batches().slice(-batches)) {
       for (const event of batch.events) {
+        const first = all.get(event.event_id);
+        const arrival = { receivedMs: batch.receivedAtMs, storedMs, place: all.size };
+        if (first !== undefined) {
+          again.push({ ...first, ...arrival });
+          continue;
+        }
         const key = keyOfEvent(event);
-        if (all.has(event.event_id)) continue;
         const node = byName.get(key.slice(0, key.lastIndexOf(':')));
         // What no program did, such as the word that events were lost, has its own time.
         const own = { binary: '', isStart: false, atMs: Date.parse(event.observed_at) };
@@ -52,7 +60,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
         all.set(event.event_id, {
           ...{ id: event.event_id, sensor: batch.sensorId, observedMs: deed.atMs },
           started: deed.isStart ? deed.binary : '',
-          ...{ receivedMs: batch.receivedAtMs, storedMs, place: all.size },
+          ...arrival,
         });
       }
     }
@@ -68,6 +76,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
   const made: DurableEvents = {
     all,
     arrived: () => [...all.values()].sort(byArrival),
+    receipts: () => [...all.values(), ...again].sort(byArrival),
     hasForgotten: () => state.hasForgotten,
     hasJumped: () => state.hasJumped,
   };

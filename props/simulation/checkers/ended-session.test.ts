@@ -50,6 +50,7 @@ const key: Told = [
   { kind: 'key.made', key: 'k', user: 'u', scopes: ['sensors:read'], expiresAtMs: null },
 ];
 const shut: Told = [0, { kind: 'session.ended', session: 'x' }];
+const forgot: Told = [0, { kind: 'relational.forgot', sinceMs: 0 }];
 const IDLE_MS = DEFAULT_INTERVALS.SESSION_IDLE_MS;
 
 const STORIES: readonly (readonly [
@@ -103,6 +104,11 @@ const STORIES: readonly (readonly [
     'somebody closed out',
     [account('viewer', false), account('viewer'), session('x'), asked(), admitted('x')],
     [account('viewer'), account('viewer', false), session('x'), asked(), admitted('x')],
+  ],
+  [
+    'a session that PostgreSQL forgot while it was shown',
+    [account('viewer'), asked(), forgot, admitted('x')],
+    [account('viewer'), forgot, asked(), admitted('x')],
   ],
   [
     'a key that was revoked',

@@ -1,7 +1,8 @@
 // What lets people in, as it is at the moment somebody shows it, on any Console: no session that ended, was turned to
 // another, or is over by the clock of the Console that judges; none that nobody used for its idle time; no key that was
 // revoked or is over; nobody who was closed out; and the role and scopes of now. A request is judged against what was
-// committed before it was made, so what changes while it is under way may count or not. No excuses. invariant: I18
+// committed before it was made, so what changes while it is under way may count or not; one that was under way when
+// PostgreSQL forgot may have been judged by what it forgot. No excuses. invariant: I18
 import { type Role, type Scope, scopesOf } from '../../../machines/trust/roles.rules.ts';
 import type { ObservationOf } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
@@ -27,6 +28,8 @@ export const endedSession: CheckerKind = {
     const credentials = new Map<string, Credential>();
     const faces = new Map<string, Face[]>();
     const asked = new Map<number, Asked>();
+    /** Under way when PostgreSQL forgot. */
+    const doubtful = new Set<number>();
     let order = 0;
 
     function end(name: string): void {
@@ -46,6 +49,11 @@ export const endedSession: CheckerKind = {
       const since = asked.get(ask);
       const credential = credentials.get(name);
       const what = `${console} admitted ${name}`;
+      if (doubtful.has(ask)) {
+        if (credential !== undefined)
+          credential.usedAtMs = Math.max(credential.usedAtMs, seen.consoleNowMs);
+        return;
+      }
       if (since === undefined || credential === undefined) {
         report(`${what}, which was never given out`);
         return;
@@ -123,12 +131,16 @@ export const endedSession: CheckerKind = {
           case 'operator.asked':
             asked.set(seen.ask, { order, consoleNowMs: seen.consoleNowMs });
             break;
+          case 'relational.forgot':
+            for (const ask of asked.keys()) doubtful.add(ask);
+            break;
           case 'operator.refused':
             asked.delete(seen.ask);
             break;
           case 'operator.admitted':
             judge(seen);
             asked.delete(seen.ask);
+            doubtful.delete(seen.ask);
             break;
         }
       },

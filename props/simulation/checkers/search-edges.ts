@@ -1,7 +1,8 @@
 // Saved searches tell each crossing once. Every alert stands for a moment at which enough starts were received within the
 // window; between two of them the starts fell well below the threshold; and a window that was full was told. Counted from
-// the starts that nodes made, each once. Excuses for what is missing: what was stored too late after its receipt, a store
-// that forgot, a clock that was set. decision: D142, D165
+// the starts that nodes made, each once within a window: one that a node sends again much later may count again. Excuses
+// for what is missing: what was stored too late after its receipt, a store that forgot, a clock that was set.
+// decision: D142, D165
 import type { KeptSearch } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { type DurableEvent, durableEventsOf, storingMs } from './durable-events.ts';
@@ -12,6 +13,9 @@ const BUCKETS = 60;
 const CALM = 0.8;
 /** Looks wait for what is on its way; what takes longer may be passed over. */
 const SETTLE_MS = 8_000;
+
+const isBetween = ({ receivedMs }: DurableEvent, fromMs: number, toMs: number): boolean =>
+  receivedMs >= fromMs && receivedMs < toMs;
 
 export const searchEdges: CheckerKind = {
   name: 'search-edges',
@@ -25,12 +29,13 @@ export const searchEdges: CheckerKind = {
       id: string,
       { search, createdMs }: { readonly search: KeptSearch; readonly createdMs: number },
     ): void {
-      const all = events.arrived().filter(({ started }) => started === search.binary);
-      const sure = all.filter((one) => storingMs(one) <= SETTLE_MS);
+      const isMeant = ({ started }: DurableEvent) => started === search.binary;
+      const all = events.receipts().filter(isMeant);
+      const sure = events.arrived().filter((one) => isMeant(one) && storingMs(one) <= SETTLE_MS);
       const bucketMs = Math.max(1, Math.ceil(search.windowMs / BUCKETS / SECOND_MS)) * SECOND_MS;
       const startOf = (ms: number) => Math.floor(ms / bucketMs) * bucketMs;
       const within = (list: readonly DurableEvent[], fromMs: number, toMs: number) =>
-        list.filter(({ receivedMs }) => receivedMs >= fromMs && receivedMs < toMs).length;
+        new Set(list.filter((one) => isBetween(one, fromMs, toMs)).map(({ id }) => id)).size;
       const rows = fleet.stores.relational.inbox.list({ ruleId: id, ...EVERYTHING });
       // One that a person opened again counts nothing of its own.
       const found = rows.filter(({ count }) => count > 0);

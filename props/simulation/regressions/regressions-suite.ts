@@ -8,11 +8,13 @@ const PATIENCE_MS = 600_000;
 
 /** More than half a second of a core each. */
 export const SLOW: ReadonlySet<string> = new Set([
+  'alert-counts-n28x-189',
   'channel-order-2026-1951',
   'channel-order-20261214-4108',
   'channel-order-d-11',
   'channel-order-dr27',
   'channel-order-ds38',
+  'containment-n28x-83',
   'containment-prof-2',
   'habits-20261206-189',
   'habits-fin209',
@@ -26,6 +28,8 @@ export const SLOW: ReadonlySet<string> = new Set([
   'node-sockets-20261205-2253',
   'node-sockets-20261205-918',
   'rebuilt-from-facts-20261223-112',
+  'search-edges-n28x-107',
+  'search-edges-n28x-152',
   'staleness-20261211-612',
   'staleness-605',
 ]);

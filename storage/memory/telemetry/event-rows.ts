@@ -226,7 +226,8 @@ function arrivalsOf(rows: readonly Stored[], query: ArrivalQuery): ArrivalPage {
     const { batch } = stored;
     if (!isReceivedIn(batch.receivedAtMs, { receivedFromMs, receivedToMs })) continue;
     if (sensorId !== undefined && batch.sensorId !== sensorId) continue;
-    const key = `${channelOf(batch)} ${batch.sequence}`;
+    // Two nodes under one identity may each have stored one number.
+    const key = `${channelOf(batch)} ${batch.sequence} ${batch.digest}`;
     if (batch.receivedAtMs >= (last.get(key)?.batch.receivedAtMs ?? 0)) last.set(key, stored);
   }
   const found = [...last.values()].flatMap(eventsOf).filter(isMeant).sort(byArrival);
