@@ -46,6 +46,10 @@ export function createSensorWatch(deps: SensorWatchDeps): SensorWatch {
   let tenure: { readonly epoch: number; readonly marks: Map<string, SensorMark> } | null = null;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
+  // A clock that went back looks, too.
+  const isWholeDue = (nowMs: number): boolean =>
+    Math.abs(nowMs - lookedAtMs) >= ALERT_WATCH_WHOLE_MS;
+
   async function begin(epoch: number): Promise<Map<string, SensorMark>> {
     if (tenure?.epoch === epoch) return tenure.marks;
     const marks = new Map(await deps.deliveries.marks());
@@ -57,8 +61,7 @@ export function createSensorWatch(deps: SensorWatchDeps): SensorWatch {
   async function run({ epoch }: { readonly epoch: number }): Promise<{ hasMore: boolean }> {
     const marks = await begin(epoch);
     const nowMs = deps.now();
-    // A clock that went back looks, too.
-    if (Math.abs(nowMs - lookedAtMs) >= ALERT_WATCH_WHOLE_MS) {
+    if (isWholeDue(nowMs)) {
       for (const id of deps.ids()) moved.add(id);
       lookedAtMs = nowMs;
     }
@@ -95,7 +98,10 @@ export function createSensorWatch(deps: SensorWatchDeps): SensorWatch {
 
   return {
     note: (sensorId) => void moved.add(sensorId),
-    loop: { name: SENSOR_WATCH_LOOP, runsOn: 'designated', everyMs: ALERT_WATCH_MS, run },
+    loop: {
+      ...{ name: SENSOR_WATCH_LOOP, runsOn: 'designated', everyMs: ALERT_WATCH_MS, run },
+      glance: () => moved.size > 0 || isWholeDue(deps.now()),
+    },
   };
 }
 

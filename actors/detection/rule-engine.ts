@@ -28,6 +28,8 @@ export type RuleEngine = {
   look(): Promise<void>;
   /** Judges what waits longest, for a moment, and hands over what was found; whether more waits. */
   work(): Promise<boolean>;
+  /** Whether that would do anything now. */
+  hasWork(): boolean;
   /** Judges rules over the fleet, up to what has settled. */
   workFleet(epoch: number): Promise<void>;
   /** Notes how far it came. */
@@ -105,6 +107,7 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
     // A rule that begins reads what is stored; nothing is judged meanwhile, so it misses nothing between the two.
     look: () => inTurn(() => look(engine)),
     work: () => inTurn(() => work(engine)),
+    hasWork: () => engine.isLost || isWaiting(engine) || engine.waiting.length > 0,
     workFleet: (epoch) => engine.fleet.work(epoch),
     save: () => inTurn(() => save(engine)),
     doubt() {

@@ -118,7 +118,7 @@ export function startTransitionRecorder(options: {
       const rows = [...inFlight, ...(gap === undefined ? [] : [gap]), ...queue];
       return rows.filter((row) => row.sensorId === sensorId);
     },
-    ...{ add, loop },
+    ...{ add, loop: { ...loop, glance: () => queue.length > 0 || gaps.size > 0 } },
     async close() {
       stopListening();
       await writing.catch(() => undefined);

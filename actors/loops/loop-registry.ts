@@ -160,10 +160,13 @@ function viewOf({ loop, running, sinceMs, state }: Held): LoopView {
   const snapshot = running.actor.getSnapshot();
   const { runs, failedRuns, failures, lastRun, nextAtMs } = snapshot.context;
   const { name, runsOn, everyMs } = loop;
+  // That there was nothing to do was found out all the same.
+  const glanced = running.glances.last();
+  const plannedMs = glanced === null ? nextAtMs : glanced.endedAtMs + everyMs;
   return {
     ...{ name, runsOn, everyMs, state, sinceMs, snapshot },
-    ...{ runs, failedRuns, failures, lastRun },
-    nextAtMs: state === 'waiting' ? nextAtMs : null,
+    ...{ runs: runs + running.glances.count(), failedRuns, failures, lastRun: glanced ?? lastRun },
+    nextAtMs: state === 'waiting' ? plannedMs : null,
   };
 }
 

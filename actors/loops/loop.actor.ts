@@ -1,19 +1,26 @@
 // Runs one loop: each run is the loop's own function, told to end by its signal, and its result is data for the machine.
 // decision: D60
 import { createActor, fromPromise } from 'xstate';
-import { type LoopActorRef, loopMachine } from '../../machines/console/runtime/loop.machine.ts';
+import {
+  type LoopActorRef,
+  type LoopSnapshot,
+  loopMachine,
+} from '../../machines/console/runtime/loop.machine.ts';
 import type { LoopOutcome } from '../../machines/console/runtime/loop.rules.ts';
 import { LOOP_RUN_TIMEOUT_MS } from '../../machines/console/runtime/loop-limits.ts';
 import { reasonOf } from '../../machines/console/runtime/startup.rules.ts';
 import { Overtaken } from '../../storage/ports/runtime/designation.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { WheelClock } from '../runtime/wheel-clock.ts';
+import { type Glances, glancesOf } from './glance.ts';
 import type { Loop, LoopResult } from './loop.ts';
 
 export type RunningLoop = {
   readonly actor: LoopActorRef;
   /** Resolves when the run that is under way has ended; at once when there is none. */
   idle(): Promise<void>;
+  /** Times at which there was nothing to do. */
+  readonly glances: Pick<Glances, 'count' | 'last'>;
 };
 
 export type LoopDeps = {
@@ -32,8 +39,11 @@ export function startLoop(loop: Loop, deps: LoopDeps): RunningLoop {
   const { logger } = deps;
   let abort = new AbortController();
   let onTheWay: Promise<unknown> = Promise.resolve();
+  const isQuiet = (): boolean => hasNothingToDo(loop, actor.getSnapshot());
+  const glances = glancesOf({ ...deps, everyMs, isQuiet });
 
   async function runOnce(stopped: AbortSignal): Promise<LoopOutcome> {
+    glances.forget();
     const startedAtMs = deps.now();
     const beganMs = deps.monotonicNow();
     const end = (failure: string | null, hasMore: boolean): LoopOutcome => {
@@ -77,18 +87,30 @@ export function startLoop(loop: Loop, deps: LoopDeps): RunningLoop {
         },
       },
     }),
-    { clock: deps.clock as never, input: { name, runsOn, everyMs, timeoutMs } },
+    { clock: glances.clock as never, input: { name, runsOn, everyMs, timeoutMs } },
   );
   actor.subscribe({
     error: (error) => logger.error({ loop: name, error: String(error) }, 'a loop ended'),
   });
   actor.start();
   return {
-    actor,
+    ...{ actor, glances },
     async idle() {
       await onTheWay;
     },
   };
+}
+
+// One that failed, or has not run yet on this duty, runs: what a glance says is for ordinary days.
+function hasNothingToDo({ glance }: Loop, snapshot: LoopSnapshot): boolean {
+  const { failures, lastRun, nextAtMs } = snapshot.context;
+  if (glance === undefined || snapshot.hasTag('running')) return false;
+  if (failures > 0 || lastRun === null || nextAtMs === null) return false;
+  try {
+    return !glance();
+  } catch {
+    return false; // the run says what is wrong
+  }
 }
 
 function runOf(loop: Loop, deps: LoopDeps, signal: AbortSignal): Promise<LoopResult> {

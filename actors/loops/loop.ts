@@ -6,6 +6,11 @@ type LoopFacts = {
   readonly everyMs: number;
   /** A run that takes longer is told to end; LOOP_RUN_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
+  /**
+   * When a run is due: does at once what takes no time, and says whether a run has to begin. It waits for nothing.
+   * Absent: a run begins each time.
+   */
+  readonly glance?: () => boolean;
 };
 
 /** `hasMore`: another run follows at once. A rejection is a failure: it is tried again, after a wait that doubles. */
@@ -26,17 +31,27 @@ export type DesignatedLoop = LoopFacts & {
 
 export type Loop = UpkeepLoop | DesignatedLoop;
 
-/** Makes upkeep of a process that runs, waits `everyMs`, and runs again. */
+/** Makes upkeep of a process that runs, waits `everyMs`, and runs again. `hasWork`: false where a run would do nothing. */
 export function processLoop(
   name: string,
   everyMs: number,
   run: () => Promise<void> | void,
+  hasWork?: () => boolean,
 ): UpkeepLoop {
   return {
     ...{ name, everyMs, runsOn: 'process' },
+    ...(hasWork === undefined ? {} : { glance: hasWork }),
     async run() {
       await run();
       return undefined;
     },
   };
+}
+
+/** Makes upkeep of a process that takes no time: it is done when it is due, and is a run only where that fails. */
+export function instantLoop(name: string, everyMs: number, work: () => void): UpkeepLoop {
+  return processLoop(name, everyMs, work, () => {
+    work();
+    return false;
+  });
 }

@@ -2,7 +2,7 @@
 // far away, the world sleeps, so that a month is told in minutes. It never sleeps so long that a certificate would pass
 // through a whole window of its life unseen.
 import type { FleetView } from './checkers/checker.ts';
-import { calmForMs } from './checkers/liveness.ts';
+import { calmForMs, isKeptOut } from './checkers/liveness.ts';
 import type { FaultEffect, FaultKind, PlannedFault } from './faults/kinds.ts';
 
 /** How often it looks whether all is calm. */
@@ -67,6 +67,8 @@ export async function live(
         scheduler.sleep(spareMs);
         world.observe({ kind: 'world.slept', ms: spareMs });
         wellAtMs = scheduler.now();
+        // Whoever was kept out before it tries again.
+        if (view.nodes.some(isKeptOut)) help();
       }
       if (scheduler.now() - wellAtMs >= HELP_AFTER_MS) {
         help();

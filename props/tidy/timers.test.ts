@@ -17,6 +17,7 @@ const OUTSIDE_THE_REGISTRY: Readonly<Record<string, string>> = {
   'actors/access/refused-credentials.ts': GATHERS,
   'actors/detection/backtest.ts': TURN,
   'actors/fleet/identity-follower.ts': RETRY,
+  'actors/loops/glance.ts': CLOCK,
   'actors/loops/loop-registry.ts': DEADLINE,
   'actors/runtime/clock-watch.ts': 'is the watch of a Sensor; in a Console a loop looks',
   'actors/runtime/running-timers.ts': CLOCK,

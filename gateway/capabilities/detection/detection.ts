@@ -91,6 +91,7 @@ function loopsOf(engine: RuleEngine): readonly Loop[] {
     {
       ...{ name: RULES_LOOP, runsOn: 'process', everyMs: RULES_WORK_MS },
       run: async () => ({ hasMore: await engine.work() }),
+      glance: () => engine.hasWork(),
     },
     {
       name: 'fleet-rules',

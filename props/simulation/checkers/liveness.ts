@@ -22,16 +22,22 @@ const AFTERMATH_MS = 60_000;
 /**
  * For how long nothing will change by itself: null when anything is wrong, without end when all is well. Events under way
  * are nothing wrong. Nor is a node that has all it needs and is called degraded for nothing but an error that is past: its
- * window is waited for, and its end is seen.
+ * window is waited for, and its end is seen. A node that the license keeps out stays out until somebody imports another.
  */
 export function calmForMs(fleet: FleetView): number | null {
-  if (missingWith(fleet, IN_FLIGHT_MAX, isWellOrWaits).length > 0) return null;
+  const nodes = fleet.nodes.filter((node) => !isKeptOut(node));
+  if (missingWith({ ...fleet, nodes }, IN_FLIGHT_MAX, isWellOrWaits).length > 0) return null;
   const waits = fleet.nodes.flatMap((node) => {
     const sensor = identityOf(fleet, node);
     if (sensor === undefined || isWell(fleet, sensor.sensorId)) return [];
     return viewsOf(fleet, sensor.sensorId).flatMap(({ endsInMs }) => endsInMs ?? []);
   });
   return Math.min(Number.POSITIVE_INFINITY, ...waits);
+}
+
+/** Refused for want of a larger license; its service manager starts it no more. */
+export function isKeptOut(node: Pick<NodeHost, 'isUp' | 'lastExit'>): boolean {
+  return !node.isUp() && node.lastExit()?.reason?.startsWith('license_limit') === true;
 }
 
 /** One sentence for each thing that is missing; none when the fleet is well. */

@@ -1,6 +1,7 @@
 // A node of the simulated fleet: the real Sensor, its machines and shells, over a simulated disk, engine, clock and
 // network. What a life leaves behind is what its disk holds.
 import type { Intervals } from '../../../machines/limits.ts';
+import { EXIT } from '../../../machines/sensor/node.rules.ts';
 import { type NodeRun, runNode } from '../../../sensor/actors/node.actor.ts';
 import type { NodePorts } from '../../../sensor/actors/node-ports.ts';
 import { CAPABILITIES } from '../../../sensor/capabilities.ts';
@@ -27,6 +28,8 @@ export const BOOT_ID = 'abcdef01-0000-4000-8000-000000000000';
 const TOKEN_DROP = `${STATE_DIR}/run/token`;
 const STATUS = `${STATE_DIR}/run/status.json`;
 const RESTART_MS = 5_000;
+/** As in the unit of the Sensor: refused or misconfigured. */
+const NOT_AGAIN: readonly number[] = [EXIT.usage, EXIT.refusedByState];
 
 /** A planted bug replaces ports of a node's life. */
 export type NodeTampering = {
@@ -186,8 +189,8 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
         if (!own.isAlive()) return;
         lastExit = exit;
         finish(own, exit.exitCode === 0 ? 'stopped' : 'failed', exit.reason ?? '');
-        // A service manager starts again what failed.
-        if (exit.exitCode === 0) return;
+        // A service manager starts again what failed, but not what would end the same way.
+        if (exit.exitCode === 0 || NOT_AGAIN.includes(exit.exitCode)) return;
         scheduler.after(RESTART_MS, () => isWanted && life === own && start());
       },
       (error: unknown) => world.crashed(name, error),
