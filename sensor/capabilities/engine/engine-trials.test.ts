@@ -20,6 +20,7 @@ import type { EngineTrial } from '../../../machines/sensor/engine-trials.rules.t
 import { createEngineLauncher, type EngineLauncher } from '../../engine/engine-launcher.ts';
 import { PROCFS_ENGINE_FILE } from '../../engine/unpack.ts';
 import { diskFiles, type Files } from '../../state-directory/file-port.ts';
+import { engine } from './engine.ts';
 import { rememberTrials } from './engine-trials.ts';
 
 const OWN = fileURLToPath(new URL('../../engine/procfs/', import.meta.url));
@@ -42,7 +43,7 @@ const TRIAL: EngineTrial = {
 /** A launcher that only knows. */
 function knowing(trials: readonly EngineTrial[] = []) {
   const state = { trials, recalled: [] as (readonly EngineTrial[])[] };
-  const engine = {
+  const knowingEngine = {
     recall: (one: readonly EngineTrial[]) => state.recalled.push(one),
     trials: () => state.trials,
     unpack: async () => true,
@@ -54,7 +55,7 @@ function knowing(trials: readonly EngineTrial[] = []) {
       state.trials = [TRIAL];
     },
   } as unknown as EngineLauncher;
-  return { state, engine };
+  return { state, engine: knowingEngine };
 }
 function remember(engine: EngineLauncher, files: Files = diskFiles, stateDir = directory) {
   return rememberTrials({
@@ -170,35 +171,59 @@ describe('a Sensor that ends while a broken build is tried', () => {
     return { files, ended: promise };
   }
 
+  /** A whole life with a broken build. */
+  async function tryBroken(own: ReturnType<typeof remember>, onTried: () => void): Promise<void> {
+    await own.unpack();
+    writeFileSync(source(), 'process.exit(3);\n');
+    await own.look();
+    await own.look();
+    const look = await own.look();
+    if (look.state !== 'newer') throw new Error('there is no newer build');
+    const next = await own.prepareNext(look.build);
+    onTried();
+    const run = next.launch({
+      ...{ exportFile: 'none', nodeName: 'n1' },
+      ...{ onLine: () => undefined, onErrorLine: () => undefined },
+    });
+    own.refuseNext(look.build, await run.gone);
+    await own.save();
+    await own.unpack();
+  }
+
+  const good = readFileSync(path.join(OWN, PROCFS_ENGINE_FILE), 'utf8');
+  function begin(): string {
+    for (const one of ['carried/native', 'state', 'carried/procfs']) {
+      rmSync(path.join(directory, one), { recursive: true, force: true });
+      mkdirSync(path.join(directory, one), { recursive: true });
+    }
+    cpSync(OWN, path.join(directory, 'carried', 'procfs'), { recursive: true });
+    return path.join(directory, 'state');
+  }
+
+  it('should leave what ran before to one that enrolls again', async () => {
+    const stateDir = begin();
+    await tryBroken(remember(launcher(), diskFiles, stateDir), () => undefined);
+    const ports = { files: diskFiles, engine: launcher() };
+    const opened = await engine.open({ config: { stateDir }, logger, ports } as never);
+
+    await opened.beforeEnrolling?.();
+
+    expect(readFileSync(laidOut(), 'utf8')).toBe(good);
+    const later = remember(launcher(), diskFiles, stateDir);
+    await later.unpack();
+    expect(later.refusals()[0]?.reason).toBe('it ended with 3');
+  });
+
   it('should leave what ran before to the next one, wherever it ends', async () => {
-    const good = readFileSync(path.join(OWN, PROCFS_ENGINE_FILE), 'utf8');
-    const state = path.join(directory, 'state');
     let isWhole = false;
     for (let last = 1; !isWhole; last += 1) {
-      for (const one of ['carried/native', 'state', 'carried/procfs']) {
-        rmSync(path.join(directory, one), { recursive: true, force: true });
-        mkdirSync(path.join(directory, one), { recursive: true });
-      }
-      cpSync(OWN, path.join(directory, 'carried', 'procfs'), { recursive: true });
+      const state = begin();
       let isTried = false;
       const { files, ended } = endingAt(last);
       const live = async (): Promise<boolean> => {
-        const own = remember(launcher(), files, state);
-        await own.unpack();
-        writeFileSync(source(), 'process.exit(3);\n');
-        await own.look();
-        await own.look();
-        const look = await own.look();
-        if (look.state !== 'newer') throw new Error('there is no newer build');
-        const next = await own.prepareNext(look.build);
-        isTried = true;
-        const run = next.launch({
-          ...{ exportFile: 'none', nodeName: 'n1' },
-          ...{ onLine: () => undefined, onErrorLine: () => undefined },
+        await tryBroken(remember(launcher(), files, state), () => {
+          isTried = true;
         });
-        own.refuseNext(look.build, await run.gone);
-        await own.save();
-        await own.unpack();
         return true;
       };
       isWhole = await Promise.race([live(), ended.then(() => false)]);

@@ -4,6 +4,7 @@ import { membersText } from '../../actors/heartbeat-body.ts';
 import type { SensorCapability, SensorContext, Told } from '../../capability.ts';
 import { policy } from '../policy/policy.ts';
 import { startEngine } from './engine.actor.ts';
+import { rememberTrials } from './engine-trials.ts';
 import { engineWithin } from './engine-within.ts';
 
 export const engine: SensorCapability<null> = {
@@ -14,7 +15,7 @@ export const engine: SensorCapability<null> = {
       service: null,
       // On a first run the engine lies on the disk before this node is known to anybody. One that runs is left alone.
       async beforeEnrolling() {
-        if (running === null) await context.ports.engine.unpack();
+        if (running === null) await rememberTrials(context).unpack();
       },
       collect() {
         const { keeper } = context.use(policy);

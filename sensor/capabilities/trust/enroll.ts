@@ -20,6 +20,7 @@ import { rsaKeyWork } from '../../state-directory/key-work.ts';
 import { openStateDirectory } from '../../state-directory/state-directory.ts';
 import { readBootId, readSystemFacts } from '../../telemetry/system.ts';
 import { tlsTransport } from '../../transport/transport.ts';
+import { rememberTrials } from '../engine/engine-trials.ts';
 
 /** Enrolls and answers the exit code. */
 export async function runEnroll(
@@ -60,7 +61,7 @@ export async function runEnroll(
       return say(EXIT.refusedByState, `already enrolled as ${found.sensorId}`);
     if (consoleUrl === null) return say(EXIT.usage, 'give the address of the Console with --url');
     // A disk that refuses the engine is known before the token is spent.
-    const refused = await unpackEngine(config);
+    const refused = await unpackEngine(config, logger);
     if (refused !== null) return say(EXIT.failed, refused);
     const enrolling = enroll(
       {
@@ -115,10 +116,15 @@ async function isKept(
 }
 
 /** Null, or why the engine cannot lie here; which engine runs, and whether it does, is seen when the Sensor runs. */
-async function unpackEngine({ stateDir, engine, ebpf }: SensorConfig): Promise<string | null> {
+async function unpackEngine(config: SensorConfig, logger: Logger): Promise<string | null> {
+  const { stateDir, engine, ebpf } = config;
+  const kind = engine === 'tetragon' ? 'auto' : engine;
   try {
-    await createEngineLauncher(stateDir, engine === 'tetragon' ? 'auto' : engine, {
-      ebpf,
+    const launcher = createEngineLauncher(stateDir, kind, { ebpf });
+    // A build that this node refused does not take the place of the one that runs.
+    await rememberTrials({
+      ...{ config, logger },
+      ports: { files: diskFiles, engine: launcher },
     }).unpack();
     return null;
   } catch (error) {
