@@ -1,12 +1,16 @@
 // No acknowledged event is lost: when an acknowledgment leaves a Console, every event it covers is durable in the event
 // store, under the very number it names. There is no excuse: an acknowledgment lets the node forget its copy. A store that
 // forgets what it had confirmed takes these events and no others: what is there is there, and what comes after is stored.
-// Two nodes under one identity may each get one number confirmed, by another Console or after the store forgot. invariant: I1; decision: D6, D25, D172
+// Two nodes under one identity may each store something under one number, and each is confirmed what it stored. invariant: I1; decision: D6, D25, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { type Column, createColumn, createKeyColumn, digestOf, ensure } from './columns.ts';
 
 type Name = Omit<BatchSeen, 'events'>;
+
+function otherOf({ sensor, stream, channel, sequence }: Name, content: number): string {
+  return `${sensor}/${stream}/${channel}/${sequence} ${content}`;
+}
 
 export const acknowledgedIsDurable: CheckerKind = {
   name: 'acknowledged-is-durable',
@@ -20,11 +24,8 @@ export const acknowledgedIsDurable: CheckerKind = {
     const contents = new Map<string, Column>();
     /** Sensors that two nodes are. */
     const copied = new Set<string>();
-    const { consoles } = fleet;
-
-    let isForgetful = false;
-    const isShared = (sensor: string): boolean =>
-      copied.has(sensor) && (isForgetful || consoles.length > 1);
+    /** What they stored under numbers that held something else already. */
+    const others = new Set<string>();
 
     function contentOf({ sensor, stream, channel, sequence }: Name): number {
       return contents.get(`${sensor}/${stream}/${channel}`)?.get(sequence) ?? 0;
@@ -34,7 +35,9 @@ export const acknowledgedIsDurable: CheckerKind = {
       const { sensor, stream, channel, sequence, events } = batch;
       for (const key of events) stored.set(key, 1);
       const column = ensure(contents, `${sensor}/${stream}/${channel}`, createColumn);
-      if (column.get(sequence) === 0) column.set(sequence, digestOf(events));
+      const [known, content] = [column.get(sequence), digestOf(events)];
+      if (known === 0) column.set(sequence, content);
+      else if (known !== content && copied.has(sensor)) others.add(otherOf(batch, content));
     }
 
     function judge(fingerprint: string | null, batch: Omit<BatchSeen, 'sensor'>): void {
@@ -49,7 +52,9 @@ export const acknowledgedIsDurable: CheckerKind = {
       const content = contentOf({ ...batch, sensor });
       if (content === 0)
         report(`${name} is acknowledged, but sensor ${sensor} stored no such batch`);
-      else if (content !== digestOf(batch.events) && !isShared(sensor)) {
+      else {
+        const told = digestOf(batch.events);
+        if (content === told || others.has(otherOf({ ...batch, sensor }, told))) return;
         report(`${name} is acknowledged, but it is stored with other events`);
       }
     }
@@ -59,7 +64,6 @@ export const acknowledgedIsDurable: CheckerKind = {
         if (observation.kind === 'node.copied') copied.add(observation.sensor);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'events.forgotten') {
-          isForgetful = true;
           for (const key of observation.events) forgotten.set(key, 1);
         }
         if (observation.kind === 'batch.acknowledged') {

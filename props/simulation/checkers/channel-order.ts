@@ -3,7 +3,8 @@
 // order (it is removed by its id); and a loss of power can make the Sensor read its export from the oldest file again or
 // lose what a failed sync left in its journal, so what was written before one may come once more, at any place after it,
 // and batches before and after one are not compared. Nor are those of two nodes under one identity, which number in one
-// channel; two Consoles may take one number from each of them, and so may one whose store forgot the first. invariant: I6; decision: D6, D13, D172
+// channel; two Consoles may take one number from each of them, and so may one whose store forgot the first, or stored it
+// long after it had said nothing, so that nobody was told that it was taken. invariant: I6; decision: D6, D13, D172
 import type { BatchSeen } from '../world/observation.ts';
 import type { CheckerKind } from './checker.ts';
 import {
@@ -38,9 +39,15 @@ export const channelOrder: CheckerKind = {
     /** Sensors that two nodes are. */
     const copied = new Set<string>();
     let isForgetful = false;
+    /** Numbers that were acknowledged since there are such nodes. */
+    const taken = new Set<string>();
     const stored = createKeyColumn();
     /** How many events a node had written when its power went the last time. */
     const beforeLoss = new Map<string, number>();
+
+    function take({ stream, channel, sequence }: Omit<BatchSeen, 'sensor'>): void {
+      taken.add(`${stream}/${channel}/${sequence}`);
+    }
 
     function write(node: string, events: readonly string[]): void {
       let count = counts.get(node) ?? 0;
@@ -65,8 +72,10 @@ export const channelOrder: CheckerKind = {
       const content = digestOf(events);
       const known = channel.content.get(sequence);
       if (known !== 0) {
-        const isShared = copied.has(batch.sensor) && (isForgetful || fleet.consoles.length > 1);
-        if (known !== content && !isShared)
+        if (known === content) return;
+        const isFirstTaken = taken.has(`${batch.stream}/${batch.channel}/${sequence}`);
+        const isShared = isForgetful || fleet.consoles.length > 1 || !isFirstTaken;
+        if (!copied.has(batch.sensor) || !isShared)
           report(`${name}/${sequence} is stored with two contents`);
         return;
       }
@@ -111,6 +120,7 @@ export const channelOrder: CheckerKind = {
       observe(observation) {
         if (observation.kind === 'node.copied') copied.add(observation.sensor);
         if (observation.kind === 'events.forgotten') isForgetful = true;
+        if (observation.kind === 'batch.acknowledged') take(observation.batch);
         if (observation.kind === 'engine.wrote') write(observation.node, observation.events);
         if (observation.kind === 'events.stored') for (const one of observation.batches) keep(one);
         if (observation.kind === 'process.ended' && observation.how === 'power_lost') {

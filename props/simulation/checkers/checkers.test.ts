@@ -170,8 +170,8 @@ const STORIES: readonly Case[] = [
   [
     'an acknowledgment of another content',
     acknowledgedIsDurable,
-    [stored(1, 'n:1', 'n:2')],
-    [stored(1, 'n:1', 'n:2'), acknowledged(1, 'n:1')],
+    [copied, stored(1, 'n:1', 'n:2')],
+    [copied, stored(1, 'n:1', 'n:2'), acknowledged(1, 'n:1')],
   ],
   [
     'two contents of one number',
@@ -182,8 +182,14 @@ const STORIES: readonly Case[] = [
   [
     'a number that another node of the identity took, although the store forgot nothing',
     channelOrder,
-    [copied, stored(1, 'n:1'), lost, stored(1, 'n~1:1')],
+    [copied, stored(1, 'n:1'), acknowledged(1, 'n:1'), lost, stored(1, 'n~1:1')],
+    [copied, stored(1, 'n:1'), acknowledged(1, 'n:1'), stored(1, 'n~1:1')],
+  ],
+  [
+    'a number with two contents, although it is of one node alone',
+    channelOrder,
     [copied, stored(1, 'n:1'), stored(1, 'n~1:1')],
+    [stored(1, 'n:1'), stored(1, 'n~1:1')],
   ],
   [
     'older events behind newer ones',
