@@ -86,8 +86,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
   }
 
   function flushOne(session: Session): void {
-    const { socket } = session;
-    if (socket.bufferedBytes() > LIVE_BACKPRESSURE_MAX_BYTES / 4) {
+    if (isFull(session)) {
       session.fullSinceMs ??= deps.now();
       if (deps.now() - session.fullSinceMs >= slowReaderMs) {
         end(session, CLOSE_TRY_LATER, 'slow reader');
@@ -95,16 +94,7 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       return;
     }
     session.fullSinceMs = null;
-    // Those that were sent stand last: where little fits, all of them have their turn.
-    for (const [key, topic] of [...session.topics]) {
-      if (socket.bufferedBytes() > LIVE_BACKPRESSURE_MAX_BYTES / 4) return;
-      const patch = topic.take();
-      if (patch === null) continue;
-      session.topics.delete(key);
-      session.topics.set(key, topic);
-      socket.send(patchText(addressOf(topic.spec), patch));
-      if (!sessions.has(session)) return;
-    }
+    sendPatches(session, () => sessions.has(session));
   }
 
   function flush(): void {
@@ -167,6 +157,22 @@ export function createLiveHub(deps: LiveHubDeps): LiveHub {
       for (const session of [...sessions]) end(session, CLOSE_RESTART, 'the Console is stopping');
     },
   };
+}
+
+function isFull({ socket }: Session): boolean {
+  return socket.bufferedBytes() > LIVE_BACKPRESSURE_MAX_BYTES / 4;
+}
+
+/** What waits; those that were sent stand last, so that all have their turn where little fits. */
+function sendPatches(session: Session, isOpen: () => boolean): void {
+  for (const [key, topic] of [...session.topics]) {
+    if (isFull(session) || !isOpen()) return;
+    const patch = topic.take();
+    if (patch === null) continue;
+    session.topics.delete(key);
+    session.topics.set(key, topic);
+    session.socket.send(patchText(addressOf(topic.spec), patch));
+  }
 }
 
 // The role behind a credential may have changed since: a channel that shows more than it allows now is over.

@@ -2,106 +2,21 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import {
-  LIVE_BACKPRESSURE_MAX_BYTES,
-  LIVE_ITEMS_PER_PATCH_MAX,
-  LIVE_PATCH_MAX_BYTES,
-} from '../../machines/limits.ts';
+import { LIVE_ITEMS_PER_PATCH_MAX } from '../../machines/limits.ts';
 import { ROLE_SCOPES, ROLES, type Role, SCOPES } from '../../machines/trust/roles.rules.ts';
-import type { RuntimeEvent, StoredEvent } from '../../machines/wire/event.ts';
 import type { SessionRow } from '../../storage/ports/access/sessions.ts';
 import type { UserRow } from '../../storage/ports/access/users.ts';
-import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
-import type { Credentials } from '../access/admitter.ts';
 import { type Listening, listenWithFixture } from '../operator-plane/plumbing/listening.fixture.ts';
 import {
-  createFixture,
-  type Fixture,
   NOW_MS,
   sensorIdOf,
   storedEvent,
 } from '../operator-plane/plumbing/operator-plane.fixture.ts';
-import { processTime } from '../process/time.ts';
 import { tapSink } from './event-tap.ts';
-import { createLiveHub, type LiveHub } from './live-hub.ts';
+import { batchOf, check, endAll, ends, hubWith } from './live-hub.fixture.ts';
 import { TOPIC_SCOPES } from './subscription.ts';
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function batchOf(events: readonly RuntimeEvent[]): EventBatch {
-  return {
-    sensorId: sensorIdOf(1),
-    nodeName: 'node-0001',
-    streamId: '0'.repeat(32),
-    channel: 'stream',
-    sequence: 1,
-    digest: '',
-    receivedAtMs: NOW_MS,
-    events,
-  };
-}
-
-const check = (hub: LiveHub) => hub.loop.run({ signal: new AbortController().signal });
-
-const withKey = (scopes: readonly string[]) => (fixture: Fixture) => ({
-  ...{ authorization: `Bearer ${fixture.addKey(scopes)}`, cookie: undefined },
-});
-
-async function hubWith(
-  scopes: readonly string[],
-  credentialsIn: (fixture: Fixture) => Pick<Credentials, 'authorization' | 'cookie'> = withKey(
-    scopes,
-  ),
-) {
-  const fixture: Fixture = await createFixture();
-  const tap = tapSink({
-    append: async () => ({ ok: true }),
-    queuedRows: () => 0,
-    close: async () => {},
-  });
-  const clock = { ms: 0 };
-  const hub: LiveHub = createLiveHub({
-    fleet: fixture.fleet,
-    feed: fixture.feed,
-    events: tap,
-    admitter: fixture.admitter,
-    now: () => clock.ms,
-    timers: processTime,
-    slowReaderMs: 1_000,
-  });
-  ends.push(
-    () => fixture.close(),
-    () => hub.close(),
-  );
-  const { result } = await fixture.admitter.admit({
-    ...credentialsIn(fixture),
-    address: '127.0.0.1',
-  });
-  if (!result.ok) throw new Error(result.detail);
-  const sent: { topic?: string; patch?: object; error?: { code: string } }[] = [];
-  const texts: string[] = [];
-  /** `waits`: so many bytes are there after each patch. */
-  const socket = { buffered: 0, ended: '', waits: 0 };
-  const session = hub.open(
-    {
-      send(text) {
-        texts.push(text);
-        sent.push(JSON.parse(text));
-        socket.buffered += socket.waits;
-      },
-      bufferedBytes: () => socket.buffered,
-      end: (code, reason) => {
-        socket.ended = `${code} ${reason}`;
-      },
-    },
-    result.operator,
-  );
-  const say = (message: unknown) => session.onMessage(JSON.stringify(message));
-  return { fixture, hub, tap, sent, texts, socket, say, clock };
-}
+afterEach(endAll);
 
 describe('a subscription', () => {
   it('should give the present first and then only what changed, coalesced', async () => {
@@ -144,44 +59,6 @@ describe('a subscription', () => {
     expect(items.every((one) => one.severity === 'high' && one.node_name === 'node-0001')).toBe(
       true,
     );
-  });
-
-  it('should never bring more at once than may wait for a reader', async () => {
-    const { hub, tap, texts, say } = await hubWith(['events:read']);
-    say({ subscribe: [{ topic: 'events' }] });
-    hub.flush();
-    const message = '\u00e9'.repeat(4_096);
-    const large = Array.from({ length: LIVE_ITEMS_PER_PATCH_MAX }, (_, i) =>
-      storedEvent(i, { message }),
-    );
-
-    await tap.sink.append(batchOf(large));
-    hub.flush();
-
-    const text = texts.at(-1) ?? '';
-    const { patch }: { patch: { items: StoredEvent[]; dropped: number } } = JSON.parse(text);
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIVE_PATCH_MAX_BYTES);
-    expect(patch.items.length).toBeGreaterThan(0);
-    expect(patch.items.length + patch.dropped).toBe(large.length);
-    expect(patch.items.at(-1)?.event_id).toBe(large.at(-1)?.event_id);
-  });
-
-  it('should give each topic its turn where a reader takes one patch at a time', async () => {
-    const { fixture, hub, sent, socket, say } = await hubWith(['admin']);
-    const ids = [fixture.addSensor(1), fixture.addSensor(2)];
-    say({ subscribe: ids.map((id) => ({ topic: 'sensor', id })) });
-    hub.flush();
-    socket.waits = LIVE_BACKPRESSURE_MAX_BYTES;
-    for (let round = 0; round < 2; round += 1) {
-      for (const id of ids) {
-        fixture.directory.tell(id, { type: 'stream.opened', atMs: NOW_MS });
-        fixture.directory.tell(id, { type: 'stream.closed', atMs: NOW_MS, reason: 'x' });
-      }
-      socket.buffered = 0;
-      hub.flush();
-    }
-
-    expect(sent.slice(2)).toMatchObject(ids.map((id) => ({ topic: 'sensor', id })));
   });
 
   it('should bring every move of every actor', async () => {

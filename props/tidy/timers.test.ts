@@ -28,6 +28,7 @@ const OUTSIDE_THE_REGISTRY: Readonly<Record<string, string>> = {
   'gateway/cli/service-console.ts': PROGRAM,
   'gateway/cli/start/local-sensor.ts': PROGRAM,
   'gateway/cli/start/serve-setup.ts': PROGRAM,
+  'gateway/cli/telemetry/event-follow.ts': PEER,
   'gateway/live/live-hub.ts': GATHERS,
   'gateway/operator-plane/plumbing/deadline.ts': DEADLINE,
   'gateway/process/sensor-packages.ts': DEADLINE,

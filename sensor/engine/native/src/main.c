@@ -21,6 +21,7 @@
 #include "handover.h"
 #include "kernel-names.h"
 #include "lines.h"
+#include "losses.h"
 #include "messages.h"
 #include "outlive.h"
 #include "policies.h"
@@ -44,7 +45,6 @@ static struct options options = { .ring_kib = 4096 };
 static char export_file[4096] = "events.log", node_name[256];
 static double max_size_mb = 10;
 static unsigned max_backups = 5;
-static u64 kernel_lost_told, engine_lost_told;
 static bool only_probe, is_beside;
 static const char *bad_flag = "a flag is unknown or its value is not valid";
 
@@ -172,38 +172,6 @@ static int read_flags(int count, char **words)
 		options.settings.dns_port[options.settings.dns_ports++] = 53;
 	options.settings.self = getpid();
 	return 0;
-}
-
-/* A line of losses that the disk refuses is no event that got lost: it is told again, with what follows. */
-static void tell_losses(void)
-{
-	static bool is_gap_told;
-	bool with_gap = !is_gap_told && unwatched_ms() > 0;
-	u64 in_kernel, in_engine, refused;
-
-	export_flush();
-	refused = export_totals.lost;
-	in_kernel = kernel_lost();
-	in_engine = engine_lost();
-	if (in_kernel > kernel_lost_told || in_engine > engine_lost_told || with_gap) {
-		u64 more = in_kernel > kernel_lost_told ? in_kernel - kernel_lost_told : 0;
-
-		tell_lost(more + (in_engine - engine_lost_told), more, with_gap);
-		export_flush();
-		if (export_totals.lost > refused) {
-			export_totals.lost = refused;
-			return;
-		}
-	}
-	is_gap_told = true;
-	kernel_lost_told = in_kernel;
-	engine_lost_told = in_engine;
-	handover_owe(0);
-}
-
-static u64 losses_untold(void)
-{
-	return kernel_lost() - kernel_lost_told + engine_lost() - engine_lost_told;
 }
 
 static void put_policies_in_force(void)
