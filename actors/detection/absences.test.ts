@@ -99,8 +99,10 @@ describe('absences with two Consoles', () => {
     await starts(here, 10, 'backup');
     setMode('fail');
     await expect(starts(here, 400, 'other')).rejects.toThrow();
+    expect(here.hasWork()).toBe(true);
     setMode('work');
     await here.work();
     expect(await missed()).toEqual([[10, 1]]);
+    expect(here.hasWork()).toBe(false);
   });
 });

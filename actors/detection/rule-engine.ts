@@ -107,7 +107,8 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
     // A rule that begins reads what is stored; nothing is judged meanwhile, so it misses nothing between the two.
     look: () => inTurn(() => look(engine)),
     work: () => inTurn(() => work(engine)),
-    hasWork: () => engine.isLost || isWaiting(engine) || engine.waiting.length > 0,
+    hasWork: () =>
+      engine.isLost || isWaiting(engine) || engine.waiting.length + engine.doubted.length > 0,
     workFleet: (epoch) => engine.fleet.work(epoch),
     save: () => inTurn(() => save(engine)),
     doubt() {
