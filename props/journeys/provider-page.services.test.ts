@@ -122,6 +122,11 @@ describe('a login through a provider', { timeout: TIMEOUT_MS }, () => {
       expect(told).toContain(part);
     }
     await everySize(page, 'last-login');
+    // As high as what it says, also where the page below it leaves room.
+    await page.goto('/sensors');
+    await notice.waitFor();
+    expect((await notice.boundingBox())?.height).toBeLessThan(350);
+    await page.goto('/');
     travel(MINUTE_MS);
     await page.reload();
     await notice.getByRole('button', { name: 'I have read this' }).click();
