@@ -16,6 +16,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'channel-order-ds38',
   'containment-n28x-83',
   'containment-prof-2',
+  'containment-rb-3',
   'habits-20261206-189',
   'habits-fin209',
   'health-rule-634',
