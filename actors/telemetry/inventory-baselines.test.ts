@@ -57,20 +57,47 @@ describe('baselines of the inventory', () => {
     expect(await written([], after, { keptAtMs: ahead })).toMatchObject([{ nowMs: ahead + 1 }]);
   });
 
-  it('should hold what is told after everything was forgotten and a clock went back', async () => {
+  function told() {
     const rows = baselineCalls({ batches: () => [] });
-    const inventory = createInventory({
-      store: createMemoryInventory().inventory,
-      baselines: {
-        put: async (input) => rows.put(input),
-        baselinesOf: async (input) => rows.baselinesOf(input),
+    const begin = () =>
+      createInventory({
+        store: createMemoryInventory().inventory,
+        baselines: {
+          put: async (input) => rows.put(input),
+          baselinesOf: async (input) => rows.baselinesOf(input),
+        },
+        ...{ platform: 'standard', logger: silentLogger },
+      });
+    let inventory = begin();
+    return {
+      rows,
+      /** PostgreSQL is as it was before anything was told. */
+      forget() {
+        inventory = begin();
       },
-      ...{ platform: 'standard', logger: silentLogger },
-    });
-    const tell = (hash: string, binaries: readonly string[], nowMs: number) => {
-      const sections = { baselines: { hash, items: binaries.map(habitsOf) } };
-      return inventory.receive('s', { is_full_snapshot: true, sections }, nowMs);
+      tell: (hash: string, binaries: readonly string[], nowMs: number) => {
+        const sections = { baselines: { hash, items: binaries.map(habitsOf) } };
+        return inventory.receive('s', { is_full_snapshot: true, sections }, nowMs);
+      },
     };
+  }
+
+  it('should be gone when a node tells that it has none, also where PostgreSQL went back', async () => {
+    const { rows, forget, tell } = told();
+    const held = async () => rows.baselinesOf({ sensorId: 's', limit: 9, afterBinary: null });
+    await tell('a', ['/a'], 1_000);
+    forget();
+    await tell('none', [], 2_000);
+    expect(await held()).toEqual([]);
+
+    // It knows that there were none, and what came later is in the other store alone.
+    rows.put({ sensorId: 's', baselines: [habitsOf('/b')], forgotten: [], nowMs: 3_000 });
+    await tell('none', [], 4_000);
+    expect(await held()).toEqual([]);
+  });
+
+  it('should hold what is told after everything was forgotten and a clock went back', async () => {
+    const { rows, tell } = told();
     await tell('a', ['/a', '/b'], 3_600_000);
     await tell('b', [], 1_000);
     await tell('c', ['/a', '/b'], 2_000);

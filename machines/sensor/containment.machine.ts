@@ -87,9 +87,6 @@ export const containmentMachine = setup({
       nowMs: look.atMs,
       repaired: context.repaired + (look.wasRepaired ? 1 : 0),
     })),
-    noteEnd: assign({
-      nowMs: ({ context }) => Math.max(context.nowMs, context.order?.untilMs ?? 0),
-    }),
     noteFailure: assign(({ context }, params: { reason: string }) => ({
       failure: params.reason,
       sinceMs: context.failure === null ? context.nowMs : context.sinceMs,
@@ -167,7 +164,19 @@ export const containmentMachine = setup({
           always: { guard: 'isOver', target: '#containment.releasing' },
           after: {
             checkMs: 'checking',
-            untilEndMs: { target: '#containment.releasing', actions: 'noteEnd' },
+            untilEndMs: 'ending',
+          },
+        },
+        ending: {
+          description: 'The order may be over: the wall clock, which may have been set, is read.',
+          invoke: {
+            id: 'readClock',
+            src: 'readClock',
+            onDone: {
+              target: 'holding',
+              actions: { type: 'noteNow', params: ({ event }) => ({ nowMs: event.output ?? 0 }) },
+            },
+            onError: 'holding',
           },
         },
         checking: {

@@ -8,6 +8,8 @@ export type Order = {
   readonly reason: string;
   /** When containment ends by this node's own clock; null: by an order alone. */
   readonly untilMs: number | null;
+  /** Who this node was when it came; absent where that was not kept. */
+  readonly sensorId?: string | undefined;
 };
 export type Peer = { readonly address: string; readonly port: number };
 /** What the rules let through. */
@@ -40,7 +42,12 @@ export function orderOf(wire: ContainmentOrder): Order {
 
 /** Orders of one sensor rise, so one that was overtaken on its way changes nothing. decision: D85 */
 export function isNewer(order: Order, than: Order | null): boolean {
-  return than === null || order.orderId > than.orderId;
+  return than === null || isOfAnother(order, than) || order.orderId > than.orderId;
+}
+
+/** Where the database went back, a node may be a sensor again whose orders are older than those of the one it was since. */
+function isOfAnother({ sensorId }: Order, than: Order): boolean {
+  return sensorId !== undefined && than.sensorId !== undefined && sensorId !== than.sensorId;
 }
 
 /** Whether the node is to be contained now. */

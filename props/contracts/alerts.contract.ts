@@ -144,6 +144,19 @@ export function alertsContract(harness: Harness<Ports>): void {
       expect(notes.map(({ what }) => what)).toEqual(['opened']);
     });
 
+    it('should not be opened again beside one of its key that is open', async () => {
+      // The clock of a Console was ahead when the first was made, so that its name is the highest.
+      const [low, high] = [nextId(), nextId()];
+      for (const alertId of [high, low]) {
+        await raise(foundOf(key, [alertId], { alertId }));
+        await act(alertId, { act: 'resolve', resolution: 'fixed' });
+      }
+      const [live] = await raise(foundOf(key, ['c'], { alertId: `${low.slice(0, -1)}z` }));
+      expect(await act(low, { act: 'reopen', as: nextId() })).toBe('refused');
+      const open = (await own()).filter(({ state }) => state === 'open');
+      expect(open.map(({ alert }) => alert.alertId)).toEqual([live?.alert.alertId]);
+    });
+
     it('should be found by each filter, newest first', async () => {
       const sensorId = `sensor of ${key}`;
       const [a] = await raise(foundOf(`${key} a`, ['1'], { sensorId, headline: 'Shell IN nginx' }));

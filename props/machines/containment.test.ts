@@ -73,6 +73,17 @@ describe('containment of a node', () => {
     expect(step(begin(null), done('readClock', 5)).value).toBe('released');
   });
 
+  it('should end by the clock as it is then: one that was set back meanwhile lets nobody go early', () => {
+    const held = step(step(begin('contained', 100), done('readClock', 5)), done('applyRules', 90));
+    const due = step(held, { type: 'xstate.after.untilEndMs.containment.contained.holding' });
+    expect(containmentReportOf(due).state).toBe('contained');
+
+    expect(step(due, done('readClock', 40)).value).toEqual({ contained: 'holding' });
+    expect(step(due, done('readClock', 100)).value).toBe('releasing');
+    const unread = step(due, { type: 'xstate.error.actor.readClock', error: 1 });
+    expect(unread.value).toEqual({ contained: 'holding' });
+  });
+
   it('should say that it failed, and why, until it is better', () => {
     const started = step(begin('contained'), done('readClock', 5));
     const failed = step(started, { type: 'xstate.error.actor.applyRules', error: new Error('no') });

@@ -7,7 +7,15 @@ import { type Driven, drive, itsMachineAgrees, type Move, move } from './driver.
 
 const CHECK_MS = 15_000;
 const START_MS = 1_000_000;
-type At = 'looking' | 'released' | 'containing' | 'holding' | 'checking' | 'releasing' | 'failed';
+type At =
+  | 'looking'
+  | 'released'
+  | 'containing'
+  | 'holding'
+  | 'checking'
+  | 'ending'
+  | 'releasing'
+  | 'failed';
 type Model = {
   at: At;
   order: { orderId: string; wanted: string; untilMs: number | null } | null;
@@ -19,7 +27,7 @@ type Model = {
 type Real = Driven<typeof containmentMachine>;
 const RUNS: Readonly<Partial<Record<At, string>>> = {
   ...{ looking: 'readClock', containing: 'applyRules' },
-  ...{ checking: 'checkRules', releasing: 'liftRules' },
+  ...{ checking: 'checkRules', ending: 'readClock', releasing: 'liftRules' },
 };
 
 function isInForce({ order, nowMs }: Model): boolean {
@@ -71,7 +79,7 @@ const ends = move<Model, Real>('done', (model, real) => {
   model.nowMs = atMs;
   if (was === 'looking') return decide(model);
   if (was === 'checking') model.repaired += atMs % 2 === 0 ? 1 : 0;
-  else model.failure = null;
+  else if (was !== 'ending') model.failure = null;
   go(model, was === 'releasing' ? 'released' : 'holding');
 });
 const fails = move<Model, Real>('fail', (model, real) => {
@@ -79,6 +87,7 @@ const fails = move<Model, Real>('fail', (model, real) => {
   if (src === undefined) return;
   real.fail(src, new Error('no'));
   if (model.at === 'looking') return decide(model);
+  if (model.at === 'ending') return go(model, 'holding');
   model.failure = 'no';
   go(model, 'failed');
 });
@@ -95,10 +104,8 @@ const wait = fc.integer({ min: 1, max: 20_000 }).map(
         leftMs -= untilMs;
         const end = model.order?.untilMs ?? null;
         if (model.at === 'failed') go(model, 'looking');
-        else if (end !== null && Math.max(0, end - model.nowMs) < CHECK_MS) {
-          model.nowMs = Math.max(model.nowMs, end);
-          go(model, 'releasing');
-        } else go(model, 'checking');
+        else if (end !== null && Math.max(0, end - model.nowMs) < CHECK_MS) go(model, 'ending');
+        else go(model, 'checking');
       }
       real.advance(leftMs);
       model.elapsedMs += leftMs;

@@ -294,7 +294,9 @@ function help(fleet: Fleet): void {
     }
     const sensorId = operators.sensorOf(node);
     const sensor = sensorId === null ? undefined : stores.relational.state.sensors.get(sensorId);
-    if (sensor === undefined) operators.enrol(node);
+    // Where the database forgot it and the root is gone, no Console can tell it so: its directory is put away.
+    if (sensor === undefined && knowsNoRoot(fleet, node)) operators.recreate(node);
+    else if (sensor === undefined) operators.enrol(node);
     else if (sensor.revokedAtMs !== null) operators.recreate(node);
     else operators.reenroll(node);
   }
@@ -305,14 +307,26 @@ function help(fleet: Fleet): void {
  * answer the node never heard has ended it, or the database forgot it. Only a new token helps, and somebody sees the sensor
  * silent.
  */
-function isShutOut({ authority, consoles, stores }: Fleet, { disk }: NodeHost): boolean {
-  const shown = disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
+function isShutOut(fleet: Fleet, node: NodeHost): boolean {
+  const { consoles, stores } = fleet;
+  const shown = certificateOn(node);
   const certificate = shown === undefined ? null : readCertificate(shown);
   if (shown === undefined || certificate === null) return false;
   const known = stores.relational.state.certificates.get(fingerprintOf(shown));
   if (known === undefined || known.status === 'ended') return true;
-  const roots = authority.roots();
-  const trusted = issuersIn(disk.read(`${STATE_DIR}/${STATE_FILES.consoleCa}`)?.toString() ?? '');
-  if (!roots.includes(certificate.issuer) || !trusted.includes(roots[0] ?? '')) return true;
+  if (knowsNoRoot(fleet, node)) return true;
   return consoles.every(({ clock }) => clock.wallNow() < certificate.notBeforeMs);
+}
+
+/** Its certificate is of a root that is gone, or it does not know the one that Consoles show. */
+function knowsNoRoot({ authority }: Fleet, node: NodeHost): boolean {
+  const certificate = readCertificate(certificateOn(node) ?? '');
+  if (certificate === null) return false;
+  const kept = node.disk.read(`${STATE_DIR}/${STATE_FILES.consoleCa}`)?.toString() ?? '';
+  const [roots, trusted] = [authority.roots(), issuersIn(kept)];
+  return !roots.includes(certificate.issuer) || !trusted.includes(roots[0] ?? '');
+}
+
+function certificateOn({ disk }: NodeHost): string | undefined {
+  return disk.read(`${STATE_DIR}/${STATE_FILES.certificate}`)?.toString();
 }

@@ -25,6 +25,7 @@ export const monotone: CheckerKind = {
     /** The status file that the last life of a node left. */
     const left = new Map<string, string>();
     const highest = new Map<string, number>();
+    const sensorIds = new Set<string>();
     let hasForgotten = false;
 
     function noteLeft(host: string): void {
@@ -38,6 +39,7 @@ export const monotone: CheckerKind = {
         if (observation.kind === 'process.started' || observation.kind === 'process.ended') {
           noteLeft(observation.host);
         }
+        if (observation.kind === 'sensor.enrolled') sensorIds.add(observation.sensor);
         if (observation.kind === 'events.forgotten') hasForgotten = true;
         if (observation.kind !== 'batch.acknowledged') return;
         const { stream, channel, sequence } = observation.batch;
@@ -63,14 +65,13 @@ export const monotone: CheckerKind = {
       finish() {
         const ledgers = fleet.consoles.flatMap((host) => host.running()?.side.ingest.ledgers ?? []);
         if (hasForgotten || ledgers.length < fleet.consoles.length) return;
-        const sensorIds = [...fleet.stores.relational.state.sensors.keys()];
         for (const [name, sequence] of highest) {
           const [streamId = '', channel] = name.split('/');
           if (channel !== 'stream' && channel !== 'heartbeat' && channel !== 'batch') continue;
-          // A node that was enrolled anew goes on with its stream under another sensor.
+          // A node that was enrolled anew goes on with its stream under another sensor, which PostgreSQL may forget.
           const known = Math.max(
             0,
-            ...sensorIds.flatMap((sensorId) =>
+            ...[...sensorIds].flatMap((sensorId) =>
               ledgers.map((one) => one.highest({ sensorId, streamId, channel })),
             ),
           );

@@ -4,6 +4,7 @@ import { isAtLeast } from '../../../machines/console/delivery/alert.ts';
 import type { ObservationOf } from '../world/observation.ts';
 import type { WebhookSeen } from '../world/webhook-observation.ts';
 import type { FleetView } from './checker.ts';
+import { WORD_UNDER_WAY_MS } from './forgetful.ts';
 
 export type ToldWebhook = ObservationOf<'webhook.told'>;
 export type RaisedAlert = ObservationOf<'alert.raised'>;
@@ -30,18 +31,30 @@ export function receiverWordsOf(fleet: FleetView): ReceiverWords {
   if (before !== undefined) return before;
   const webhooks = new Map<string, ToldWebhook>();
   const toldAtMs = new Map<string, number>();
-  const raised: (RaisedAlert & { readonly atMs: number })[] = [];
+  let raised: readonly (RaisedAlert & { readonly atMs: number })[] = [];
+  /** When PostgreSQL went back last, and to when. */
+  let forgot = { atMs: Number.NEGATIVE_INFINITY, sinceMs: Number.NEGATIVE_INFINITY };
   const taken = new Map<string, Taken>();
   const words: ReceiverWords = {
-    ...{ webhooks, raised, toldAtMs },
+    ...{ webhooks, toldAtMs },
+    get raised() {
+      return raised;
+    },
     taken: (receiver, delivery) => taken.get(`${receiver} ${delivery}`),
   };
   if (fleet.receivers > 0) {
     fleet.world.subscribe((seen, atMs) => {
-      if (seen.kind === 'alert.raised') raised.push({ ...seen, atMs });
+      if (seen.kind === 'relational.forgot' && seen.sinceMs < atMs) {
+        forgot = { atMs, sinceMs: seen.sinceMs };
+        raised = raised.filter((one) => one.atMs <= forgot.sinceMs);
+      }
+      // A word that was under way when PostgreSQL went back may be of something that is gone.
+      const isInDoubt = atMs < forgot.atMs + WORD_UNDER_WAY_MS;
+      if (seen.kind === 'alert.raised' && !isInDoubt) raised = [...raised, { ...seen, atMs }];
       if (seen.kind === 'webhook.told') {
         webhooks.set(seen.webhook, seen);
-        toldAtMs.set(seen.webhook, atMs);
+        const standsSinceMs = toldAtMs.get(seen.webhook) ?? Number.POSITIVE_INFINITY;
+        if (standsSinceMs > forgot.sinceMs) toldAtMs.set(seen.webhook, atMs);
       }
       if (seen.kind !== 'webhook.received' || !isYes(seen.seen)) return;
       const key = `${seen.seen.receiver} ${seen.seen.delivery}`;

@@ -4,6 +4,7 @@ import type { Role } from '../../../machines/trust/scope.ts';
 import type { ConsoleHost } from './console-host.ts';
 import type { Listeners } from './dial.ts';
 import { type Held, newPerson, type Person, type PersonParts } from './person.ts';
+import { tellOfRestores } from './person-factor.ts';
 import { logIn } from './person-login.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -77,7 +78,9 @@ export function createLonePerson(
 
   return {
     begin() {
-      if (count > 0) next(HASTE_MS);
+      if (count === 0) return;
+      tellOfRestores({ world }, person);
+      next(HASTE_MS);
     },
     heal() {
       isHealed = true;

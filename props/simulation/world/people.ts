@@ -28,7 +28,7 @@ import {
   readSettings,
 } from './person-admin.ts';
 import { showToSensorPlane } from './person-astray.ts';
-import { dropFactor, setUpFactor, showAgain, takeFactor } from './person-factor.ts';
+import { dropFactor, setUpFactor, showAgain, takeFactor, tellOfRestores } from './person-factor.ts';
 import { logIn } from './person-login.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { World } from './world.ts';
@@ -121,7 +121,10 @@ export function createPeople(of: {
         isAdding = true;
         world.scheduler.after(HASTE_MS, addProvider);
       });
-      for (const person of all) live(person);
+      for (const person of all) {
+        tellOfRestores({ world }, person);
+        live(person);
+      }
     },
     heal() {
       isHealed = true;

@@ -48,6 +48,23 @@ function freshCode(parts: PersonParts, { app }: Person): string | null {
   return codeAt(secret, nowMs);
 }
 
+/** What was shown or taken, and when: a database that was put back goes on with what counted then. */
+function remember(parts: PersonParts, { app }: Person): void {
+  const [secret] = app.secrets;
+  if (secret !== undefined)
+    app.history = [...app.history, { secret, atMs: parts.world.scheduler.now() }];
+}
+
+/** Tells somebody of each time that PostgreSQL is put back to; its app still has what counted then, which it tries first. */
+export function tellOfRestores({ world }: Pick<PersonParts, 'world'>, { app }: Person): void {
+  world.subscribe((seen, atMs) => {
+    if (seen.kind !== 'relational.forgot' || seen.sinceMs >= atMs) return;
+    const before = app.history.filter((one) => one.atMs <= seen.sinceMs).toReversed();
+    const likeliest = new Set([...before.map(({ secret }) => secret), ...app.secrets]);
+    app.secrets = [...likeliest].slice(0, SECRETS_MAX);
+  });
+}
+
 /** What it types; null when it has nothing to show yet. */
 function pickCode(parts: PersonParts, person: Person): Shown | null {
   const { random, isHonest } = parts;
@@ -111,9 +128,11 @@ export async function completeHalf(
   return false;
 }
 
-function noteTaken({ world }: PersonParts, { app }: Person, code: string): void {
+function noteTaken(parts: PersonParts, person: Person, code: string): void {
+  const { app } = person;
   app.lastCode = code;
-  app.lastCodeAtMs = world.scheduler.now();
+  app.lastCodeAtMs = parts.world.scheduler.now();
+  remember(parts, person);
 }
 
 /** A session that lacks its second factor is shown for what it is not. */
@@ -144,6 +163,7 @@ export async function setUpFactor(
   }
   const secret = String(begun.value.body['secret']);
   app.secrets = [secret, ...app.secrets].slice(0, SECRETS_MAX);
+  remember(parts, person);
   const nowMs = trueNow(parts);
   app.lastStep = stepAt(nowMs);
   const code = codeAt(secret, nowMs);

@@ -41,6 +41,8 @@ export type Half = Held & {
 export type App = {
   /** Secrets, likeliest first. */
   secrets: readonly string[];
+  /** Each that was set up or taken, with the true time. */
+  history: readonly { readonly secret: string; readonly atMs: number }[];
   /** The last step whose code was shown. */
   lastStep: number;
   /** The last code that was taken. */
@@ -86,7 +88,14 @@ export function newPerson(name: string, isOfProvider: boolean): Person {
   return {
     ...{ name, isOfProvider, email: `${name}@${isOfProvider ? 'id' : 'people'}.world` },
     ...{ passwords: [], link: null, held: [], half: null, keys: [], past: [] },
-    app: { secrets: [], lastStep: 0, lastCode: null, lastCodeAtMs: 0, recoveryCodes: [] },
+    app: {
+      secrets: [],
+      history: [],
+      lastStep: 0,
+      lastCode: null,
+      lastCodeAtMs: 0,
+      recoveryCodes: [],
+    },
   };
 }
 

@@ -75,6 +75,7 @@ export async function makeWebhook(parts: PersonParts, one: Planned): Promise<boo
     kind: 'webhook.told',
     webhook: webhookId,
     receiver: name,
+    host,
     type,
     secret,
     route,

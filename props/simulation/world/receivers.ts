@@ -66,12 +66,12 @@ export function createReceivers(of: {
     });
   }
 
-  function bring(one: Planned): void {
+  function bring(one: Planned, isFirst: boolean): void {
     world.scheduler.after(HASTE_MS, () => {
       makeWebhook({ ...of, random, isHonest: true }, one).then(
         (stands) => {
-          if (stands) change(one);
-          else bring(one);
+          if (!stands) bring(one, isFirst);
+          else if (isFirst) change(one);
         },
         (error: unknown) => world.crashed('whoever sets up webhooks', error),
       );
@@ -80,7 +80,11 @@ export function createReceivers(of: {
 
   return {
     begin() {
-      for (const one of all) bring(one);
+      for (const one of all) bring(one, true);
+      // Who set them up does so again where PostgreSQL may have forgotten them.
+      world.subscribe(({ kind }) => {
+        if (kind === 'relational.forgot') for (const one of all) bring(one, false);
+      });
       if (count > 0) {
         again(HASTE_MS, () => findSomething({ ...of, random, isHonest: true }, things));
       }

@@ -24,6 +24,7 @@ export type WebhookObservation =
       readonly kind: 'webhook.told';
       readonly webhook: string;
       readonly receiver: string;
+      readonly host: string;
       readonly type: string;
       readonly secret: string;
       readonly route: Route;

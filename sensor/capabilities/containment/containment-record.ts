@@ -13,6 +13,7 @@ const Text = Type.String({ maxLength: 1_024 });
 const Instant = Type.Integer({ minimum: 0 });
 const RecordSchema = Type.Object({
   order_id: Text,
+  sensor_id: Type.Optional(Text),
   wanted: Type.Enum(['contained', 'released']),
   reason: Text,
   until_ms: Type.Union([Instant, Type.Null()]),
@@ -53,6 +54,7 @@ export async function readRecord(
       wanted: kept.wanted,
       reason: kept.reason,
       untilMs: kept.until_ms,
+      sensorId: kept.sensor_id,
     },
     sinceMs: kept.since_ms,
     repaired: kept.repaired,
@@ -70,6 +72,7 @@ export async function writeRecord(
   const { order, passage } = record;
   const kept: Type.Static<typeof RecordSchema> = {
     order_id: order.orderId,
+    ...(order.sensorId === undefined ? {} : { sensor_id: order.sensorId }),
     wanted: order.wanted,
     reason: order.reason,
     until_ms: order.untilMs,

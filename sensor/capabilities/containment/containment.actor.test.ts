@@ -69,6 +69,31 @@ async function hangWhile(run: () => void): Promise<void> {
   resolve();
 }
 
+describe('orders to a node that is another sensor now', () => {
+  const under = (sensorId: string, orderId: string, wanted: 'contained' | 'released'): void =>
+    actor.send({
+      type: 'order.received',
+      order: { orderId, wanted, reason: '', untilMs: null, sensorId },
+      atMs: Date.now(),
+    });
+
+  it('should be taken whatever their names are, also after a restart', async () => {
+    under('a sensor that the database forgot', '9', 'contained');
+    await become('contained');
+    actor.stop();
+    actor = await start();
+    under('a sensor that it knows again', '1', 'released');
+    await become('released');
+    under('a sensor that it knows again', '2', 'contained');
+    await become('contained');
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '2', is_applied: true });
+
+    under('a sensor that it knows again', '1', 'released');
+    await become('contained');
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '2', is_applied: true });
+  });
+});
+
 describe('orders to a node whose disk hangs', () => {
   it('should not let the node go for a release that was overtaken while it waited', async () => {
     await hangWhile(() => {

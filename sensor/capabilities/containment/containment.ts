@@ -28,23 +28,30 @@ export const containment: SensorCapability<null> = {
       else logger.info({ state }, 'containment');
       report();
     });
-    const take = (order: ContainmentOrder): void =>
-      actor.send({ type: 'order.received', order: orderOf(order), atMs: now() });
+    const takeAs =
+      (sensorId: string) =>
+      (order: ContainmentOrder): void => {
+        const received = { ...orderOf(order), sensorId };
+        actor.send({ type: 'order.received', order: received, atMs: now() });
+      };
     return {
       service: null,
       announces: ['containment.v1'],
-      forward: () => ({
-        heartbeat: () => ({
-          text: membersText({ containment: containmentReportOf(actor.getSnapshot()) }),
-          heard(answer) {
-            if (answer?.containment !== undefined) take(answer.containment);
+      forward({ sensorId }) {
+        const take = takeAs(sensorId);
+        return {
+          heartbeat: () => ({
+            text: membersText({ containment: containmentReportOf(actor.getSnapshot()) }),
+            heard(answer) {
+              if (answer?.containment !== undefined) take(answer.containment);
+            },
+          }),
+          frames: {
+            contain: ({ type: _type, ...order }) => take({ ...order, wanted: 'contained' }),
+            release: ({ order_id }) => take({ order_id, wanted: 'released' }),
           },
-        }),
-        frames: {
-          contain: ({ type: _type, ...order }) => take({ ...order, wanted: 'contained' }),
-          release: ({ order_id }) => take({ order_id, wanted: 'released' }),
-        },
-      }),
+        };
+      },
       actors: () => [actor],
       status: () => ({ containment: containmentReportOf(actor.getSnapshot()) }),
       close: () => void actor.stop(),

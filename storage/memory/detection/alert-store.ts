@@ -128,7 +128,9 @@ function actCalls(
       return input.alertIds.map((alertId) => {
         const row = alerts.get(alertId);
         if (row === undefined) return { alertId, result: 'not_found' };
-        const made = acted(row, input.act, input);
+        const live = sorted(state).filter(isLive);
+        const liveKeys = new Set(live.map(({ alert }) => alert.dedupKey));
+        const made = acted(row, input.act, { ...input, liveKeys });
         record(auditOfAct(input, alertId, made === null ? 'refused' : 'ok'));
         if (made === null) return { alertId, result: 'refused' };
         keep(state, made);

@@ -24,6 +24,8 @@ const ACTIONS = {
   comment: 'alert.comment',
 } as const satisfies Readonly<Record<AlertAct['act'], AuditAction>>;
 
+const NO_KEYS: ReadonlySet<string> = new Set();
+
 export type NewNote = Omit<AlertNote, 'sequence'> & { readonly alertId: string };
 export type Raised = {
   /** The one that counts the matches now. */
@@ -62,11 +64,18 @@ export function raised(
   };
 }
 
-/** What an act makes of a row; null when its state does not take it. */
+/**
+ * What an act makes of a row; null when its state does not take it, or when it would open it beside one of its key that is
+ * live: where clocks of Consoles differ, a newer one may stand under a lower name.
+ */
 export function acted(
   row: AlertRow,
   act: AlertAct,
-  { actor, nowMs: atMs }: Pick<AuditContext, 'actor' | 'nowMs'>,
+  {
+    actor,
+    nowMs: atMs,
+    liveKeys = NO_KEYS,
+  }: Pick<AuditContext, 'actor' | 'nowMs'> & { readonly liveKeys?: ReadonlySet<string> },
 ): Raised | null {
   const { alertId } = row.alert;
   const note = (what: AlertNote['what'], text = ''): readonly NewNote[] => [
@@ -92,6 +101,7 @@ export function acted(
       return { row: next, before: null, isNew: false, notes: note('commented', act.text) };
     }
     case 'reopen':
+      if (liveKeys.has(row.alert.dedupKey)) return null;
       return reopened(row, act.as, { atMs, actor });
   }
 }

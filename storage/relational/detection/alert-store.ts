@@ -223,12 +223,15 @@ async function act(trx: Transaction<Database>, input: Act): Promise<Acted> {
     .where(sql<boolean>`alert_id = ANY(${ids}::text[])`)
     .execute();
   const byId = new Map(rows.map((row) => [row.alert_id, alertRowOf(row)]));
+  const keys = [...new Set(rows.map((row) => row.dedup_key))];
+  const liveKeys = input.act.act === 'reopen' ? await liveAmong(trx, keys) : new Set<string>();
   const made: Raised[] = [];
   const outcomes = input.alertIds.map((alertId): Acted[number] => {
     const row = byId.get(alertId);
     if (row === undefined) return { alertId, result: 'not_found' };
-    const one = acted(row, input.act, input);
+    const one = acted(row, input.act, { ...input, liveKeys });
     if (one === null) return { alertId, result: 'refused' };
+    if (one.isNew) liveKeys.add(row.alert.dedupKey);
     made.push(one);
     byId.set(alertId, one.row);
     return { alertId, result: one.row };
@@ -242,6 +245,20 @@ async function act(trx: Transaction<Database>, input: Act): Promise<Acted> {
     ),
   );
   return outcomes;
+}
+
+/** Those of the keys under which an alert is live. */
+async function liveAmong(
+  trx: Transaction<Database>,
+  keys: readonly string[],
+): Promise<Set<string>> {
+  const rows = await trx
+    .selectFrom('alerts')
+    .select('dedup_key')
+    .where(sql<boolean>`dedup_key = ANY(${keys}::text[])`)
+    .where('state', 'in', ['open', 'acknowledged'])
+    .execute();
+  return new Set(rows.map((row) => row.dedup_key));
 }
 
 async function pass(
