@@ -57,8 +57,10 @@ export const alertMachine = setup({
     tags: {} as 'live',
   },
   guards: {
+    // A clock that was set back, or another Console's, may be long before it was resolved: that is no quiet time.
     isQuiet: ({ context }, params: { atMs: number; quietMs: number }) =>
-      context.resolvedAtMs !== null && params.atMs < context.resolvedAtMs + params.quietMs,
+      context.resolvedAtMs !== null &&
+      Math.abs(params.atMs - context.resolvedAtMs) < params.quietMs,
   },
   actions: {
     count: assign(({ context }, { matched }: { matched: MatchedFacts }) => ({

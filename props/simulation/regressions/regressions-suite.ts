@@ -9,6 +9,7 @@ const PATIENCE_MS = 600_000;
 /** More than half a second of a core each. */
 export const SLOW: ReadonlySet<string> = new Set([
   'alert-counts-n28x-189',
+  'alert-states-n28z-543',
   'channel-order-2026-1951',
   'channel-order-20261214-4108',
   'channel-order-d-11',
