@@ -125,9 +125,8 @@ export function createInventory(deps: {
     const stored = await store.get(sensorId, section);
     if (sent.items?.length !== 0) return stored?.hash === sent.hash;
     // A database that went back forgot the section, or knows the empty one of then, and the rows are there.
-    const one = { sensorId, limit: 1, afterBinary: null };
-    if ((await deps.baselines.baselinesOf(one)).length > 0) return false;
-    return stored === null || stored.hash === sent.hash;
+    const rows = await deps.baselines.baselinesOf({ sensorId, limit: 1, afterBinary: null });
+    return rows.length === 0 && (stored === null || stored.hash === sent.hash);
   }
 
   async function take(
