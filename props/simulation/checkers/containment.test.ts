@@ -42,3 +42,34 @@ describe('containment after a lost power', () => {
     expect(found(APPLIED, POWER_LOST, asked('n~1', 1), asked('n', 1))).toEqual([]);
   });
 });
+
+describe('containment of a node whose clock is ahead', () => {
+  const UNTIL_MS = 1_000_000;
+  function ending(aheadMs: number): readonly string[] {
+    const details: string[] = [];
+    let nowMs = aheadMs;
+    const state = {
+      ...{ sensor_id: 's', trust_state: 'trusted', renewal_status: 'ok' },
+      certificate_expires_at: new Date(UNTIL_MS).toISOString(),
+    };
+    const node = {
+      ...{ name: 'n', isUp: () => true, isCutOff: () => false },
+      ...{ clock: { wallNow: () => nowMs }, disk: { read: () => JSON.stringify(state) } },
+    };
+    const sensors = new Map([['s', { revokedAtMs: null }]]);
+    const stores = { relational: { state: { sensors } } };
+    const fleet = { nodes: [node], stores } as unknown as FleetView;
+    const checker = containment.make(fleet, (detail) => details.push(detail));
+    const order = { act: 1, sensor: 's', wanted: 'contained' as const, untilMs: UNTIL_MS };
+    checker.observe?.({ kind: 'containment.asked', ...order }, 0);
+    checker.observe?.({ kind: 'containment.placed', act: 1 }, 1);
+    nowMs = 0;
+    checker.finish?.(2);
+    return details;
+  }
+
+  it('should excuse it once the order was over by that clock, and nobody else', () => {
+    expect(ending(UNTIL_MS)).toEqual([]);
+    expect(ending(0)).toEqual(['n is not cut off, and the last order says contained']);
+  });
+});

@@ -12,6 +12,8 @@ type Order = {
   outcome: 'unknown' | 'placed' | 'refused';
   /** When it was certain; never is later than everything. */
   placedAtMs: number;
+  /** By the clock of its node, which may have been ahead, it was over once: for such a node it is, also when set right. */
+  wasOver: boolean;
 };
 type Rules = {
   /** Put in force by the Sensor, and not lifted by it since. */
@@ -40,6 +42,7 @@ export const containment: CheckerKind = {
         asked: seen,
         outcome: 'unknown',
         placedAtMs: Number.POSITIVE_INFINITY,
+        wasOver: false,
       };
       byAct.set(seen.act, order);
       ensure(orders, seen.sensor, (): Order[] => []).push(order);
@@ -58,7 +61,18 @@ export const containment: CheckerKind = {
       return all.slice(last + 1).some(isFreeing);
     }
 
+    /** Looks at the clocks of nodes whose newest order names an end. */
+    function lookAtClocks(): void {
+      for (const node of fleet.nodes) {
+        const last = (orders.get(stateOf(node)?.sensor_id ?? '') ?? []).at(-1);
+        const untilMs = last?.asked.untilMs ?? null;
+        if (last !== undefined && untilMs !== null && node.clock.wallNow() >= untilMs)
+          last.wasOver = true;
+      }
+    }
+
     return {
+      probe: lookAtClocks,
       observe(seen, atMs) {
         switch (seen.kind) {
           case 'containment.asked':
@@ -70,6 +84,7 @@ export const containment: CheckerKind = {
             if (order === undefined) break;
             order.outcome = seen.kind === 'containment.placed' ? 'placed' : 'refused';
             order.placedAtMs = atMs;
+            lookAtClocks();
             break;
           }
           case 'relational.forgot':
@@ -120,7 +135,7 @@ export const containment: CheckerKind = {
           if (last === undefined || last.outcome === 'unknown') continue;
           const { wanted, untilMs } = last.asked;
           const leftMs = untilMs === null ? NEAR_MS : untilMs - node.clock.wallNow();
-          if (Math.abs(leftMs) < NEAR_MS) continue;
+          if (Math.abs(leftMs) < NEAR_MS || (leftMs > 0 && last.wasOver)) continue;
           const isWanted = wanted === 'contained' && leftMs > 0;
           if (node.isCutOff() === isWanted) continue;
           report(
