@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RuleSpec } from '../../machines/detection/rule-spec.ts';
 import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
 import { createMemoryEvents } from '../../storage/memory/telemetry/memory-events.ts';
+import { EventStoreUnavailable } from '../../storage/ports/telemetry/event-store.ts';
 import { createAlerts } from './alerts.ts';
 import { createRuleEngine, type RuleEngine } from './rule-engine.ts';
 
@@ -20,7 +21,15 @@ async function createConsoles(more: Partial<RuleSpec> = {}) {
   await alertRules.put({
     ...{ actor: 'a', from: '', nowMs: BEGIN_MS, ruleId: 'backup', version: null, spec },
   });
-  const made = { ids: 0, nowMs: BEGIN_MS };
+  const made = { ids: 0, nowMs: BEGIN_MS, questions: 0 };
+  const store: typeof events.events = {
+    ...events.events,
+    async arrivals(asked) {
+      made.questions += 1;
+      if (made.questions === 0) throw new EventStoreUnavailable('away');
+      return await events.events.arrivals(asked);
+    },
+  };
   const newId = () => {
     made.ids += 1;
     return `0199-${made.ids.toString().padStart(8, '0')}`;
@@ -29,7 +38,7 @@ async function createConsoles(more: Partial<RuleSpec> = {}) {
   const start = async (): Promise<RuleEngine> => {
     const engine = createRuleEngine(
       {
-        ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
+        ...{ rules: alertRules, events: store, inbox: alerts, chance: { newId } },
         alerts: createAlerts({ store: alerts, now: () => made.nowMs }),
         ...{ labelsOf: () => labels, now: () => made.nowMs, monotonicNow: () => 0 },
         pause: async () => undefined,
@@ -42,6 +51,10 @@ async function createConsoles(more: Partial<RuleSpec> = {}) {
   return {
     ...{ here: await start(), there: await start() },
     setMode: events.setMode,
+    /** The store fails at its n-th question from now on. */
+    failAt(n: number) {
+      made.questions = -n;
+    },
     /** A program starts on the sensor, so long after the beginning, and is told to one of them. */
     async starts(engine: RuleEngine, secs: number, program: string) {
       made.nowMs = BEGIN_MS + secs * 1_000;
@@ -92,6 +105,17 @@ describe('absences with two Consoles', () => {
     await silent.starts(silent.here, 10, 'backup');
     await silent.starts(silent.here, 400, 'other');
     expect(await silent.missed()).toEqual([]);
+  });
+
+  it('should lose nothing of what it finds when the store fails in between', async () => {
+    const { here, there, starts, missed, failAt } = await createConsoles();
+    await starts(here, 10, 'backup');
+    await starts(there, 200, 'backup');
+    failAt(2);
+    await expect(starts(here, 600, 'other')).rejects.toThrow();
+    expect(await missed()).toEqual([]);
+    await here.work();
+    expect(await missed()).toEqual([[200, 1]]);
   });
 
   it('should wait for a store that cannot answer, and tell then', async () => {

@@ -9,20 +9,19 @@ import type { LabelsOf, RunningRule } from './running-rule.ts';
 
 type Deps = { readonly events: Arrivals; readonly labelsOf: LabelsOf };
 
-/** What is absent indeed of what a rule found; other findings stand as they are. */
-export async function withoutSeen(
+/**
+ * What of its kind the store has that a rule did not see before it called it absent; empty where it is absent indeed, and for
+ * other findings. Rejects with StoreUnavailable.
+ */
+export async function seenElsewhere(
   deps: Deps,
-  own: RunningRule,
+  { rule }: RunningRule,
   found: RuleFound,
-): Promise<readonly RuleFound[]> {
+): Promise<readonly StoredEvent[]> {
   const { sinceMs } = found;
-  if (sinceMs === null) return [found];
-  const missed = await missedOf(deps, own.rule, { found, sinceMs });
-  const isSeen = missed.some((event) => observedMs(event) <= sinceMs + own.rule.windowMs);
-  if (!isSeen) return [found];
-  const next = own.judge(missed, deps.labelsOf);
-  const held = await Promise.all(next.map((one) => withoutSeen(deps, own, one)));
-  return held.flat();
+  if (sinceMs === null) return [];
+  const missed = await missedOf(deps, rule, { found, sinceMs });
+  return missed.some((event) => observedMs(event) <= sinceMs + rule.windowMs) ? missed : [];
 }
 
 /** Of its kind, observed since then, and received before the event that ended the wait. */

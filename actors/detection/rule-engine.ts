@@ -13,7 +13,7 @@ import {
 import type { StoredEvent } from '../../machines/wire/event.ts';
 import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
 import type { EventBatch } from '../../storage/ports/telemetry/event-store.ts';
-import { withoutSeen } from './absences.ts';
+import { seenElsewhere } from './absences.ts';
 import { arrivalOrder } from './arrival-order.ts';
 import { createFleetRules, type FleetRules } from './fleet-rules.ts';
 import { createRuleCursors, type RuleCursors } from './rule-cursors.ts';
@@ -218,7 +218,6 @@ function isWaiting({ batches, current }: Engine): boolean {
 
 /** One rule judges one batch; whether more waits. */
 async function judgeNext(engine: Engine): Promise<boolean> {
-  const { deps, running, waiting, doubted } = engine;
   engine.current ??= currentOf(engine);
   if (engine.current === null) return false;
   const { events, rules } = engine.current;
@@ -227,17 +226,37 @@ async function judgeNext(engine: Engine): Promise<boolean> {
     engine.current = null;
     return engine.batches.length > 0;
   }
+  const found = await judged(engine, own, events);
+  engine.doubted.push(...found.filter(isDoubtful).map((one) => ({ own, found: one })));
+  keepFound(
+    engine,
+    own,
+    found.filter((one) => !isDoubtful(one)),
+  );
+  return true;
+}
+
+/** What a rule finds in events; one that fails stops alone, and found nothing. */
+async function judged(
+  { deps, running }: Engine,
+  own: RunningRule,
+  events: readonly StoredEvent[],
+): Promise<readonly RuleFound[]> {
   try {
-    const all = own.judge(events, deps.labelsOf);
-    const found = all.filter(({ sinceMs }) => sinceMs === null);
-    for (const one of all) if (one.sinceMs !== null) doubted.push({ own, found: one });
-    if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
+    return own.judge(events, deps.labelsOf);
   } catch (error) {
-    // A rule that fails stops alone.
     running.delete(own.row.ruleId);
     await deps.pause(own.row, { reason: 'failed', detail: String(error).slice(0, 500) });
+    return [];
   }
-  return true;
+}
+
+function isDoubtful({ sinceMs }: RuleFound): boolean {
+  return sinceMs !== null;
+}
+
+function keepFound({ deps, waiting }: Engine, own: RunningRule, found: readonly RuleFound[]): void {
+  if (found.length > 0) waiting.push(...findingsOf(deps, own.rule, found));
 }
 
 function currentOf(engine: Engine): Current | null {
@@ -259,14 +278,17 @@ async function flush(engine: Engine): Promise<void> {
   engine.waiting = [];
 }
 
-/** While the store cannot answer, what is doubted waits. */
+/** While the store cannot answer, what is doubted waits; each answer is used up before the next question. */
 async function settleDoubts(engine: Engine): Promise<void> {
   const { deps, doubted } = engine;
   for (let [first] = doubted; first !== undefined; [first] = doubted) {
     const { own, found } = first;
-    const held = await withoutSeen(deps, own, found);
-    engine.waiting.push(...findingsOf(deps, own.rule, held));
+    const missed = await seenElsewhere(deps, own, found);
     doubted.shift();
+    if (missed.length === 0) keepFound(engine, own, [found]);
+    // What the rule finds in what it missed is in doubt again.
+    const next = missed.length === 0 ? [] : await judged(engine, own, missed);
+    doubted.unshift(...next.map((one) => ({ own, found: one })));
   }
 }
 
