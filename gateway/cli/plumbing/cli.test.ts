@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { signLicense } from '../../../actors/license/envelope-signature.ts';
 import { licensePayload } from '../../../props/attacks/license-issuer.ts';
+import { batchOf } from '../../live/live-hub.fixture.ts';
 import {
   type Listening,
   listenWithFixture,
@@ -244,17 +245,7 @@ describe('events', () => {
       onOut: () => {
         count += 1;
         if (count === 2) {
-          const fresh = [storedEvent(2), storedEvent(1)];
-          live.publish({
-            sensorId: sensorIdOf(1),
-            nodeName: 'node-0001',
-            streamId: '0'.repeat(32),
-            channel: 'stream',
-            sequence: 1,
-            digest: '',
-            receivedAtMs: NOW_MS,
-            events: fresh,
-          });
+          live.publish(batchOf([storedEvent(2), storedEvent(1)]));
         }
         if (count === 3) resolve();
       },
