@@ -39,7 +39,7 @@ export const channelOrder: CheckerKind = {
     /** Sensors that two nodes are. */
     const copied = new Set<string>();
     let isForgetful = false;
-    /** Numbers that were acknowledged since there are such nodes. */
+    /** Numbers that were acknowledged. */
     const taken = new Set<string>();
     const stored = createKeyColumn();
     /** How many events a node had written when its power went the last time. */

@@ -56,7 +56,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     name: 'codes-count-twice',
     mistake: 'A code counts as long as its time is not over, however often it is shown.',
     foundBy: 'second-factor',
-    options: { ...BUSY, people: 1, hours: 1.5 },
+    options: { ...BUSY, hours: 2 },
     pinnedSeed: '2',
     console: withRelational(({ users, secondFactors }) => ({
       secondFactors: { ...secondFactors, acceptTotpStep: async () => true },
@@ -175,7 +175,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     name: 'acts-unaudited',
     mistake: 'What a Console writes into the audit log by itself never comes there.',
     foundBy: 'audited-acts',
-    options: { ...BUSY, people: 1, hours: 1.5 },
+    options: { ...BUSY, hours: 2 },
     pinnedSeed: '1',
     console: withRelational(({ audit }) => ({
       audit: { ...audit, append: async () => undefined },
