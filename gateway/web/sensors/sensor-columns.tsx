@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<SensorSummary>[] = [
     cell: (row) => <StateMark state={row.states?.stream} />,
   },
   {
-    ...{ id: 'engine', title: TEXTS.engine, width: 130, sort: 'engine' },
+    ...{ id: 'engine', title: TEXTS.engine, width: 150, sort: 'engine' },
     cell: (row) => (
       <span className="fs-mark">
         <StateMark state={row.states?.engine} />

@@ -1,7 +1,7 @@
 // The live states of a sensor as marks: the same colour, shape and word wherever they stand.
 import { Mark, type Tone } from '../design/shape.tsx';
 import { DESIGN_TEXTS } from '../design/texts.ts';
-import { STATE_WORDS } from './texts.ts';
+import { wordOfState } from './texts.ts';
 
 const TONES: Readonly<Record<string, Tone>> = {
   fresh: 'good',
@@ -10,6 +10,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   open: 'good',
   closed: 'stale',
   running: 'good',
+  degraded: 'warn',
   down: 'bad',
   unknown: 'stale',
   unassigned: 'stale',
@@ -30,5 +31,5 @@ export function stateTone(state: string): Tone {
 export function StateMark({ state }: { readonly state: string | null | undefined }) {
   if (state === null || state === undefined)
     return <Mark tone="stale">{DESIGN_TEXTS.unknown}</Mark>;
-  return <Mark tone={stateTone(state)}>{STATE_WORDS[state] ?? state}</Mark>;
+  return <Mark tone={stateTone(state)}>{wordOfState(state)}</Mark>;
 }

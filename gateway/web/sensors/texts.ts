@@ -125,7 +125,7 @@ export const REASON_TEXTS: Readonly<Record<Because['code'], Told>> = {
 };
 
 /** What the API says of states, in words for people. */
-export const STATE_WORDS: Readonly<Record<string, string>> = {
+const STATE_WORDS: Readonly<Record<string, string>> = {
   trusted: 'Trusted',
   trust_revoked: 'Revoked',
   awaiting: 'Awaiting',
