@@ -2,7 +2,8 @@
 // and no alert counts anything else: not what another program did, not what happened before the rule was asked for, not
 // what a muted sensor did. Truth are the programs of the nodes and the words of the keeper. Excuses: what a rule was told
 // about within an hour of a change, what was stored later after its receipt than a Console promises to wait, a store that
-// forgot, a clock that was set. invariant: I19; decision: D130, D131, D165
+// forgot, a clock that was set. What a node sends again happens for a rule when it is received again.
+// invariant: I19; decision: D130, D131, D165
 import type { KeptRule } from '../world/observation.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
 import { type DurableEvent, durableEventsOf } from './durable-events.ts';
@@ -27,11 +28,16 @@ export const alertCounts: CheckerKind = {
     const rules = keptRulesOf(fleet);
     let disturbedMs = 0;
 
+    function isSentAgain({ id }: DurableEvent, isBefore: (one: DurableEvent) => boolean): boolean {
+      return events.receipts().some((one) => one.id === id && !isBefore(one));
+    }
+
     function judgeCounted(own: RuleHistory, event: DurableEvent | undefined, id: string): void {
       const { rule, askedMs } = own;
+      const isBefore = (one: DurableEvent): boolean => one.storedMs < askedMs - SLACK_MS;
       if (event === undefined) report(`rule ${rule.id} counts ${id}, which never became durable`);
       else if (!isMeant(rule, event)) report(`rule ${rule.id} counts ${id}: ${event.started}`);
-      else if (event.storedMs < askedMs - SLACK_MS && !events.hasJumped())
+      else if (isBefore(event) && !isSentAgain(event, isBefore) && !events.hasJumped())
         report(`rule ${rule.id} counts ${id}, stored long before anybody asked for the rule`);
       else if (
         isMutedFor(own, event, event.storedMs - SLACK_MS) &&

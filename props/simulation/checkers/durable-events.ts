@@ -14,6 +14,8 @@ export type DurableEvent = {
   readonly receivedMs: number;
   /** True time. */
   readonly storedMs: number;
+  /** The same by the clock of the Console that is most ahead. */
+  readonly storedByFastestMs: number;
   /** In which order it was stored. */
   readonly place: number;
 };
@@ -36,18 +38,23 @@ const known = new WeakMap<FleetView, DurableEvents>();
 export function durableEventsOf(fleet: FleetView): DurableEvents {
   const before = known.get(fleet);
   if (before !== undefined) return before;
-  const { world, nodes, copies, stores } = fleet;
+  const { world, nodes, consoles, copies, stores } = fleet;
   const all = new Map<string, DurableEvent>();
   const again: DurableEvent[] = [];
   const state = { hasForgotten: false, hasJumped: false };
 
   function note(batches: number): void {
     const storedMs = world.scheduler.now();
+    const aheadMs = Math.max(...consoles.map(({ clock }) => clock.errorMs()));
+    const storedByFastestMs = storedMs + WORLD_BEGINS_MS + aheadMs;
     const byName = new Map([...nodes, ...copies.ever()].map((node) => [node.name, node]));
     for (const batch of stores.analytics.rows.batches().slice(-batches)) {
       for (const event of batch.events) {
         const first = all.get(event.event_id);
-        const arrival = { receivedMs: batch.receivedAtMs, storedMs, place: all.size };
+        const arrival = {
+          ...{ receivedMs: batch.receivedAtMs, storedMs, storedByFastestMs },
+          place: all.size,
+        };
         if (first !== undefined) {
           again.push({ ...first, ...arrival });
           continue;
@@ -88,7 +95,10 @@ function byArrival(a: DurableEvent, b: DurableEvent): number {
   return a.receivedMs - b.receivedMs || a.observedMs - b.observedMs || a.place - b.place;
 }
 
-/** How long after its receipt an event was stored; the clocks of the Consoles were right. */
-export function storingMs({ storedMs, receivedMs }: DurableEvent): number {
-  return storedMs + WORLD_BEGINS_MS - receivedMs;
+/**
+ * How long after its receipt an event was stored, for whoever reads by a clock that is ahead of the one that it was
+ * received by: clocks of Consoles that nobody sets right drift apart by seconds a day.
+ */
+export function storingMs({ storedByFastestMs, receivedMs }: DurableEvent): number {
+  return storedByFastestMs - receivedMs;
 }

@@ -23,6 +23,7 @@ function found(
   const now = { ms: 0 };
   const fleet = {
     ...{ keepers: 1, forgets: true, copies: { ever: () => [] } },
+    consoles: [{ clock: { errorMs: () => 0 } }],
     nodes: [{ name: 'n', engine: { deedOf: () => ({ binary: 'curl', isStart: true, atMs: 0 }) } }],
     world: {
       scheduler: { now: () => now.ms },
