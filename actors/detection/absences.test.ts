@@ -41,6 +41,7 @@ async function createConsoles(more: Partial<RuleSpec> = {}) {
         ...{ rules: alertRules, events: store, inbox: alerts, chance: { newId } },
         alerts: createAlerts({ store: alerts, now: () => made.nowMs }),
         ...{ labelsOf: () => labels, now: () => made.nowMs, monotonicNow: () => 0 },
+        horizon: async () => made.nowMs,
         pause: async () => undefined,
       },
       () => undefined,

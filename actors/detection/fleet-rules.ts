@@ -1,16 +1,17 @@
-// Rules that are counted over the fleet: the designated Console reads what arrived anywhere, a little behind, so that what
-// was received before is stored by then. decision: D60, D131
-import { FLEET_RULES_LAG_MS, RULE_CURSOR_LAG_MS } from '../../machines/limits.ts';
-import type { RuleRow } from '../../storage/ports/detection/rule-store.ts';
+// Rules that are counted over the fleet: the designated Console reads what arrived anywhere, up to the horizon, so that
+// nothing appears behind it. decision: D60, D131, D152
+import { RULE_CURSOR_LAG_MS } from '../../machines/limits.ts';
+import { FLEET_RULES_CURSOR, type RuleRow } from '../../storage/ports/detection/rule-store.ts';
 import { findingsOf, joined, type RuleDeps } from './rule-findings.ts';
 import { arrivalsFor, countedOf, replayFromMs } from './rule-replay.ts';
 import { createRunningRule, type RuleCost, type RunningRule } from './running-rule.ts';
 
-const FLEET_RULES_CURSOR = 'fleet-rules';
 type FleetRule = { readonly running: RunningRule; readToMs: number };
 
 export type FleetRules = {
   setRows(rows: readonly RuleRow[]): void;
+  /** Whether there is a rule to be judged. */
+  hasRules(): boolean;
   /** Judges what arrived since the last time; a tenure begins from the cursor. */
   work(epoch: number): Promise<void>;
   costs(): ReadonlyMap<string, RuleCost>;
@@ -20,6 +21,7 @@ export type FleetRules = {
 export function createFleetRules(deps: RuleDeps): FleetRules {
   const held = new Map<string, FleetRule>();
   let rows: readonly RuleRow[] = [];
+  const cursor = cursorOf(deps.rules);
   let tenure = -1;
 
   async function judge(row: RuleRow, own: FleetRule, toMs: number): Promise<void> {
@@ -57,12 +59,15 @@ export function createFleetRules(deps: RuleDeps): FleetRules {
         if (versions.get(ruleId) !== running.row.version) held.delete(ruleId);
       }
     },
+    hasRules: () => rows.length > 0,
     async work(epoch) {
       if (tenure !== epoch) held.clear();
       tenure = epoch;
       if (rows.length === 0) return;
-      const toMs = deps.now() - FLEET_RULES_LAG_MS;
-      const fromMs = (await deps.rules.cursor(FLEET_RULES_CURSOR)) ?? toMs;
+      const toMs = await deps.horizon({ epoch, nowMs: deps.now() });
+      const { fromMs, wentBack } = await cursor.read(toMs);
+      // What was judged since then may not be all that there is.
+      if (wentBack) held.clear();
       for (const row of rows) {
         // A rule that fails half way is read again from its windows on.
         const own = held.get(row.ruleId) ?? begun(row, fromMs);
@@ -75,8 +80,30 @@ export function createFleetRules(deps: RuleDeps): FleetRules {
           throw error;
         });
       }
-      await deps.rules.advance({ name: FLEET_RULES_CURSOR, receivedMs: toMs });
+      await cursor.advance(toMs);
     },
     costs: () => new Map([...held].map(([ruleId, { running }]) => [ruleId, running.cost()])),
+  };
+}
+
+/** It goes back with the horizon, and with a database that forgets. */
+function cursorOf(rules: Pick<RuleDeps['rules'], 'cursor' | 'advance'>) {
+  const name = FLEET_RULES_CURSOR;
+  let readMs: number | null = null;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    /** Where to begin: at `toMs` where nothing was judged yet. */
+    async read(toMs: number): Promise<{ readonly fromMs: number; readonly wentBack: boolean }> {
+      readMs = await rules.cursor(name);
+      const fromMs = readMs ?? toMs;
+      const wentBack = fromMs < lastMs;
+      lastMs = fromMs;
+      return { fromMs, wentBack };
+    },
+    /** Where it went back since it was read, it stays there. */
+    async advance(receivedMs: number): Promise<void> {
+      const isThere = await rules.advance({ name, receivedMs, fromMs: readMs });
+      if (isThere) lastMs = Math.max(lastMs, receivedMs);
+    },
   };
 }

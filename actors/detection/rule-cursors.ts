@@ -55,6 +55,8 @@ export function createRuleCursors({
       for (const one of still) if (isOld(one)) await rules.dropCursor(one);
       return still.filter((one) => !isOld(one));
     },
-    advance: (receivedMs) => rules.advance({ name: own, receivedMs }),
+    async advance(receivedMs) {
+      await rules.advance({ name: own, receivedMs });
+    },
   };
 }

@@ -29,7 +29,7 @@ function eventOf(id: number, nowMs: number): RuntimeEvent {
 }
 
 async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
-  const { alerts: first, alertRules, designation } = createMemoryRelational();
+  const { alerts: first, alertRules, designation, sinkFloors } = createMemoryRelational();
   let current = first;
   const alerts = new Proxy(first, { get: (_, name) => Reflect.get(current, name) as unknown });
   const events = createMemoryEvents(RETRY_AFTER_STORE_MS, 1_000_000);
@@ -52,7 +52,7 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
       {
         ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
         alerts: createAlerts({ store: alerts, now: () => nowMs }),
-        ...{ labelsOf: () => LABELS, now: () => nowMs },
+        ...{ labelsOf: () => LABELS, now: () => nowMs, horizon: sinkFloors.horizon },
         monotonicNow() {
           monotonicMs += 1;
           return monotonicMs;
@@ -69,7 +69,8 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
   await engine.look();
   return {
     start,
-    ...{ alerts, alertRules, designation, engine, paused, newId },
+    ...{ alerts, alertRules, designation, sinkFloors, engine, paused, newId },
+    now: () => nowMs,
     pass(ms: number) {
       nowMs += ms;
     },
@@ -77,12 +78,12 @@ async function createWorld(specs: Readonly<Record<string, RuleSpec>>) {
     forgetAlerts() {
       current = createMemoryRelational().alerts;
     },
-    async take(count: number, sensorId = 'sensor', taker = engine) {
+    async take(count: number, sensorId = 'sensor', taker = engine, receivedAtMs = nowMs + 1) {
       nowMs += 1;
       sequence += 1;
       const batch = {
         ...{ sensorId, nodeName: 'node', streamId: 's', channel: 'batch' as const, sequence },
-        ...{ digest: '', receivedAtMs: nowMs },
+        ...{ digest: '', receivedAtMs },
         events: Array.from({ length: count }, nextEvent),
       };
       await events.sink.append(batch);
@@ -169,24 +170,72 @@ describe('rule engine', () => {
     await world.settle();
     expect(await world.total()).toBe(100);
   });
+});
+
+describe('rules over the fleet', () => {
+  const LIFE = 'console';
+  const ACROSS: RuleSpec = {
+    ...{ rule_name: 'across', severity: 'high', across: 'fleet' },
+    detect: { kind: 'count', condition: 'binary:/bin/a', threshold: 3, window_secs: 60 },
+  };
+
+  /** A world whose one Console promises a floor. */
+  async function createFleet() {
+    const world = await createWorld({ across: ACROSS });
+    const { designation, sinkFloors, engine, now } = world;
+    const onLost = () => undefined;
+    const tenure = await designation.stand({ holder: 'test', nowMs: BEGIN_MS, onLost });
+    const join = (sinceMs: number | null) => sinkFloors.join({ life: LIFE, nowMs: now(), sinceMs });
+    await join(null);
+    return {
+      ...world,
+      join,
+      /** Nothing that was received until now is still to be stored. */
+      settleAll: () => sinkFloors.tell({ life: LIFE, nowMs: now(), floorMs: now() + 1 }),
+      judge: () => engine.workFleet(tenure?.epoch ?? 0),
+    };
+  }
 
   it('should count over the fleet what no sensor alone has enough of', async () => {
-    const across: RuleSpec = {
-      ...{ rule_name: 'across', severity: 'high', across: 'fleet' },
-      detect: { kind: 'count', condition: 'binary:/bin/a', threshold: 3, window_secs: 60 },
-    };
-    const world = await createWorld({ across });
-    const tenure = await world.designation.stand({
-      ...{ holder: 'test', nowMs: BEGIN_MS, onLost: () => undefined },
-    });
-    const epoch = tenure?.epoch ?? 0;
-    await world.engine.workFleet(epoch);
+    const world = await createFleet();
+    await world.judge();
     for (const sensor of ['a', 'b', 'c', 'd']) await world.take(1, sensor);
-    world.pass(10_000);
-    await world.engine.workFleet(epoch);
-    await world.engine.workFleet(epoch);
+    await world.settleAll();
+    await world.judge();
+    await world.judge();
     const [alert] = await world.alerts.list({ limit: 10, before: null });
     expect(alert).toMatchObject({ count: 3, alert: { sensorId: 'fleet', nodeName: 'fleet' } });
+  });
+
+  it('should wait for what was received and is not stored yet, however long that takes', async () => {
+    const world = await createFleet();
+    await world.judge();
+    await world.take(1, 'a');
+    const receivedMs = world.now();
+    world.pass(30_000);
+    await world.judge();
+    await world.take(1, 'b', world.engine, receivedMs);
+    await world.take(1, 'c', world.engine, receivedMs + 1);
+    await world.settleAll();
+    await world.judge();
+    expect(await world.total()).toBe(3);
+  });
+
+  it('should judge again from where the horizon went back to', async () => {
+    const world = await createFleet();
+    await world.take(2, 'a');
+    const receivedMs = world.now();
+    world.pass(10_000);
+    await world.settleAll();
+    await world.judge();
+    // It was left out, and stored something that it had received before.
+    await world.sinkFloors.leave({ life: LIFE });
+    await world.join(receivedMs);
+    await world.take(1, 'b', world.engine, receivedMs);
+    await world.settleAll();
+    await world.judge();
+    await world.judge();
+    expect(await world.total()).toBe(3);
   });
 });
 

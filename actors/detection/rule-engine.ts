@@ -32,6 +32,8 @@ export type RuleEngine = {
   hasWork(): boolean;
   /** Judges rules over the fleet, up to what has settled. */
   workFleet(epoch: number): Promise<void>;
+  /** Whether a rule is counted over the fleet. */
+  hasFleetRules(): boolean;
   /** Notes how far it came. */
   save(): Promise<void>;
   /**
@@ -110,6 +112,7 @@ export function createRuleEngine(deps: RuleDeps, wake: () => void): RuleEngine {
     hasWork: () =>
       engine.isLost || isWaiting(engine) || engine.waiting.length + engine.doubted.length > 0,
     workFleet: (epoch) => engine.fleet.work(epoch),
+    hasFleetRules: () => engine.fleet.hasRules(),
     save: () => inTurn(() => save(engine)),
     doubt() {
       engine.isInDoubt = true;

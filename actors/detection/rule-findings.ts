@@ -5,6 +5,7 @@ import type { CompiledRule } from '../../machines/detection/rule-compile.ts';
 import type { RuleFound } from '../../machines/detection/rule-found.ts';
 import type { AlertStore } from '../../storage/ports/detection/alert-store.ts';
 import type { RulePause, RuleRow, RuleStore } from '../../storage/ports/detection/rule-store.ts';
+import type { SinkFloors } from '../../storage/ports/siem/sink-floors.ts';
 import type { Chance } from '../trust/chance.ts';
 import type { Alerts } from './alerts.ts';
 import type { Arrivals } from './rule-replay.ts';
@@ -15,6 +16,8 @@ export type RuleDeps = {
   readonly events: Arrivals;
   readonly alerts: Pick<Alerts, 'raise'>;
   readonly inbox: Pick<AlertStore, 'counted' | 'liveByRule'>;
+  /** Where nothing that was received before appears any more. */
+  readonly horizon: SinkFloors['horizon'];
   readonly labelsOf: LabelsOf;
   readonly chance: Pick<Chance, 'newId'>;
   readonly now: () => number;

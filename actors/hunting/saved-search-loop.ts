@@ -1,6 +1,6 @@
 // Counts what saved searches match, and tells of each crossing of a threshold once. Only what was received since the last
-// look is read, and only what is settled by then: it is durable, or was refused. A crossing is written before it is told,
-// and told under the id that was written, so a crash in between tells it once all the same. decision: D60, D142
+// look is read, and only before the horizon, where nothing appears any more. A crossing is written before it is told, and
+// told under the id that was written, so a crash in between tells it once all the same. decision: D60, D142, D152
 import type { Alert } from '../../machines/console/delivery/alert.ts';
 import { type Finding, findingOf } from '../../machines/console/detection/finding.ts';
 import { bucketMsOf, windowFromMs } from '../../machines/console/hunting/saved-search.rules.ts';
@@ -14,10 +14,10 @@ import {
   SAVED_SEARCH_IDS_MAX,
   SAVED_SEARCH_KEEP_MS,
   SAVED_SEARCH_LOOK_MS,
-  SAVED_SEARCH_SETTLE_MS,
   SAVED_SEARCHES_MAX,
 } from '../../machines/limits.ts';
 import type { DocumentStore, HuntingDocument } from '../../storage/ports/hunting/document-store.ts';
+import type { SinkFloors } from '../../storage/ports/siem/sink-floors.ts';
 import {
   type EventStore,
   type ReceivedBucket,
@@ -33,6 +33,7 @@ export const SAVED_SEARCH_LOOP = 'saved-search-notifications';
 export type SavedSearchLoopDeps = {
   readonly searches: Pick<DocumentStore<SavedSearch>, 'list' | 'change'>;
   readonly events: Pick<EventStore, 'received'>;
+  readonly horizon: SinkFloors['horizon'];
   /** Takes findings durably, each match once. */
   readonly raise: (findings: readonly Finding[], epoch: number) => Promise<unknown>;
   /** What live alerts of these keys told of is over. */
@@ -50,6 +51,7 @@ type Memory = Map<
   { readonly epoch: number; readonly revision: number; readonly standing: SavedSearchStanding }
 >;
 type Run = { readonly epoch: number; readonly signal: AbortSignal };
+type Watched = { readonly search: Search; readonly watch: Watch };
 
 /** Makes the loop. */
 export function createSavedSearchLoop(deps: SavedSearchLoopDeps): DesignatedLoop {
@@ -62,11 +64,14 @@ export function createSavedSearchLoop(deps: SavedSearchLoopDeps): DesignatedLoop
       const all = await deps.searches.list({ limit: SAVED_SEARCHES_MAX, before: null });
       let hasMore = false;
       for (const id of memory.keys()) if (!all.some((one) => one.id === id)) memory.delete(id);
-      for (const search of all) {
+      const watched = all.flatMap((search): readonly Watched[] =>
+        search.body.watch === null ? [] : [{ search, watch: search.body.watch }],
+      );
+      if (watched.length === 0) return { hasMore };
+      const horizonMs = await deps.horizon({ epoch: of.epoch, nowMs: deps.now() });
+      for (const { search, watch } of watched) {
         of.signal.throwIfAborted();
-        const { watch } = search.body;
-        if (watch === null) continue;
-        hasMore = (await lookAt(deps, search, { ...of, watch, memory })) || hasMore;
+        hasMore = (await lookAt(deps, search, { ...of, watch, memory, horizonMs })) || hasMore;
       }
       return { hasMore };
     },
@@ -77,7 +82,7 @@ export function createSavedSearchLoop(deps: SavedSearchLoopDeps): DesignatedLoop
 async function lookAt(
   deps: SavedSearchLoopDeps,
   search: Search,
-  of: Run & { readonly watch: Watch; readonly memory: Memory },
+  of: Run & { readonly watch: Watch; readonly memory: Memory; readonly horizonMs: number },
 ): Promise<boolean> {
   const { id, revision } = search;
   const known = of.memory.get(id);
@@ -86,12 +91,12 @@ async function lookAt(
   if (standing.state === 'telling') return tell(deps, search, of);
   if (standing.state === 'paused' || standing.state === 'halted') return false;
   const windowMs = of.watch.windowSecs * 1_000;
-  const readToMs = deps.now() - SAVED_SEARCH_SETTLE_MS;
+  const readToMs = of.horizonMs;
   const fromMs = Math.max(
     standing.readToMs ?? readToMs - windowMs,
     readToMs - Math.max(windowMs, SAVED_SEARCH_CATCH_UP_MAX_MS),
   );
-  // A clock that went back reads nothing twice.
+  // A horizon that went back reads nothing twice.
   if (readToMs <= fromMs) return false;
   const found = await ask(deps, search.body, { fromMs, readToMs, windowMs, signal: of.signal });
   const next = found.isRefused

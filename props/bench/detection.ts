@@ -53,6 +53,7 @@ async function engineOf(rules: readonly NamedRule[]) {
       ...{ rules: alertRules, events: stored.events, inbox: alerts, chance },
       alerts: createAlerts({ store: alerts, now: Date.now }),
       ...{ labelsOf: () => LABELS, now: Date.now, monotonicNow: () => performance.now() },
+      horizon: async () => Date.now(),
       async pause(row, why) {
         paused.push(`${row.ruleId}: ${why.reason}`);
         const { ruleId, version } = row;

@@ -77,6 +77,18 @@ export function alertRulesContract(
       expect(await alertRules.cursor(name)).toBe(NOW_MS);
     });
 
+    it('should move a cursor only from where it was seen, where that is asked', async () => {
+      const name = randomUUID();
+      const { alertRules } = port();
+      const later = { name, receivedMs: NOW_MS + 1 };
+      expect(await alertRules.advance({ name, receivedMs: NOW_MS, fromMs: null })).toBe(true);
+      expect(await alertRules.advance({ ...later, fromMs: null })).toBe(false);
+      expect(await alertRules.advance({ ...later, fromMs: NOW_MS - 1 })).toBe(false);
+      expect(await alertRules.cursor(name)).toBe(NOW_MS);
+      expect(await alertRules.advance({ ...later, fromMs: NOW_MS })).toBe(true);
+      expect(await alertRules.cursor(name)).toBe(NOW_MS + 1);
+    });
+
     it('should forget a cursor that did not move, and no other', async () => {
       const { alertRules } = port();
       const [still, moved] = [randomUUID(), randomUUID()];

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { newSiemStanding } from '../../machines/console/siem/siem-standing.ts';
 import { SIEM_DESTINATIONS_MAX } from '../../machines/limits.ts';
 import type { AuditLog } from '../../storage/ports/audit/audit-log.ts';
+import { FLEET_RULES_CURSOR, type RuleStore } from '../../storage/ports/detection/rule-store.ts';
 import { type Designation, Overtaken } from '../../storage/ports/runtime/designation.ts';
 import type { SiemRow, SiemStore } from '../../storage/ports/siem/siem-store.ts';
 import type { SinkFloors } from '../../storage/ports/siem/sink-floors.ts';
@@ -15,6 +16,7 @@ import { HOSTILE, NOW_MS } from './samples.ts';
 type Ports = {
   readonly siem: SiemStore;
   readonly sinkFloors: SinkFloors;
+  readonly alertRules: Pick<RuleStore, 'advance' | 'cursor'>;
   readonly designation: Designation;
   readonly audit: AuditLog;
 };
@@ -175,18 +177,20 @@ export function siemContract(harness: Harness<Ports>): void {
     });
 
     it('should have cursors go back with a Console that comes back after it was left out', async () => {
-      const { sinkFloors, siem } = port();
+      const { sinkFloors, siem, alertRules } = port();
       const own = life();
       const beginMs = await sinkFloors.join({ life: own, nowMs: NOW_MS, sinceMs: null });
       await sinkFloors.tell({ life: own, nowMs: NOW_MS, floorMs: beginMs + 100 });
       expect(await horizon()).toBe(beginMs + 100);
       const { destinationId } = await made({ standing: newSiemStanding(beginMs + 90) });
+      await alertRules.advance({ name: FLEET_RULES_CURSOR, receivedMs: beginMs + 90 });
       await sinkFloors.leave({ life: own });
       const sinceMs = beginMs + 40;
       expect(await sinkFloors.join({ life: own, nowMs: NOW_MS, sinceMs })).toBe(sinceMs);
       expect(await horizon()).toBe(sinceMs);
       const row = await siem.get(destinationId);
       expect(row?.standing.cursor).toEqual({ receivedAtMs: sinceMs, eventId: '' });
+      expect(await alertRules.cursor(FLEET_RULES_CURSOR)).toBe(sinceMs);
       await sinkFloors.leave({ life: own });
     });
   });

@@ -234,6 +234,7 @@ async function createWorld(spec: RuleSpec) {
         ...{ rules: alertRules, events: events.events, inbox: alerts, chance: { newId } },
         alerts: createAlerts({ store: alerts, now: () => nowMs }),
         ...{ labelsOf: () => LABELS, now: () => nowMs, monotonicNow: () => 0 },
+        horizon: async () => nowMs,
         pause: () => Promise.reject(new Error('paused')),
       },
       () => undefined,

@@ -25,10 +25,11 @@ export type PlainStores = Omit<RelationalStores, Apart | keyof AccessStores>;
 /** The calls on empty stores. */
 export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
   const hunting = huntingStores(base);
+  const cursors = new Map<string, number>();
   return {
     ...containmentStores(base),
     ...deliveryStores(base),
-    ...detectionStores({ ...base, heldAlerts: () => heldAlerts(hunting) }),
+    ...detectionStores({ ...base, heldAlerts: () => heldAlerts(hunting), cursors }),
     ...digestStores(base),
     ...exportStores(base),
     ...fleetStores(base),
@@ -37,6 +38,6 @@ export function memoryStores(base: MemoryBase): StoreCalls<PlainStores> {
     ...licenseStores(base),
     ...policyStores(base),
     ...settingsStores(base),
-    ...siemStores(base),
+    ...siemStores({ ...base, cursors }),
   };
 }

@@ -33,6 +33,7 @@ export const detection: Capability<Detection> = {
     const engine = createRuleEngine(
       {
         ...{ rules, events, alerts, inbox: store, chance, labelsOf: labels.of },
+        horizon: relational.sinkFloors.horizon,
         ...{ now: time.now, monotonicNow: time.monotonicNow },
         pause: (row, why) => pause(context, row, why),
       },
@@ -101,6 +102,7 @@ function loopsOf(engine: RuleEngine): readonly Loop[] {
         await engine.workFleet(epoch);
         return undefined;
       },
+      glance: () => engine.hasFleetRules(),
     },
   ];
 }

@@ -18,6 +18,7 @@ export const savedSearches: Capability = {
     const searches = createSavedSearches({ store, chance });
     const loop = createSavedSearchLoop({
       ...{ searches: store, events, chance, logger, now: time.now },
+      horizon: relational.sinkFloors.horizon,
       baseUrl: () => config.baseUrl,
       raise: (findings, epoch) => alerts.raise(findings, epoch),
       pass: (keys, epoch) => alerts.pass(keys, epoch),

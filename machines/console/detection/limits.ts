@@ -46,11 +46,10 @@ export const RULE_COST_RATIO_MAX = 0.05;
 /** So long rules judge before the gateway has its turn. */
 export const RULES_MOMENT_MS = 10;
 export const RULES_QUEUE_EVENTS_MAX = 50_000;
-/** A batch that is stored later than this after its receipt may be judged once more, or, over the fleet, not at all. */
+/** A batch that is stored later than this after its receipt may be judged once more. */
 export const RULE_CURSOR_LAG_MS = 60 * SECOND_MS;
 /** A cursor that stands still for so long is that of a Console that is gone. */
 export const RULE_CURSOR_DEAD_MS = 300 * SECOND_MS;
-export const FLEET_RULES_LAG_MS = 5 * SECOND_MS;
 /** How late an event may come and still find its window after a restart. */
 export const RULE_LATE_MS = HOUR_MS;
 export const RULES_LOOK_MS = 10 * SECOND_MS;

@@ -11,8 +11,6 @@ export const SAVED_SEARCH_WINDOW_MAX_MS = 7 * DAY_MS;
 export const SAVED_SEARCH_LOOK_MS = 5 * SECOND_MS;
 /** Stretches that a window is counted in. */
 export const SAVED_SEARCH_BUCKETS = 60;
-/** What was received is durable, or was refused, after so long: the wait for a group, and its write. */
-export const SAVED_SEARCH_SETTLE_MS = 10 * SECOND_MS;
 /** Matches that are known by their ids, so that one that is received twice counts once. */
 export const SAVED_SEARCH_IDS_MAX = 1_000;
 /** Below so much of the threshold a crossing can be told again. */

@@ -6,7 +6,6 @@ import { createSavedSearchLoop } from '../../../actors/hunting/saved-search-loop
 import { silentLogger } from '../../../actors/runtime/silent-logger.ts';
 import type { Finding } from '../../../machines/console/detection/finding.ts';
 import { newSavedSearch } from '../../../machines/console/hunting/saved-search-standing.ts';
-import { SAVED_SEARCH_SETTLE_MS } from '../../../machines/limits.ts';
 import type { RuntimeEvent } from '../../../machines/wire/event.ts';
 import { createMemoryRelational } from '../../../storage/memory/memory-relational.ts';
 import { createMemoryEvents } from '../../../storage/memory/telemetry/memory-events.ts';
@@ -14,6 +13,8 @@ import { createMemoryEvents } from '../../../storage/memory/telemetry/memory-eve
 const WINDOW_SECS = 60;
 const THRESHOLD = 5;
 const STEP_MS = 10_000;
+/** The horizon, behind the clock. */
+const BEHIND_MS = 10_000;
 const BEGIN_MS = 1_800_000_000_000;
 const SEARCH_ID = '00000000-0000-7000-8000-000000000001';
 const signal = new AbortController().signal;
@@ -73,7 +74,7 @@ async function begin() {
     body: {
       ...{ name: 'often', filter: { text: 'meant' }, createdBy: 'user:a', version: 1 },
       watch: { threshold: THRESHOLD, windowSecs: WINDOW_SECS, severity: 'high' },
-      standing: { ...newSavedSearch, readToMs: BEGIN_MS - SAVED_SEARCH_SETTLE_MS },
+      standing: { ...newSavedSearch, readToMs: BEGIN_MS - BEHIND_MS },
     },
   });
   const deps: Parameters<typeof createSavedSearchLoop>[0] = {
@@ -98,6 +99,7 @@ async function begin() {
       die('raised');
     },
     pass: async () => undefined,
+    horizon: async ({ nowMs }) => nowMs - BEHIND_MS,
     chance: { newId: () => `id-${++ids}` },
     baseUrl: () => 'https://console.example',
     now: () => nowMs,

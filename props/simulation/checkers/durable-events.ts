@@ -28,6 +28,8 @@ export type DurableEvents = {
   receipts(): readonly DurableEvent[];
   /** Whether the store confirmed something and forgot it. */
   hasForgotten(): boolean;
+  /** True time. */
+  nowMs(): number;
   /** Whether a Console's clock was set: its times say nothing about order. */
   hasJumped(): boolean;
 };
@@ -84,6 +86,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
     all,
     arrived: () => [...all.values()].sort(byArrival),
     receipts: () => [...all.values(), ...again].sort(byArrival),
+    nowMs: () => world.scheduler.now(),
     hasForgotten: () => state.hasForgotten,
     hasJumped: () => state.hasJumped,
   };

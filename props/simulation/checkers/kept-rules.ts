@@ -20,8 +20,10 @@ const MINUTE_MS = 60_000;
 const AROUND_CHANGE_MS = 60 * MINUTE_MS;
 /** What is stored longer after its receipt than this may be passed over at the next start. */
 const LATE_STORED_MS = 45_000;
-/** What is over the fleet is read this long after its receipt. */
-const FLEET_LATE_MS = 3_000;
+/** A store that refused something may write it all the same, for so long: what is over the fleet is read after that. */
+const FLEET_LATE_MS = 60_000;
+/** A Console that died has promised something for so long, and what is over the fleet waits for it. */
+const FLEET_WAITS_MS = 3 * MINUTE_MS;
 
 /** Follows a fleet; the same for all checkers of it. */
 export function keptRulesOf(fleet: FleetView): ReadonlyMap<string, RuleHistory> {
@@ -65,11 +67,13 @@ export function isMeant({ binaries }: KeptRule, { started }: DurableEvent): bool
 /** Whether an event has to be judged by the rule, with nothing that could excuse it. */
 export function mustJudge(
   { rule, activeMs, words }: RuleHistory,
-  events: Pick<DurableEvents, 'hasForgotten' | 'hasJumped'>,
+  events: Pick<DurableEvents, 'hasForgotten' | 'hasJumped' | 'nowMs'>,
   event: DurableEvent,
 ): boolean {
   if (activeMs === null || events.hasForgotten() || events.hasJumped()) return false;
-  const lateMs = rule.detects === 'fleet_match' ? FLEET_LATE_MS : LATE_STORED_MS;
+  const isOverFleet = rule.detects === 'fleet_match';
+  const lateMs = isOverFleet ? FLEET_LATE_MS : LATE_STORED_MS;
+  if (isOverFleet && event.storedMs > events.nowMs() - FLEET_WAITS_MS) return false;
   if (storingMs(event) > lateMs || event.receivedMs < activeMs + MINUTE_MS) return false;
   const last = words.findLast(({ atMs }) => atMs <= event.storedMs);
   const isChanging = words

@@ -52,6 +52,7 @@ function found(
     for (const listener of listeners) listener(seen, atMs);
     checker.observe?.(seen, atMs);
   }
+  now.ms += 5 * WINDOW_MS;
   checker.finish?.(now.ms);
   return details;
 }

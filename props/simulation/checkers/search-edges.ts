@@ -11,8 +11,10 @@ const EVERYTHING = { limit: Number.MAX_SAFE_INTEGER, before: null } as const;
 const SECOND_MS = 1_000;
 const BUCKETS = 60;
 const CALM = 0.8;
-/** Looks wait for what is on its way; what takes longer may be passed over. */
-const SETTLE_MS = 8_000;
+/** A store that refused something may write it all the same, for so long: looks wait for it. */
+const SETTLE_MS = 60_000;
+/** A Console that died has promised something for so long, and looks wait for it. */
+const WAITS_MS = 180_000;
 
 const isBetween = ({ receivedMs }: DurableEvent, fromMs: number, toMs: number): boolean =>
   receivedMs >= fromMs && receivedMs < toMs;
@@ -31,7 +33,10 @@ export const searchEdges: CheckerKind = {
     ): void {
       const isMeant = ({ started }: DurableEvent) => started === search.binary;
       const all = events.receipts().filter(isMeant);
-      const sure = events.arrived().filter((one) => isMeant(one) && storingMs(one) <= SETTLE_MS);
+      const sureToMs = events.nowMs() - WAITS_MS;
+      const isSure = (one: DurableEvent) =>
+        isMeant(one) && storingMs(one) <= SETTLE_MS && one.storedMs <= sureToMs;
+      const sure = events.arrived().filter(isSure);
       const bucketMs = Math.max(1, Math.ceil(search.windowMs / BUCKETS / SECOND_MS)) * SECOND_MS;
       const startOf = (ms: number) => Math.floor(ms / bucketMs) * bucketMs;
       const within = (list: readonly DurableEvent[], fromMs: number, toMs: number) =>

@@ -7,11 +7,10 @@ import type { Calls } from '../plumbing/unsafe-port-of.ts';
 
 type Note = (entry: AuditEntry) => void;
 
-/** The calls on an empty store. */
-export function memoryRuleCalls(record: Note): Calls<RuleStore> {
+/** The calls on an empty store, over cursors that others move, too. */
+export function memoryRuleCalls(record: Note, cursors: Map<string, number>): Calls<RuleStore> {
   const rows = new Map<string, RuleRow>();
   const versions = new Map<string, readonly RuleVersion[]>();
-  const cursors = new Map<string, number>();
   return {
     list: () => [...rows.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1)),
     get(ruleId) {
@@ -57,8 +56,11 @@ export function memoryRuleCalls(record: Note): Calls<RuleStore> {
       return true;
     },
     cursor: (name) => cursors.get(name) ?? null,
-    advance({ name, receivedMs }) {
-      cursors.set(name, Math.max(cursors.get(name) ?? Number.NEGATIVE_INFINITY, receivedMs));
+    advance({ name, receivedMs, fromMs }) {
+      const before = cursors.get(name);
+      if (before !== undefined && fromMs !== undefined && before !== fromMs) return false;
+      cursors.set(name, Math.max(before ?? Number.NEGATIVE_INFINITY, receivedMs));
+      return true;
     },
     cursors: () => new Map(cursors),
     dropCursor({ name, receivedMs }) {

@@ -10,9 +10,13 @@ export function detectionStores({
   record,
   fence,
   heldAlerts,
-}: MemoryBase & Pick<AlertDeps, 'heldAlerts'>): StoreCalls<DetectionStores> {
+  cursors,
+}: MemoryBase &
+  Pick<AlertDeps, 'heldAlerts'> & {
+    readonly cursors: Map<string, number>;
+  }): StoreCalls<DetectionStores> {
   return {
     alerts: memoryAlertCalls({ record, fence, heldAlerts }),
-    alertRules: memoryRuleCalls(record),
+    alertRules: memoryRuleCalls(record, cursors),
   };
 }

@@ -2,6 +2,7 @@
 // decision: D152, D153
 import { siemAfter } from '../../../machines/console/siem/siem-standing.ts';
 import { SIEM_DESTINATIONS_MAX, SINK_FLOOR_LEASE_MS } from '../../../machines/limits.ts';
+import { FLEET_RULES_CURSOR } from '../../ports/detection/rule-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import {
   auditOfSiemChange,
@@ -102,7 +103,10 @@ export function siemCalls(state: SiemState, { record, fence }: Base): Calls<Siem
 }
 
 /** The calls on a state. */
-export function floorCalls(state: SiemState, { fence, now }: Base): Calls<SinkFloors> {
+export function floorCalls(
+  state: SiemState,
+  { fence, now, cursors }: Base & { readonly cursors: Map<string, number> },
+): Calls<SinkFloors> {
   const { floors, rows } = state;
   const clock = (nowMs: number): number => now?.() ?? nowMs;
   return {
@@ -113,6 +117,8 @@ export function floorCalls(state: SiemState, { fence, now }: Base): Calls<SinkFl
         for (const destinationId of rows.keys()) {
           move(state, { destinationId, event: { type: 'cursor.back', toMs: floorMs } });
         }
+        const judgedMs = cursors.get(FLEET_RULES_CURSOR);
+        if (judgedMs !== undefined) cursors.set(FLEET_RULES_CURSOR, Math.min(judgedMs, floorMs));
       }
       const known = floors.get(life)?.floorMs ?? floorMs;
       floors.set(life, { floorMs: Math.min(known, floorMs), toldAtMs: clock(nowMs) });

@@ -28,6 +28,9 @@ export type RuleVersion = {
   readonly actor: string;
 };
 
+/** Of the rules that are counted over the fleet. It goes back with the horizon. decision: D152 */
+export const FLEET_RULES_CURSOR = 'fleet-rules';
+
 export type RuleStore = {
   /** By id. */
   list(): Promise<readonly RuleRow[]>;
@@ -56,8 +59,15 @@ export type RuleStore = {
 
   /** Up to when, by the Console's clock, what was received is judged and its findings are kept; null before the first. */
   cursor(name: string): Promise<number | null>;
-  /** Moves a cursor on; never back. */
-  advance(input: { readonly name: string; readonly receivedMs: number }): Promise<void>;
+  /**
+   * Moves a cursor on; never back. `fromMs`: only while it stands there, null for one that is not there yet. Whether it stands
+   * where it was to go, or beyond.
+   */
+  advance(input: {
+    readonly name: string;
+    readonly receivedMs: number;
+    readonly fromMs?: number | null;
+  }): Promise<boolean>;
   /** Every cursor, by name. */
   cursors(): Promise<ReadonlyMap<string, number>>;
   /** Forgets a cursor that did not move since it was read. */

@@ -45,14 +45,17 @@ export function createRuleStore(db: Kysely<Database>): RuleStore {
       );
       return row?.received_ms ?? null;
     },
-    async advance({ name, receivedMs }) {
-      await orUnavailable(() =>
-        sql`
+    async advance({ name, receivedMs, fromMs }) {
+      const { rows } = await orUnavailable(() =>
+        sql<{ received_ms: number }>`
           INSERT INTO rule_cursors (name, received_ms) VALUES (${name}, ${receivedMs})
           ON CONFLICT (name) DO UPDATE
           SET received_ms = greatest(rule_cursors.received_ms, excluded.received_ms)
+          WHERE ${fromMs === undefined} OR rule_cursors.received_ms = ${fromMs ?? null}::bigint
+          RETURNING received_ms
         `.execute(db),
       );
+      return rows.length > 0;
     },
     async cursors() {
       const rows = await orUnavailable(() => db.selectFrom('rule_cursors').selectAll().execute());

@@ -2,6 +2,7 @@
 // joins never promises less than what was read before. decision: D152
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { SINK_FLOOR_LEASE_MS } from '../../../machines/limits.ts';
+import { FLEET_RULES_CURSOR } from '../../ports/detection/rule-store.ts';
 import { storableText } from '../../ports/plumbing/stored-text.ts';
 import type { SinkFloors } from '../../ports/siem/sink-floors.ts';
 import type { Database } from '../plumbing/tables.ts';
@@ -58,6 +59,12 @@ async function join(
     for (const { destination_id: destinationId } of rows) {
       await moveOne(trx, { destinationId, event: { type: 'cursor.back', toMs: floorMs } });
     }
+    await trx
+      .updateTable('rule_cursors')
+      .set({ received_ms: floorMs })
+      .where('name', '=', FLEET_RULES_CURSOR)
+      .where('received_ms', '>', floorMs)
+      .execute();
   }
   await sql`
     INSERT INTO sink_floors (life, floor_ms, told_at_ms)
