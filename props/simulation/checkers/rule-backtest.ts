@@ -1,13 +1,15 @@
 // A backtest of what is stored tells what was told live, over crashes, repeats and late events. The rule is run again over
 // the stored order of arrival, as a backtest runs it, and finds the events that the alerts count. Excuses: a rule that was
-// changed, two Consoles that share a sensor, a store that forgot, a clock that was set, and events that came more than an
-// hour late, which may miss their window after a restart. decision: D131, D165
+// changed, two Consoles that share a sensor, a store that forgot, a clock that was set, events that came more than an hour
+// late, which may miss their window after a restart, and windows over a batch that was stored twice: of its two places the
+// store tells the later one, and what came between them was judged after it. decision: D131, D165
 import { compileRule } from '../../../machines/detection/rule-compile.ts';
 import { createRuleRun } from '../../../machines/detection/rule-run.ts';
+import type { KeptRule } from '../world/observation.ts';
 import { countedBy } from './alert-counts.ts';
 import type { CheckerKind } from './checker.ts';
 import { type DurableEvent, durableEventsOf, storingMs } from './durable-events.ts';
-import { keptRulesOf, pauseOf } from './kept-rules.ts';
+import { isMeant, keptRulesOf, pauseOf } from './kept-rules.ts';
 
 const LATE_MS = 30 * 60_000;
 const STORED_LATE_MS = 30_000;
@@ -28,6 +30,20 @@ export const ruleBacktest: CheckerKind = {
         const newestMs = Math.max(newest.get(one.sensor) ?? 0, one.observedMs);
         newest.set(one.sensor, newestMs);
         return newestMs - one.observedMs < LATE_MS && storingMs(one) < STORED_LATE_MS;
+      });
+    }
+
+    /** Whether the store tells something behind what it was judged before. */
+    function isMoved(rule: KeptRule): boolean {
+      const newest = new Map<string, number>();
+      const places = new Map<string, number>();
+      return events.receipts().some((one) => {
+        if (!isMeant(rule, one)) return false;
+        const before = places.get(one.id);
+        places.set(one.id, one.receivedMs);
+        const newestMs = newest.get(one.sensor) ?? 0;
+        newest.set(one.sensor, Math.max(newestMs, one.receivedMs));
+        return before !== undefined && before !== one.receivedMs && newestMs > before;
       });
     }
 
@@ -52,6 +68,7 @@ export const ruleBacktest: CheckerKind = {
           const isChanged = words.some(({ muted }) => muted !== null);
           if (!HAS_EVENTS.has(rule.detects) || isChanged) continue;
           if (pauseOf(fleet, rule.id) !== null) continue;
+          if (rule.detects !== 'match' && isMoved(rule)) continue;
           const [again, live] = [foundAgain(rule.id), countedBy(fleet, rule.id)];
           // What waited in the queue when the rule was asked for is judged live, and was received before.
           const missed = [...again].filter((id) => !live.has(id));
