@@ -1,6 +1,6 @@
 // The hash of an audit row at its place, and the signature over a checkpoint. Both are over canonical JSON (RFC 8785),
-// so the same row gives the same bytes wherever it was read. decision: D35; invariant: I17
-import { createPublicKey, hash, verify } from 'node:crypto';
+// so the same row gives the same bytes wherever it was read. decision: D35, D66; invariant: I17
+import { createPublicKey, hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import {
   type AuditCheckpoint,
@@ -10,6 +10,7 @@ import {
   hashedContent,
   signedContent,
 } from '../../machines/trust/audit-trail.rules.ts';
+import { isSignedBy } from '../runtime/ed25519.ts';
 
 /** SHA-256 of a row whose sequence is `place.sequence` and which follows the row with `place.hash`. */
 export function hashOfRow(row: HashedRow, place: ChainHead): string {
@@ -26,10 +27,7 @@ export function isSignedCheckpoint(checkpoint: AuditCheckpoint): boolean {
   try {
     const key = createPublicKey(checkpoint.publicKeyPem);
     const signature = Buffer.from(checkpoint.signature, 'base64');
-    return (
-      key.asymmetricKeyType === 'ed25519' &&
-      verify(null, checkpointBytes(checkpoint), key, signature)
-    );
+    return isSignedBy(key, checkpointBytes(checkpoint), signature);
   } catch {
     return false;
   }

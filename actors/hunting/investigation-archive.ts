@@ -1,7 +1,7 @@
 // An investigation as one file: a tar, compressed, that any tar opens. Its manifest names every file with its digest and is
 // signed, so it is judged without the Console: by `service-console investigations verify`, or by openssl and sha256sum as
-// its README says. invariant: I7; decision: D143
-import { createHash, createPublicKey, verify } from 'node:crypto';
+// its README says. invariant: I7; decision: D66, D143
+import { createHash, createPublicKey } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import {
@@ -16,6 +16,7 @@ import {
 import { filesInTar, type TarFile, tarOf } from '../../machines/console/hunting/tar.ts';
 import { INVESTIGATION_ARCHIVE_MAX_BYTES } from '../../machines/limits.ts';
 import type { CheckpointSigner } from '../audit/audit-sealer.ts';
+import { isSignedBy } from '../runtime/ed25519.ts';
 import { type ArchiveContent, archivePage, archiveReadme } from './archive-texts.ts';
 
 const FILES_MAX = 80;
@@ -72,7 +73,7 @@ export async function verifyArchive(
   }
   const key = keyIn(keyPem ?? Buffer.from(own).toString('utf8'));
   if (key === null) return refused('the key is no Ed25519 public key');
-  if (!verify(null, signed, key, signature)) {
+  if (!isSignedBy(key, signed, signature)) {
     return refused('the signature is not good: the manifest was changed, or another key signed it');
   }
   const manifest = manifestIn(Buffer.from(signed).toString('utf8'));

@@ -1,7 +1,7 @@
 // One judge of Ed25519 signatures for both programs. Libraries differ where points of small order are involved: noble
 // multiplies by the cofactor, OpenSSL does not. A signature is taken only if both take it, so whatever the product
 // takes, every verifier of RFC 8032 takes too. decision: D66
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 
 const STRICT = { zip215: false } as const;
@@ -22,4 +22,11 @@ export function isGenuineEd25519(
   } catch {
     return false;
   }
+}
+
+/** The same under a key as it was read from PEM; false under one of another kind. */
+export function isSignedBy(key: KeyObject, message: Uint8Array, signature: Uint8Array): boolean {
+  if (key.asymmetricKeyType !== 'ed25519') return false;
+  const { x = '' } = key.export({ format: 'jwk' });
+  return isGenuineEd25519(signature, message, Buffer.from(x, 'base64url'));
 }

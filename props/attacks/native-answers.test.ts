@@ -1,8 +1,12 @@
 // Attack 18 once more, below every handler: what the pinned parser of HTTP and WebSocket answers by itself, so that another
 // binary that answers otherwise is seen, and that no framing it reads otherwise than others gives a handler a wrong body.
 // decision: D2, D74
-import { connect } from 'node:tls';
+import { once } from 'node:events';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { CLOSE_POLICY } from '../../gateway/live/live-hub.ts';
+import { STREAM_FRAME_MAX_BYTES, STREAM_MISSED_PONGS_MAX } from '../../machines/limits.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { codeOf, eventsBody, type Identity, PATIENT, talk } from './peer.ts';
 
@@ -10,6 +14,7 @@ let console: ConsoleUnderTest;
 let identity: Identity;
 let head = '';
 const INSTANCE = '1'.repeat(32);
+const FRAGMENTS = 5_000;
 
 beforeAll(async () => {
   console = await startConsole({ intervals: { STREAM_OPEN_TIMEOUT_MS: 3_000 } });
@@ -159,12 +164,18 @@ describe('attack 18: frames that break the protocol', () => {
     expect(heard).not.toContain('welcome');
   });
 
-  it('should give a peer of endless empty fragments the time of an unanswered ping, no more', async () => {
+  /** A message with many empty fragments inside it, which says the same. */
+  function inFragments(socket: WebSocket, text: string): void {
+    socket.send(text.slice(0, 5), { fin: false });
+    for (let n = 0; n < FRAGMENTS; n += 1) socket.send('', { fin: false });
+    socket.send(text.slice(5), { fin: true });
+  }
+
+  it('should end a stream of empty fragments that no message ends, by the pong that cannot come', async () => {
     const opened = await console.openStream(identity);
     opened.hello(INSTANCE);
     await opened.next('welcome');
-    // The parser shows no fragment to anybody, so they are counted in time: until such a message ends no pong can come,
-    // and whoever ends it has sent a frame that is judged like any other.
+    // It would answer: but a message inside a message ends the connection, and a fragment is no pong.
     opened.stopAnswering();
     const timer = setInterval(() => opened.socket.send('', { fin: false }), 5);
     const { reason } = await opened.closed;
@@ -173,5 +184,70 @@ describe('attack 18: frames that break the protocol', () => {
     await expect.poll(() => console.streams.count(), PATIENT).toBe(0);
     const events = await console.ask(identity, '/sensors/events', eventsBody(1, [1]));
     expect(codeOf(events)).toEqual([202, undefined]);
+  });
+
+  it('should not count the empty fragments of a stream whose messages end: the parser shows them to nobody', async () => {
+    const opened = await console.openStream(identity);
+    opened.hello(INSTANCE);
+    await opened.next('welcome');
+    opened.stopAnswering();
+    let answered = 0;
+    const enough = Promise.withResolvers<void>();
+    opened.socket.on('message', (data) => {
+      if (JSON.parse(data.toString()).type !== 'ping') return;
+      inFragments(opened.socket, JSON.stringify({ type: 'pong', instance_id: INSTANCE }));
+      answered += 1;
+      if (answered > STREAM_MISSED_PONGS_MAX + 1) enough.resolve();
+    });
+    await Promise.race([enough.promise, opened.closed]);
+    // Longer than an unanswered stream lives, and what it says is heard.
+    const batch = { type: 'events', ...eventsBody(1, [1]) };
+    inFragments(opened.socket, JSON.stringify(batch));
+    expect(await opened.next('ack')).toMatchObject({ sequence: 1 });
+    opened.socket.terminate();
+    await expect.poll(() => console.streams.count(), PATIENT).toBe(0);
+  });
+
+  it('should end a stream whose message is too long in fragments, and one that begins a message inside another', async () => {
+    for (const say of [
+      (socket: WebSocket) => {
+        const piece = ' '.repeat(STREAM_FRAME_MAX_BYTES / 4);
+        for (let n = 0; n < 5; n += 1) socket.send(piece, { fin: false });
+      },
+      (socket: WebSocket) => {
+        socket.send('{', { fin: false });
+        // The first byte of a frame of its own: text, and the end of it.
+        const raw = (socket as unknown as { _socket: TLSSocket })._socket;
+        raw.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d]));
+      },
+    ]) {
+      const opened = await console.openStream(identity);
+      opened.hello(INSTANCE);
+      await opened.next('welcome');
+      say(opened.socket);
+      // By the parser: the Console itself always says why.
+      expect(await opened.closed).toEqual({ code: 1_006, reason: '' });
+      await expect.poll(() => console.streams.count(), PATIENT).toBe(0);
+    }
+  });
+
+  it('should not count them on the live channel either, which goes on beside them and ends with its key', async () => {
+    const key = await console.newKey(['admin']);
+    const socket = new WebSocket(`wss://127.0.0.1:${console.port}/api/v2/live`, {
+      ...{ ca: console.ca, headers: { authorization: `Bearer ${key.secret}` } },
+    });
+    const heard: { topic?: string }[] = [];
+    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    socket.on('error', () => undefined);
+    const closed = once(socket, 'close');
+    await once(socket, 'open');
+    inFragments(socket, JSON.stringify({ subscribe: [{ topic: 'fleet' }] }));
+    await expect.poll(() => heard.map(({ topic }) => topic), PATIENT).toContain('fleet');
+    // A message that never ends: what was asked for goes on, and the key ends it like any other channel.
+    const timer = setInterval(() => socket.send('', { fin: false }), 5);
+    await console.stores.relational.apiKeys.revoke({ keyId: key.keyId, nowMs: console.time.now() });
+    const [code] = await closed;
+    clearInterval(timer);
+    expect(code).toBe(CLOSE_POLICY);
   });
 });

@@ -11,13 +11,13 @@ type Step = (
   more?: { id?: string; item?: string; by?: Person },
 ) => Promise<Answer>;
 
-const SECRET_FIELDS = /^(secret|token|recovery_codes|otpauth_uri)$/;
+const SECRET_FIELDS = /^(secret|signing_secret|token|recovery_codes|otpauth_uri)$/;
 
 /** What an answer tells once and nobody may find anywhere else. */
 export function secretsIn(body: unknown): readonly string[] {
   if (typeof body !== 'object' || body === null) return [];
   return Object.entries(body).flatMap(([name, value]) =>
-    SECRET_FIELDS.test(name) ? [value].flat().map(String) : secretsIn(value),
+    SECRET_FIELDS.test(name) ? [value ?? []].flat().map(String) : secretsIn(value),
   );
 }
 

@@ -1,13 +1,23 @@
 // What is done leaves a trace: every route that changes something is called once by somebody who may, and the audit trail
 // says who it was, from where, what was there before and after, and the result; called by somebody who may not, it says
-// that too. No secret is ever in it. The routes are read from the program's own table. decision: D35; invariant: I11, I17
+// that too. No secret is ever in it, or in anything that a store is handed. The routes are read from the program's own
+// table. decision: D35; invariant: I11, I17
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashOfRecoveryCode } from '../../actors/access/recovery-codes.ts';
+import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
-import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+import { RECOVERY_CODES_COUNT } from '../../machines/limits.ts';
+import {
+  type ConsoleUnderTest,
+  openStores,
+  removeSharedKeys,
+  startConsole,
+} from './console.fixture.ts';
 import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp } from './person-with-app.ts';
+import { formsOf, recordStores } from './recorded-stores.ts';
 import { secretsIn, walkSecurityKeys } from './trace-steps.ts';
 import * as WALKS from './walk-list.ts';
 
@@ -16,6 +26,9 @@ const NEXT_PASSWORD = 'quite another long secret';
 const LAST_PASSWORD = 'a third one, longer than both';
 const CLIENT_SECRET = 'the secret of a provider';
 const STEP_MS = 30_000;
+/** Tokens, links, keys. */
+const BEARER = /^svc[a-z]_/;
+const isCode = (one: string) => /^([0-9a-z]{4}-){5}[0-9a-z]{4}$/.test(one);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ANYBODY = '00000000-0000-4000-8000-000000000000';
 /** Asked by POST since what is asked about is long; nothing changes here. */
@@ -26,6 +39,8 @@ const CHANGES_NOTHING = [
 ].map((path) => `POST /api/v2${path}`);
 
 type Browser = ReturnType<typeof createBrowser>;
+/** Everything that any store was handed. */
+const recorded = recordStores(openStores());
 let console: ConsoleUnderTest;
 let unsafe: readonly string[];
 
@@ -36,7 +51,7 @@ beforeAll(async () => {
     .map(({ method, url }) => `${method} ${url}`)
     .filter((route) => !CHANGES_NOTHING.includes(route));
   await fixture.close();
-  console = await startConsole({ issuer: createIssuer() });
+  console = await startConsole({ issuer: createIssuer(), stores: recorded.stores });
 });
 afterAll(async () => {
   await console.stop();
@@ -191,6 +206,23 @@ describe('whatever changes something', () => {
     expect(hidden.filter((one) => trail.includes(one))).toEqual([]);
     const cookie = String(admin.browser.cookie());
     expect(trail).not.toContain(cookie);
+
+    // Nor is any in a row of any table: no store was handed it, in the clear or in other digits.
+    const stored = [...recorded.texts].join('\n');
+    const all = [...hidden, cookie];
+    expect(all.filter((one) => formsOf(one).some((form) => stored.includes(form)))).toEqual([]);
+    // What is shown to get in is there as its hash.
+    const [bearers, codes] = [
+      [...all.filter((one) => BEARER.test(one)), cookie],
+      all.filter(isCode),
+    ];
+    expect(new Set(bearers.map((one) => one.slice(0, 5))).size).toBeGreaterThan(4);
+    expect(codes).toHaveLength(2 * RECOVERY_CODES_COUNT);
+    const hashes = [
+      ...bearers.map(hashOfSecret),
+      ...codes.map((code) => hashOfRecoveryCode(code.replaceAll('-', ''))),
+    ];
+    expect(hashes.filter((one) => !recorded.texts.has(one.toString('hex')))).toEqual([]);
   });
 
   it('should tell what was there before and what after', async () => {

@@ -85,6 +85,15 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     tests: ['actors/trust/identity-cache.test.ts'],
   },
   {
+    name: 'a proof of notifications is dated by its answer',
+    file: 'storage/relational/trust/identity-watch.ts',
+    replace: `if (client !== asked) return;
+      provenAtMs = askedAtMs;`,
+    by: `if (client !== asked) return;
+      provenAtMs = performance.now();`,
+    tests: ['storage/relational/trust/identity-watch.test.ts'],
+  },
+  {
     name: 'a batch is acknowledged before it is stored',
     file: 'actors/telemetry/ingest.ts',
     replace: 'const outcome = await writing;',

@@ -1,6 +1,5 @@
 // What computes in a browser what `actors/audit/` computes in the Console: the hash of a row at its place, the signature
 // of a checkpoint, the fingerprint of its key. Tested against each other, byte for byte. decision: D95
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import canonicalize from 'canonicalize';
@@ -11,6 +10,7 @@ import {
   signedContent,
   type TrailCrypto,
 } from '../../../machines/trust/audit-trail.rules.ts';
+import { isGenuineInTab } from './ed25519.ts';
 
 const KEY_BYTES = 32;
 /** SubjectPublicKeyInfo of Ed25519 up to the key itself. */
@@ -40,12 +40,8 @@ function isSigned(checkpoint: AuditCheckpoint): boolean {
   const head = bytesToHex(der.slice(0, -KEY_BYTES));
   if (head !== SPKI_HEAD) return false;
   const content = canonicalize(signedContent(checkpoint)) ?? '';
-  return ed25519.verify(
-    bytesOf(checkpoint.signature),
-    encoder.encode(`${CHECKPOINT_PREFIX}${content}`),
-    der.slice(-KEY_BYTES),
-    { zip215: false },
-  );
+  const message = encoder.encode(`${CHECKPOINT_PREFIX}${content}`);
+  return isGenuineInTab(bytesOf(checkpoint.signature), message, der.slice(-KEY_BYTES));
 }
 
 /** Throws on what is no PEM of a public key. */

@@ -2,7 +2,8 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'nod
 import { ed25519 } from '@noble/curves/ed25519.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isGenuineEd25519 } from './ed25519.ts';
+import { isGenuineEd25519 } from '../../actors/runtime/ed25519.ts';
+import { isGenuineInTab } from '../../gateway/web/audit/ed25519.ts';
 
 const { Point } = ed25519;
 const SEED = Buffer.alloc(32, 7);
@@ -39,12 +40,15 @@ function opensslTakes(signature: Uint8Array, message: Uint8Array, publicKey: Uin
   }
 }
 
-describe('an Ed25519 signature', () => {
+describe.each([
+  ['both programs', isGenuineEd25519],
+  ['the page', isGenuineInTab],
+])('an Ed25519 signature, judged by %s', (_where, isGenuine) => {
   it('should be taken when it is what RFC 8032 makes', () => {
     const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), SEED]);
     const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
-    expect(isGenuineEd25519(sign(null, MESSAGE, key), MESSAGE, PUBLIC)).toBe(true);
-    expect(isGenuineEd25519(ed25519.sign(MESSAGE, SEED), MESSAGE, PUBLIC)).toBe(true);
+    expect(isGenuine(sign(null, MESSAGE, key), MESSAGE, PUBLIC)).toBe(true);
+    expect(isGenuine(ed25519.sign(MESSAGE, SEED), MESSAGE, PUBLIC)).toBe(true);
   });
 
   it.each([1, 2, 3, 4, 5, 6, 7])(
@@ -53,7 +57,7 @@ describe('an Ed25519 signature', () => {
       const { signature, key } = crafted('R', times);
       expect(ed25519.verify(signature, MESSAGE, key, { zip215: false })).toBe(true);
       expect(opensslTakes(signature, MESSAGE, key)).toBe(false);
-      expect(isGenuineEd25519(signature, MESSAGE, key)).toBe(false);
+      expect(isGenuine(signature, MESSAGE, key)).toBe(false);
     },
   );
 
@@ -61,7 +65,7 @@ describe('an Ed25519 signature', () => {
     'should be taken under a key with %s times it only if all take it',
     (times) => {
       const { signature, key } = crafted('A', times);
-      expect(isGenuineEd25519(signature, MESSAGE, key)).toBe(
+      expect(isGenuine(signature, MESSAGE, key)).toBe(
         opensslTakes(signature, MESSAGE, key) &&
           ed25519.verify(signature, MESSAGE, key, { zip215: false }),
       );
@@ -72,7 +76,7 @@ describe('an Ed25519 signature', () => {
     const zero = Buffer.concat([Point.ZERO.toBytes(), Buffer.alloc(32)]);
     for (let times = 0n; times < 8n; times += 1n) {
       const key = times === 0n ? Point.ZERO.toBytes() : T8.multiplyUnsafe(times).toBytes();
-      expect(isGenuineEd25519(zero, MESSAGE, key)).toBe(false);
+      expect(isGenuine(zero, MESSAGE, key)).toBe(false);
     }
   });
 
@@ -90,7 +94,7 @@ describe('an Ed25519 signature', () => {
         fc.constantFrom('signature', 'message', 'key'),
         (bit, what) => {
           expect(
-            isGenuineEd25519(
+            isGenuine(
               what === 'signature' ? flipped(good, bit) : good,
               what === 'message' ? flipped(MESSAGE, bit) : MESSAGE,
               what === 'key' ? flipped(PUBLIC, bit) : PUBLIC,
@@ -104,10 +108,10 @@ describe('an Ed25519 signature', () => {
   it('should be refused when its scalar is not reduced, or it has another length', () => {
     const good = Buffer.from(ed25519.sign(MESSAGE, SEED));
     const s = numberOf(good.subarray(32)) + ORDER;
-    expect(
-      isGenuineEd25519(Buffer.concat([good.subarray(0, 32), bytesOf(s)]), MESSAGE, PUBLIC),
-    ).toBe(false);
-    expect(isGenuineEd25519(good.subarray(1), MESSAGE, PUBLIC)).toBe(false);
-    expect(isGenuineEd25519(good, MESSAGE, PUBLIC.subarray(1))).toBe(false);
+    expect(isGenuine(Buffer.concat([good.subarray(0, 32), bytesOf(s)]), MESSAGE, PUBLIC)).toBe(
+      false,
+    );
+    expect(isGenuine(good.subarray(1), MESSAGE, PUBLIC)).toBe(false);
+    expect(isGenuine(good, MESSAGE, PUBLIC.subarray(1))).toBe(false);
   });
 });
