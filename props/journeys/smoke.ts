@@ -52,8 +52,8 @@ try {
 
 async function run(
   at: Home,
-  before?: { eventId: string },
-): Promise<{ sensorId: string; eventId: string }> {
+  before?: { eventId: string; binary: string },
+): Promise<{ sensorId: string; eventId: string; binary: string }> {
   const began = Date.now();
   const program = startCommand('npm', ['start'], { env: at.env, group: true });
   await program.prints(/https:\/\/localhost:\d+/, START_WITHIN_MS);
@@ -67,7 +67,9 @@ async function run(
   }).catch((error: unknown) => assert.fail(`${error}\n${program.output()}`));
   process.stderr.write(`smoke: healthy after ${Date.now() - began} ms\n`);
   if (before !== undefined) {
-    const found = await items<ListedEvent>(at, '/api/v2/events?from=now-1h&limit=500');
+    // On a busy machine the newest are all of a moment ago.
+    const query = new URLSearchParams({ from: 'now-1h', limit: '500', binary: before.binary });
+    const found = await items<ListedEvent>(at, `/api/v2/events?${query}`);
     assert.ok(
       found.some(({ event_id }) => event_id === before.eventId),
       'an event of the first run is gone',
@@ -77,7 +79,8 @@ async function run(
   await checkList(at, sensor.sensor_id);
   await checkSight(at, program, sensor);
   await stop(at, program);
-  return { sensorId: sensor.sensor_id, eventId: event.event_id };
+  const binary = event.process?.binary ?? '';
+  return { sensorId: sensor.sensor_id, eventId: event.event_id, binary };
 }
 
 // The first start tells the administrator's password, once; whoever read it can log in.
@@ -178,6 +181,13 @@ async function checkSight(at: Home, program: Program, sensor: ListedSensor): Pro
     return hooks.some(({ hook }) => hook === 'sched_process_exec') ? true : null;
   });
   for (let one = 0; one < SHORT_PROGRAMS; one += 1) spawnSync('/bin/true');
+  // What it names as commands answers.
+  for (const [, words = ''] of said.matchAll(/^ {4}\S.*(sensors (?:get \S+|coverage))$/gm)) {
+    const args = words.split(' ');
+    const named = startProgram('gateway/cli/service-console.js', args, { env: at.env });
+    assert.equal(await named.exited, 0, named.output());
+    assert.match(named.stdout(), args[1] === 'get' ? /engine_degraded/ : /LOST/);
+  }
   const { lost, coverage } = await eventually(
     'the short programs are counted as lost',
     async () => {

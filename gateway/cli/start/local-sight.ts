@@ -27,7 +27,7 @@ export function sightRows(engine: ToldEngine, around: Around): readonly string[]
   if (seen === 'running') return [];
   if (seen === 'failed') {
     const text = `No engine runs on this machine, so that nothing of it is seen${why(engine)}.`;
-    return [...noticeRows(text), `    ${around.program} sensors show ${around.nodeName}`];
+    return [...noticeRows(text), `    ${around.program} sensors get ${around.nodeName}`];
   }
   if (seen !== 'degraded') return null;
   const text =
@@ -36,7 +36,7 @@ export function sightRows(engine: ToldEngine, around: Around): readonly string[]
       : `The engine on this machine (${plain(engine.kind)}) does not see everything${lacking(engine)}.`;
   return [
     ...noticeRows(`${text} What it lacks, and what it missed:`),
-    `    ${around.program} sensors show ${around.nodeName}`,
+    `    ${around.program} sensors get ${around.nodeName}`,
     `    ${around.program} sensors coverage`,
   ];
 }
