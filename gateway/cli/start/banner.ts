@@ -89,7 +89,7 @@ function adminRows(
 }
 
 /** A sentence over as many lines as it needs. */
-function noticeRows(text: string): readonly string[] {
+export function noticeRows(text: string): readonly string[] {
   const rows: string[] = [];
   for (const word of `! ${text}`.split(' ')) {
     const last = rows.at(-1);

@@ -8,6 +8,7 @@ import type { FirstAdmin } from '../../../actors/access/first-admin.ts';
 import { createLogger } from '../../../actors/runtime/json-log.ts';
 import type { Logger } from '../../../actors/runtime/logger.ts';
 import { SIGNAL_REPEAT_MS } from '../../../machines/limits.ts';
+import { fleet } from '../../capabilities/fleet/fleet.ts';
 import { installation } from '../../capabilities/trust/installation.ts';
 import { type ConsoleConfig, loadConfig } from '../../config/config.ts';
 import type { Console } from '../../console.ts';
@@ -22,6 +23,7 @@ import { processTerminal } from '../plumbing/terminal.ts';
 import { CONFIGURATION_FILE, setupFiles } from '../settings/setup-files.ts';
 import { bannerOf } from './banner.ts';
 import { type LocalSensor, sensorStateDir, startLocalSensor } from './local-sensor.ts';
+import { followSight } from './local-sight.ts';
 import { ownerOf } from './owner.ts';
 import { demandContextPlace, demandPlace, startFailure } from './start-problem.ts';
 
@@ -72,6 +74,10 @@ export async function runQuickstart(options: QuickstartOptions = {}): Promise<nu
       : null;
     if (sensor !== null) closers.push(() => sensor.stop());
     tellReady({ running, config, env, sensor, admin });
+    if (sensor !== null) {
+      const stopFollowing = followLocal(running, sensor, { isRoot, env });
+      closers.push(async () => stopFollowing());
+    }
     plainLog.tell(!isTold);
     await stopped;
     return EXIT.ok;
@@ -225,6 +231,23 @@ function tellReady(deps: {
       processTerminal(env).colors,
     ),
   );
+}
+
+// After the banner, since only a Sensor that was heard says how its engine sees.
+function followLocal(
+  { context }: Console,
+  { stateDir }: LocalSensor,
+  { isRoot, env }: { readonly isRoot: boolean; readonly env: Env },
+): () => void {
+  const { colors } = processTerminal(env);
+  const find = (): string => knownIdentity(stateDir) ?? '';
+  return followSight({
+    time: context.time,
+    heardAtMs: () => context.use(fleet).liveView.get(find())?.last_heartbeat_at_ms ?? null,
+    row: () => context.relational.sensors.getSensor(find()),
+    around: { isRoot, program: programPath() },
+    tell: (rows) => process.stdout.write(`${rows.map(colors.yellow).join('\n')}\n\n`),
+  });
 }
 
 // What listens on one address alone may not be reached at another one of this machine.
