@@ -59,4 +59,29 @@ describe('a clock that is wrong', () => {
     // It renewed in its own time, perhaps; a new identity it never asked for.
     expect(peer.requests.filter(({ path }) => path === '/sensors/enroll')).toHaveLength(enrolled);
   });
+
+  it('should end nothing when the certificate of the enrollment is over and a renewed one is not', async () => {
+    const { peer } = sensor;
+    await sensor.start();
+    await peer.until('it runs', () => sensor.beats().length >= 2 && peer.sockets().length === 1);
+    peer.lifetimeMs = 2 * FORTY_DAYS_MS;
+    peer.sendAll({ type: 'refresh', what: ['certificate'] });
+    await peer.until('it renewed', () => peer.issued.length === 2);
+    const renewed = peer.issued[1];
+    await peer.until('it uses what it got', () => peer.requests.at(-1)?.fingerprint === renewed);
+
+    // The days have come at which the first certificate would have ended; an answer is lost, and the Console is wrong.
+    sensor.aheadMs = FORTY_DAYS_MS;
+    let asked = 0;
+    peer.rule = () => {
+      asked += 1;
+      return asked % 2 === 0 ? 'lose' : EXPIRED;
+    };
+    await peer.until('it asks again and again', () => asked >= 4);
+    peer.rule = () => 'serve';
+    const before = sensor.beats().length;
+    await peer.until('it goes on', () => sensor.beats().length >= before + 2, 20_000);
+    expect(await stateOf()).toBe('running');
+    expect(peer.requests.at(-1)?.fingerprint).toBe(renewed);
+  });
 });

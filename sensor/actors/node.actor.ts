@@ -117,6 +117,10 @@ export function runNode(options: NodeOptions): NodeRun {
       spooled: () => forwarding?.spooled(),
       sendStatus: (status) => forwarding?.sendStatus(status) ?? false,
       revoked: () => tellNode({ type: 'sensor.revoked' }),
+      // Judged, and gone on with, is what is presented now, not what was at the start. decision: D67
+      presents: (presented) => {
+        identity = presented;
+      },
       use: opened.use,
       contributions: opened.contributions,
     };

@@ -22,14 +22,26 @@ const NOT_KNOWN: ReadonlySet<string> = new Set([
 // Said of a key, not of the certificate: the next try makes another.
 const NEEDS_NEW_KEY: ReadonlySet<string> = new Set(['key_in_use', 'csr_refused']);
 
-/** Starts the renewal of an identity; `onRenewed` is told when the Console took the new certificate. */
-export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => void) {
+type RenewalHooks = {
+  /** Another pair is presented from now on: a new one, or the previous one again. */
+  readonly onPresented: (identity: Identity) => void;
+  /** The Console took the new certificate. */
+  readonly onRenewed: () => void;
+};
+
+/** Starts the renewal of an identity. */
+export function startRenewal(
+  parts: Parts,
+  identity: Identity,
+  { onPresented, onRenewed }: RenewalHooks,
+) {
   const { directory, client, config, facts, logger } = parts;
   const { intervals } = config;
   const { keyWork } = parts.ports;
 
   function present(next: Identity): void {
     client.useIdentity({ keyPem: next.keyPem, certPem: next.certPem, caPem: next.caPem });
+    onPresented(next);
     facts.trust.certificate_expires_at = new Date(next.notAfterMs).toISOString();
     parts.trust.refresh();
   }
