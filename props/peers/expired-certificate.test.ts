@@ -11,6 +11,7 @@ import { createPeerFingerprints } from '../../gateway/listener/peer-fingerprints
 import { respondJson } from '../../gateway/listener/respond.ts';
 import { loadUws } from '../../gateway/listener/uws-loader.ts';
 import { createConsoleClient } from '../../sensor/transport/console-client.ts';
+import { askConsoleClock } from '../../sensor/transport/console-clock.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { prepareTlsAssets } from '../../storage/keys/tls-assets.ts';
 import { SENSOR_ID } from './console-peer.ts';
@@ -71,6 +72,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const askClock = (trusted: string): Promise<number | null> =>
+  askConsoleClock(baseUrl, trusted, { proxyUrl: null, timeoutMs: 5_000 });
+
 async function ask(untilMs: number, fromMs = -HOUR_MS) {
   const identity = { keyPem, certPem: await issue(untilMs, fromMs), caPem };
   const client = createConsoleClient({ baseUrl, instanceId: 'i', proxyUrl: null, identity });
@@ -100,5 +104,16 @@ describe('an expired client certificate at the real listener', () => {
         },
       });
     }
+  });
+
+  it('should not keep one from asking for the clock, of a Console that is trusted', async () => {
+    const beganMs = Date.now() - 1_000;
+    const toldMs = (await askClock(caPem)) ?? 0;
+    // A Date has whole seconds.
+    expect(toldMs % 1_000).toBe(0);
+    expect(toldMs).toBeGreaterThan(beganMs);
+    expect(toldMs).toBeLessThanOrEqual(Date.now());
+    const other = await openCertificateAuthority({ folder: join(folder, 'other'), nowMs: beganMs });
+    expect(other.ok && (await askClock(other.authority.rootsPem))).toBeNull();
   });
 });

@@ -15,7 +15,8 @@ import { exportFileIn } from '../engine/export-files.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
-import type { Answer } from '../transport/answer.ts';
+import type { DatedAnswer } from '../transport/console-client.ts';
+import { createClockDispute } from './clock-dispute.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { isForgotten } from './forgotten-identity.ts';
@@ -65,13 +66,25 @@ export function runNode(options: NodeOptions): NodeRun {
   const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
   let identity: Identity | null = null;
-  /** The certificate whose end the two sides saw otherwise; said once. */
-  let disputed: string | null = null;
   let parts: SensorContext | null = null;
   const opened = createOpenedList();
   let token: string | null = null;
   let forwarding: Forwarding | null = null;
   let statusTimer = 0;
+  const dispute = createClockDispute({
+    ...{ now, facts, logger },
+    async askClock() {
+      if (parts === null || identity === null) return null;
+      const how = {
+        proxyUrl: config.proxyUrl,
+        timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
+      };
+      return transport.askConsoleClock(parts.client.baseUrl, identity.caPem, how);
+    },
+    onChange: () => {
+      if (parts !== null) void saveStatus(parts);
+    },
+  });
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
     tellNode({ type: 'stop.requested' });
@@ -156,9 +169,13 @@ export function runNode(options: NodeOptions): NodeRun {
   }
 
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12
-  function hear(_path: string, answer: Answer): void {
-    if (answer.ok) return;
+  function hear(_path: string, answer: DatedAnswer): void {
+    if (answer.ok) {
+      dispute.end();
+      return;
+    }
     if (answer.kind === 'refused') {
+      if (answer.dateMs !== undefined) dispute.hearClock(answer.dateMs);
       if (answer.code === 'sensor_revoked') tellNode({ type: 'sensor.revoked' });
       if (answer.code === 'certificate_expired') hearExpired();
       return;
@@ -174,16 +191,12 @@ export function runNode(options: NodeOptions): NodeRun {
   function hearExpired(): void {
     if (identity === null) return;
     if (judgeExpiry(identity.notAfterMs, now()) === 'expired') {
+      dispute.end();
       tellNode({ type: 'certificate.expired' });
       return;
     }
-    if (disputed === identity.certPem) return;
-    disputed = identity.certPem;
-    const until = new Date(identity.notAfterMs).toISOString();
-    logger.warn(
-      { until, now: new Date(now()).toISOString() },
-      'the Console calls this certificate expired, and by the clock of this node it is not: one of the clocks is wrong',
-    );
+    const dates = keyWork.certificateFacts(identity.certPem);
+    if (dates !== null) dispute.hear(dates);
   }
 
   // A clock that was ahead is right again: what it called expired is not.
