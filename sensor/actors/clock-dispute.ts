@@ -5,8 +5,8 @@ import { type CertificateDates, disputeSentence } from '../../machines/sensor/cl
 import type { SensorFacts } from './facts.ts';
 
 export type ClockDispute = {
-  /** The Console does not take a certificate of these dates for valid. */
-  hear(dates: CertificateDates): void;
+  /** The Console does not take a certificate of these dates for valid; null is one that cannot be read. */
+  hear(dates: CertificateDates | null): void;
   /** The Console showed its clock in an answer. */
   hearClock(consoleMs: number): void;
   /** The Console took the certificate, or it is over by this node's clock too. */
@@ -18,7 +18,6 @@ type DisputeParts = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** The Console's clock, asked without the certificate that it refuses; null when it is not told. Never rejects. */
   readonly askClock: () => Promise<number | null>;
-  readonly onChange: () => void;
 };
 
 /** Keeps `facts.clockDispute`. */
@@ -34,10 +33,7 @@ export function createClockDispute(parts: DisputeParts): ClockDispute {
 
   function note(dates: CertificateDates): string {
     const sentence = disputeSentence(dates, now(), facts.clockOffsetMs);
-    if (sentence !== facts.clockDispute) {
-      facts.clockDispute = sentence;
-      parts.onChange();
-    }
+    facts.clockDispute = sentence;
     return sentence;
   }
 
@@ -55,6 +51,7 @@ export function createClockDispute(parts: DisputeParts): ClockDispute {
 
   return {
     hear(dates) {
+      if (dates === null) return;
       const isNew = facts.clockDispute === null;
       if (isNew) round += 1;
       note(dates);
@@ -66,7 +63,6 @@ export function createClockDispute(parts: DisputeParts): ClockDispute {
       round += 1;
       facts.clockDispute = null;
       logger.info({}, 'the Console and this node agree about its certificate again');
-      parts.onChange();
     },
   };
 }

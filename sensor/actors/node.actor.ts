@@ -73,18 +73,12 @@ export function runNode(options: NodeOptions): NodeRun {
   let statusTimer = 0;
   const dispute = createClockDispute({
     ...{ now, facts, logger },
-    async askClock() {
-      if (parts === null || identity === null) return null;
-      const how = {
-        proxyUrl: config.proxyUrl,
-        timeoutMs: config.intervals.HEARTBEAT_TIMEOUT_MS,
-      };
-      return transport.askConsoleClock(parts.client.baseUrl, identity.caPem, how);
-    },
-    onChange: () => {
-      if (parts !== null) void saveStatus(parts);
-    },
+    askClock: async () => askClock(options, parts?.client ?? null, identity),
   });
+  // Judged, and gone on with, is what is presented now, not what was at the start. decision: D67
+  const take = (presented: Identity): void => {
+    identity = presented;
+  };
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
     tellNode({ type: 'stop.requested' });
@@ -130,10 +124,7 @@ export function runNode(options: NodeOptions): NodeRun {
       spooled: () => forwarding?.spooled(),
       sendStatus: (status) => forwarding?.sendStatus(status) ?? false,
       revoked: () => tellNode({ type: 'sensor.revoked' }),
-      // Judged, and gone on with, is what is presented now, not what was at the start. decision: D67
-      presents: (presented) => {
-        identity = presented;
-      },
+      presents: take,
       use: opened.use,
       contributions: opened.contributions,
     };
@@ -162,10 +153,7 @@ export function runNode(options: NodeOptions): NodeRun {
     await opened.beforeEnrolling(logger);
     const spent = need(token, 'a token');
     token = null;
-    const onInstalled = (installed: Identity): void => {
-      identity = installed;
-    };
-    return enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl, onInstalled }, spent);
+    return enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl, onInstalled: take }, spent);
   }
 
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12
@@ -195,8 +183,7 @@ export function runNode(options: NodeOptions): NodeRun {
       tellNode({ type: 'certificate.expired' });
       return;
     }
-    const dates = keyWork.certificateFacts(identity.certPem);
-    if (dates !== null) dispute.hear(dates);
+    dispute.hear(keyWork.certificateFacts(identity.certPem));
   }
 
   // A clock that was ahead is right again: what it called expired is not.
@@ -301,6 +288,17 @@ export function runNode(options: NodeOptions): NodeRun {
     stop: () => tellNode({ type: 'stop.requested' }),
     done: toPromise(node),
   };
+}
+
+async function askClock(
+  { config, ports }: NodeOptions,
+  client: SensorContext['client'] | null,
+  identity: Identity | null,
+): Promise<number | null> {
+  if (client === null || identity === null) return null;
+  const { proxyUrl, intervals } = config;
+  const how = { proxyUrl, timeoutMs: intervals.HEARTBEAT_TIMEOUT_MS };
+  return ports.transport.askConsoleClock(client.baseUrl, identity.caPem, how);
 }
 
 function need<T>(value: T | null, what: string): T {

@@ -30,26 +30,21 @@ type RenewalHooks = {
 };
 
 /** Starts the renewal of an identity. */
-export function startRenewal(
-  parts: Parts,
-  identity: Identity,
-  { onPresented, onRenewed }: RenewalHooks,
-) {
-  const { directory, client, config, facts, logger } = parts;
+export function startRenewal(parts: Parts, identity: Identity, hooks: RenewalHooks) {
+  const { directory, client, config, facts, logger, ports } = parts;
   const { intervals } = config;
-  const { keyWork } = parts.ports;
 
   function present(next: Identity): void {
     client.useIdentity({ keyPem: next.keyPem, certPem: next.certPem, caPem: next.caPem });
-    onPresented(next);
+    hooks.onPresented(next);
     facts.trust.certificate_expires_at = new Date(next.notAfterMs).toISOString();
     parts.trust.refresh();
   }
 
   async function renew(): Promise<RenewalOutcome> {
-    const keyPem = await directory.beginKey(() => keyWork.generateKeyPem());
+    const keyPem = await directory.beginKey(() => ports.keyWork.generateKeyPem());
     const nodeName = identity.state.node_name ?? config.nodeName;
-    const csr = await keyWork.signingRequest(nodeName, keyPem);
+    const csr = await ports.keyWork.signingRequest(nodeName, keyPem);
     const answer = await client.post(SENSOR_PATHS.renew, JSON.stringify({ csr_pem: csr }), {
       timeoutMs: REQUEST_TIMEOUT_MS,
     });
@@ -123,7 +118,7 @@ export function startRenewal(
         tellRenewing: () => note('renewing'),
         tellRenewed: () => {
           note('ok');
-          onRenewed();
+          hooks.onRenewed();
           logger.info('the certificate is renewed');
         },
         tellFailed: (_, { reason }) => {
