@@ -109,6 +109,8 @@ export type SensorContext = Parts & {
   spooled(): void;
   /** The Console revoked this Sensor. */
   revoked(): void;
+  /** A renewal put this identity in the place of the one that is forwarded under. */
+  presents(identity: Identity): void;
   /** The service of a capability that stands earlier in the list. */
   use<Service>(capability: Pick<SensorCapability<Service>, 'name' | 'open'>): Service;
   /** What every capability contributes that is open by now. */

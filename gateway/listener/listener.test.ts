@@ -179,13 +179,17 @@ describe('identity', () => {
   it('should end the handshake of foreign, expired and not yet valid certificates', async () => {
     const expired = await issue({ from: -60_000, to: -2_000 });
     const early = await issue({ from: 60_000, to: 120_000 });
-    for (const identity of [foreign, expired, early]) {
+    // One that is not valid yet gets the alert of one that expired: the node's own clock has to tell them apart.
+    const alerts = [
+      [foreign, 'UNKNOWN_CA'],
+      [expired, 'CERTIFICATE_EXPIRED'],
+      [early, 'CERTIFICATE_EXPIRED'],
+    ] as const;
+    for (const [identity, alert] of alerts) {
       const { text, error } = await talk(get(), identity);
       expect(text).toBe('');
-      expect(error).toMatch(/ALERT|alert/);
+      expect(/^ERR_SSL_\S+_ALERT_(\S+) /.exec(error)?.[1]).toBe(alert);
     }
-    const { error } = await talk(get(), expired);
-    expect(error).toMatch(/certificate.expired/i);
     expect(handled).toEqual([]);
   });
 

@@ -124,6 +124,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
     if (path === '/ca.pem') return void response.end(ca.certPem);
+    if (path === '/version') return void response.end('{}');
     const raw = await buffer(request);
     const plain = request.headers['content-encoding'] === 'zstd' ? zstdDecompressSync(raw) : raw;
     const json = JSON.parse(plain.toString('utf8')) as Record<string, unknown>;

@@ -1,5 +1,5 @@
-// The real listener ends the handshake of an expired client certificate with a TLS alert, before any HTTP answer: the
-// Sensor has to read the alert itself to know that only a re-enrollment helps.
+// The real listener ends the handshake of a client certificate that is expired, or not valid yet, with one and the same TLS
+// alert, before any HTTP answer: the Sensor has to read the alert itself, and its own clock tells which of the two it is.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,17 +11,19 @@ import { createPeerFingerprints } from '../../gateway/listener/peer-fingerprints
 import { respondJson } from '../../gateway/listener/respond.ts';
 import { loadUws } from '../../gateway/listener/uws-loader.ts';
 import { createConsoleClient } from '../../sensor/transport/console-client.ts';
+import { askConsoleClock } from '../../sensor/transport/console-clock.ts';
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { prepareTlsAssets } from '../../storage/keys/tls-assets.ts';
 import { SENSOR_ID } from './console-peer.ts';
 
+const HOUR_MS = 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'expired-'));
 const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const keyPem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 let listener: Listener;
 let baseUrl: URL;
 let caPem: string;
-let issue: (untilMs: number) => Promise<string>;
+let issue: (untilMs: number, fromMs: number) => Promise<string>;
 
 beforeAll(async () => {
   const nowMs = Date.now();
@@ -53,12 +55,12 @@ beforeAll(async () => {
   if (!listening.ok) throw new Error('it does not listen');
   baseUrl = new URL(`https://localhost:${listening.port}`);
   caPem = made.assets.serverCaPem;
-  issue = async (untilMs) => {
+  issue = async (untilMs, fromMs) => {
     const issued = await authority.issueSensorCertificate({
       publicKeySpki: pair.publicKey.export({ format: 'der', type: 'spki' }),
       nodeName: 'node-1',
       sensorId: SENSOR_ID,
-      notBeforeMs: Date.now() - 3_600_000,
+      notBeforeMs: Date.now() + fromMs,
       notAfterMs: Date.now() + untilMs,
       serial: newSerial(),
     });
@@ -70,8 +72,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(untilMs: number) {
-  const identity = { keyPem, certPem: await issue(untilMs), caPem };
+const askClock = (trusted: string): Promise<number | null> =>
+  askConsoleClock(baseUrl, trusted, { proxyUrl: null, timeoutMs: 5_000 });
+
+async function ask(untilMs: number, fromMs = -HOUR_MS) {
+  const identity = { keyPem, certPem: await issue(untilMs, fromMs), caPem };
   const client = createConsoleClient({ baseUrl, instanceId: 'i', proxyUrl: null, identity });
   const answer = await client.post('/sensors/heartbeat', '{}', { timeoutMs: 5_000 });
   client.close();
@@ -87,5 +92,28 @@ describe('an expired client certificate at the real listener', () => {
         trouble: { kind: 'certificate_expired' },
       });
     }
+  });
+
+  it('should look like one that is not valid yet, as to a Console whose clock was set back', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(await ask(30 * 24 * HOUR_MS, HOUR_MS)).toMatchObject({
+        kind: 'unreachable',
+        trouble: {
+          kind: 'certificate_expired',
+          detail: expect.stringContaining('ALERT_CERTIFICATE_EXPIRED'),
+        },
+      });
+    }
+  });
+
+  it('should not keep one from asking for the clock, of a Console that is trusted', async () => {
+    const beganMs = Date.now() - 1_000;
+    const toldMs = (await askClock(caPem)) ?? 0;
+    // A Date has whole seconds.
+    expect(toldMs % 1_000).toBe(0);
+    expect(toldMs).toBeGreaterThan(beganMs);
+    expect(toldMs).toBeLessThanOrEqual(Date.now());
+    const other = await openCertificateAuthority({ folder: join(folder, 'other'), nowMs: beganMs });
+    expect(other.ok && (await askClock(other.authority.rootsPem))).toBeNull();
   });
 });

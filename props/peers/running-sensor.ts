@@ -33,6 +33,8 @@ export const SHORT_INTERVALS = {
 export type RunningSensor = {
   readonly peer: ConsolePeer;
   readonly stateDir: string;
+  /** Warnings of its log, without their fields. */
+  readonly warnings: string[];
   /** Milliseconds the Sensor's wall clock is ahead of ours. */
   aheadMs: number;
   start(options?: {
@@ -60,9 +62,11 @@ export async function makeSensor(
   await keepKey(stateDir);
   const clock = createWheelClock();
   let runs: NodeRun[] = [];
+  const warnings: string[] = [];
+  const warn = (...[, text]: readonly unknown[]): void => void warnings.push(String(text));
   const sensor: RunningSensor = {
     peer,
-    stateDir,
+    ...{ stateDir, warnings },
     aheadMs: 0,
     async start({ files = diskFiles, engine, capabilities = CAPABILITIES } = {}) {
       const loaded = await loadConfig(
@@ -76,7 +80,7 @@ export async function makeSensor(
       if (!loaded.ok) throw new Error(loaded.mistakes.join('; '));
       const run = runNode({
         config: loaded.config,
-        logger: silentLogger,
+        logger: { ...silentLogger, warn },
         clock,
         now: () => Date.now() + sensor.aheadMs,
         monotonicNow: () => performance.now(),

@@ -292,6 +292,7 @@ function help(fleet: Fleet): void {
       if (isShutOut(fleet, node)) node.stop();
       continue;
     }
+    if (hasOwnWayBack(node)) continue;
     const sensorId = operators.sensorOf(node);
     const sensor = sensorId === null ? undefined : stores.relational.state.sensors.get(sensorId);
     // Where the database forgot it and the root is gone, no Console can tell it so: its directory is put away.
@@ -300,6 +301,13 @@ function help(fleet: Fleet): void {
     else if (sensor.revokedAtMs !== null) operators.recreate(node);
     else operators.reenroll(node);
   }
+}
+
+/** It waits for a token although its certificate is good by its own clock: it has to go on by itself. decision: D67 */
+function hasOwnWayBack(node: NodeHost): boolean {
+  if (node.state() !== 'awaiting_reenrollment') return false;
+  const certificate = readCertificate(certificateOn(node) ?? '');
+  return certificate !== null && node.clock.wallNow() < certificate.notAfterMs;
 }
 
 /**

@@ -40,6 +40,8 @@ export type SensorFacts = {
   lastHeartbeatProblem: string | null;
   /** Console's clock minus ours. */
   clockOffsetMs: number | null;
+  /** What is said while the Console takes a certificate for invalid that is valid by our clock. */
+  clockDispute: string | null;
   trustHealth: string | null;
 };
 
@@ -79,6 +81,7 @@ export function emptyFacts(): SensorFacts {
     lastHeartbeatAtMs: null,
     lastHeartbeatProblem: null,
     clockOffsetMs: null,
+    clockDispute: null,
     trustHealth: null,
   };
 }

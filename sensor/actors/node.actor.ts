@@ -15,7 +15,8 @@ import { exportFileIn } from '../engine/export-files.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { Identity, StateDirectory } from '../state-directory/identity.ts';
 import { openStateDirectory } from '../state-directory/state-directory.ts';
-import type { Answer } from '../transport/answer.ts';
+import type { DatedAnswer } from '../transport/console-client.ts';
+import { createClockDispute } from './clock-dispute.ts';
 import { enroll } from './enrollment.actor.ts';
 import { emptyFacts } from './facts.ts';
 import { isForgotten } from './forgotten-identity.ts';
@@ -65,13 +66,19 @@ export function runNode(options: NodeOptions): NodeRun {
   const statusFile = createStatusFile(files, config.stateDir, now);
   let directory: StateDirectory | null = null;
   let identity: Identity | null = null;
-  /** The certificate whose end the two sides saw otherwise; said once. */
-  let disputed: string | null = null;
   let parts: SensorContext | null = null;
   const opened = createOpenedList();
   let token: string | null = null;
   let forwarding: Forwarding | null = null;
   let statusTimer = 0;
+  const dispute = createClockDispute({
+    ...{ now, facts, logger },
+    askClock: async () => askClock(options, parts?.client ?? null, identity),
+  });
+  // Judged, and gone on with, is what is presented now, not what was at the start. decision: D67
+  const take = (presented: Identity): void => {
+    identity = presented;
+  };
   const onCrash = (kind: string, error: unknown): void => {
     logger.error({ kind, reason: String(error) }, 'an actor failed');
     tellNode({ type: 'stop.requested' });
@@ -117,6 +124,7 @@ export function runNode(options: NodeOptions): NodeRun {
       spooled: () => forwarding?.spooled(),
       sendStatus: (status) => forwarding?.sendStatus(status) ?? false,
       revoked: () => tellNode({ type: 'sensor.revoked' }),
+      presents: take,
       use: opened.use,
       contributions: opened.contributions,
     };
@@ -145,16 +153,17 @@ export function runNode(options: NodeOptions): NodeRun {
     await opened.beforeEnrolling(logger);
     const spent = need(token, 'a token');
     token = null;
-    const onInstalled = (installed: Identity): void => {
-      identity = installed;
-    };
-    return enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl, onInstalled }, spent);
+    return enroll({ ...own, instanceId, consoleUrl: own.client.baseUrl, onInstalled: take }, spent);
   }
 
   // What an answer teaches about the way and about trust. Only `sensor_revoked` revokes. invariant: I12
-  function hear(_path: string, answer: Answer): void {
-    if (answer.ok) return;
+  function hear(_path: string, answer: DatedAnswer): void {
+    if (answer.ok) {
+      dispute.end();
+      return;
+    }
     if (answer.kind === 'refused') {
+      if (answer.dateMs !== undefined) dispute.hearClock(answer.dateMs);
       if (answer.code === 'sensor_revoked') tellNode({ type: 'sensor.revoked' });
       if (answer.code === 'certificate_expired') hearExpired();
       return;
@@ -170,16 +179,11 @@ export function runNode(options: NodeOptions): NodeRun {
   function hearExpired(): void {
     if (identity === null) return;
     if (judgeExpiry(identity.notAfterMs, now()) === 'expired') {
+      dispute.end();
       tellNode({ type: 'certificate.expired' });
       return;
     }
-    if (disputed === identity.certPem) return;
-    disputed = identity.certPem;
-    const until = new Date(identity.notAfterMs).toISOString();
-    logger.warn(
-      { until, now: new Date(now()).toISOString() },
-      'the Console calls this certificate expired, and by the clock of this node it is not: one of the clocks is wrong',
-    );
+    dispute.hear(keyWork.certificateFacts(identity.certPem));
   }
 
   // A clock that was ahead is right again: what it called expired is not.
@@ -284,6 +288,17 @@ export function runNode(options: NodeOptions): NodeRun {
     stop: () => tellNode({ type: 'stop.requested' }),
     done: toPromise(node),
   };
+}
+
+async function askClock(
+  { config, ports }: NodeOptions,
+  client: SensorContext['client'] | null,
+  identity: Identity | null,
+): Promise<number | null> {
+  if (client === null || identity === null) return null;
+  const { proxyUrl, intervals } = config;
+  const how = { proxyUrl, timeoutMs: intervals.HEARTBEAT_TIMEOUT_MS };
+  return ports.transport.askConsoleClock(client.baseUrl, identity.caPem, how);
 }
 
 function need<T>(value: T | null, what: string): T {

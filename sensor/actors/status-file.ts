@@ -53,6 +53,7 @@ export function createStatusFile(files: Files, stateDir: string, now: () => numb
         last_heartbeat_at_ms: facts.lastHeartbeatAtMs,
         last_heartbeat_problem: facts.lastHeartbeatProblem,
         clock_offset_ms: facts.clockOffsetMs,
+        clock_dispute: facts.clockDispute,
         trust_health: facts.trustHealth,
         trust: facts.trust,
         pipeline: { ...facts.pipeline, spool_depth: spool.depth, discarded: spool.discarded },

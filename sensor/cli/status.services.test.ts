@@ -112,6 +112,21 @@ describe('service-sensor status, of a Sensor that runs', () => {
     );
   });
 
+  it('should say by how much the Console’s clock is off, before that the Console is not reached', () => {
+    state();
+    write('client.key.pem', 'key');
+    write('client.cert.pem', 'certificate');
+    const clock_dispute =
+      "the Console's clock is off by at least 2 h 13 min: it takes this node's certificate for expired or not yet valid";
+    live({}, { clock_dispute, last_heartbeat_problem: 'certificate_expired: why' });
+    const { stdout } = run('status');
+    expect(stdout).toMatch(/^CLOCK +the Console's clock is off by at least 2 h 13 min: /m);
+    expect(stdout).toMatch(/^STATUS +running, the Console refuses the certificate: see CLOCK$/m);
+    live({}, { clock_dispute: null });
+    expect(run('status').stdout).not.toMatch(/^CLOCK /m);
+    expect(status().summary).toBe('running');
+  });
+
   it('should tell what was lost by its place, this hour and since the start', () => {
     state();
     const since_start = { kernel_lost: 40, spool_discarded: 2 };

@@ -79,6 +79,7 @@ export function summaryOf(
     return 'certificate expired: re-enroll';
   }
   if (!isRunning) return 'enrolled, not running';
+  if (live?.['clock_dispute']) return 'running, the Console refuses the certificate: see CLOCK';
   return live?.['last_heartbeat_problem'] ? 'running, the Console is not reached' : 'running';
 }
 
@@ -110,6 +111,7 @@ function rowsOf(
     ['ENGINE UPGRADE', ...refusedUpgrades(live)],
     ['DISABLED HOOKS', ...disabledHooks(live)],
     ...CAPABILITIES.flatMap(({ statusRows }) => statusRows?.(live) ?? []),
+    ['CLOCK', String(live?.['clock_dispute'] ?? '-')],
     ['CLOCK OFFSET', live?.['clock_offset_ms'] == null ? '-' : `${live['clock_offset_ms']} ms`],
     ['STATE DIRECTORY', config.stateDir],
   ];

@@ -5,6 +5,7 @@ const SENSOR_URI = /URI:urn:service:sensor:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a
 
 export type CertificateFactsOfPem = {
   readonly keyDigest: string;
+  readonly notBeforeMs: number;
   readonly notAfterMs: number;
   /** From the SAN that the Console sets. */
   readonly sensorId: string | null;
@@ -23,12 +24,13 @@ export function keyDigest(keyPem: string): string | null {
 export function certificateFacts(certPem: string): CertificateFactsOfPem | null {
   try {
     const certificate = new X509Certificate(certPem);
+    const notBeforeMs = Date.parse(certificate.validFrom);
     const notAfterMs = Date.parse(certificate.validTo);
-    // A torn date is read as `Bad time value`; nobody could say when such a certificate ends.
-    if (Number.isNaN(notAfterMs)) return null;
+    // A torn date is read as `Bad time value`; nobody could say when such a certificate begins or ends.
+    if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) return null;
     return {
       keyDigest: digestOf(certificate.publicKey),
-      notAfterMs,
+      ...{ notBeforeMs, notAfterMs },
       sensorId: SENSOR_URI.exec(certificate.subjectAltName ?? '')?.[1] ?? null,
     };
   } catch {

@@ -35,13 +35,16 @@ export type ConsoleClient = {
   close(): void;
 };
 
+/** With the clock of who answered. */
+export type DatedAnswer = Answer & { readonly dateMs?: number };
+
 export type ClientOptions = {
   readonly baseUrl: URL;
   readonly instanceId: string;
   readonly proxyUrl: URL | null;
   readonly identity: TlsIdentity;
   /** Hears of every answer, for facts and for what moves the whole node. */
-  readonly onAnswer?: (path: string, answer: Answer) => void;
+  readonly onAnswer?: (path: string, answer: DatedAnswer) => void;
 };
 
 /** Makes a client; nothing is connected before the first request. */
@@ -109,7 +112,7 @@ type Exchange = {
 };
 
 /** One request and its bounded answer, with the clock of who answered. Never rejects. */
-export function exchange(what: Exchange): Promise<Answer & { text?: string; dateMs?: number }> {
+export function exchange(what: Exchange): Promise<DatedAnswer & { text?: string }> {
   const deadline = AbortSignal.timeout(what.timeoutMs);
   const signal = what.signal === undefined ? deadline : AbortSignal.any([deadline, what.signal]);
   return new Promise((resolve) => {

@@ -2,6 +2,7 @@
 // an actor gives JSON text and gets a value back.
 import type { HelloFrame } from '../../machines/wire/stream.ts';
 import { type ClientOptions, type ConsoleClient, createConsoleClient } from './console-client.ts';
+import { askConsoleClock } from './console-clock.ts';
 import { fetchPinnedCa, type PinnedCa } from './pinned-ca.ts';
 import { openStreamSocket, type StreamHandlers, type StreamOpening } from './stream-socket.ts';
 
@@ -17,6 +18,12 @@ export type Transport = {
   ): Promise<StreamOpening>;
   /** The Console's CA when it has this fingerprint. Never rejects; sends no secret. */
   fetchPinnedCa(baseUrl: URL, fingerprint: string, proxyUrl: URL | null): Promise<PinnedCa>;
+  /** What the Console's clock says, asked without a client certificate; null when it is not told. Never rejects. */
+  askConsoleClock(
+    baseUrl: URL,
+    caPem: string,
+    how: { readonly proxyUrl: URL | null; readonly timeoutMs: number },
+  ): Promise<number | null>;
 };
 
 /** Mutual TLS over the network. */
@@ -24,4 +31,5 @@ export const tlsTransport: Transport = {
   createClient: createConsoleClient,
   openStream: openStreamSocket,
   fetchPinnedCa,
+  askConsoleClock,
 };

@@ -42,6 +42,7 @@ const target: FuzzTarget = {
     if (facts === null) return note('no certificate');
     note(facts.sensorId === null ? 'a certificate' : 'a sensor');
     demand(DIGEST.test(facts.keyDigest), 'a digest of a certificate is none');
+    demand(Number.isFinite(facts.notBeforeMs), 'a certificate begins at no instant');
     demand(Number.isFinite(facts.notAfterMs), 'a certificate ends at no instant');
     // The instant is written to sensor-state.json as text.
     demand(!Number.isNaN(Date.parse(new Date(facts.notAfterMs).toISOString())), 'no text of it');

@@ -33,6 +33,7 @@ import { nodeContainers } from './node-containers.ts';
 import { nodeKeys } from './node-keys.ts';
 import { nodeSockets } from './node-sockets.ts';
 import { outboundGuard } from './outbound-guard.ts';
+import { ownClock } from './own-clock.ts';
 import { ownSecret } from './own-secret.ts';
 import { packsInForce } from './packs-in-force.ts';
 import { rebuiltFromFacts } from './rebuilt-from-facts.ts';
@@ -60,6 +61,7 @@ export const CHECKERS: readonly CheckerKind[] = [
   identityFromCertificate,
   revoked,
   forgetful(certificateWindow),
+  ownClock,
   spoolBound,
   accounting,
   lossLedger,

@@ -94,6 +94,7 @@ function missingOf(fleet: FleetView, node: NodeHost, spooledMax: number, judge: 
   const found: string[] = [];
   if (!judge(fleet, sensor.sensorId))
     found.push(`${name} is well on no Console: ${healthsOf(fleet, sensor.sensorId)}`);
+  if (typeof status.clock_dispute === 'string') found.push(`${name} says ${status.clock_dispute}`);
   if (!status.is_stream_open) found.push(`${name} has no stream`);
   if (status.spool.depth > spooledMax) found.push(`${name} holds ${status.spool.depth} events`);
   return found;

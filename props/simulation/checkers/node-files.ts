@@ -11,6 +11,9 @@ const KEY_TEXT = /"exec_id":"([^"]+)"/;
 
 export type StatusText = {
   readonly state: string;
+  /** The states of its statecharts by name. */
+  readonly actors?: Readonly<Record<string, unknown>>;
+  readonly clock_dispute?: string | null;
   readonly is_stream_open: boolean;
   readonly last_heartbeat_problem: string | null;
   readonly pipeline: Readonly<Record<string, number>>;

@@ -3,10 +3,11 @@
 import type { ExportFiles } from '../../../sensor/engine/export-files.ts';
 import type { Files } from '../../../sensor/state-directory/file-port.ts';
 import { STATE_FILES } from '../../../sensor/state-directory/identity.ts';
+import type { Trouble } from '../../../sensor/transport/trouble.ts';
 import type { FaultKind } from '../faults/kinds.ts';
 import type { NodeTampering } from '../world/node-host.ts';
 import type { PlantedBug } from './planted-bug.ts';
-import { CALM } from './settings.ts';
+import { CALM, LONG_LIVES } from './settings.ts';
 import { changeAnswers, tamperTransport } from './tampered-transport.ts';
 
 const ONE = { ...CALM, quietMs: 5_000 } as const;
@@ -20,6 +21,32 @@ const FULL_SPOOL = {
 
 function tamperFiles(change: (files: Files) => Partial<Files>): NodeTampering {
   return { ports: (ports) => ({ ...ports, files: { ...ports.files, ...change(ports.files) } }) };
+}
+
+/** The Console's word counts for more than the node's clock, from the first alert on. */
+function believesThePeer(): NodeTampering {
+  let isBelieved = false;
+  const hear = (trouble: Trouble): void => {
+    isBelieved ||= trouble.kind === 'certificate_expired';
+  };
+  return {
+    now: (now) => () => now() + (isBelieved ? LONG_LIVES.CLIENT_CERTIFICATE_TTL_MS : 0),
+    ...tamperTransport((transport) => ({
+      createClient: (options) =>
+        transport.createClient({
+          ...options,
+          onAnswer(path, answer) {
+            if (!answer.ok && answer.kind === 'unreachable') hear(answer.trouble);
+            options.onAnswer?.(path, answer);
+          },
+        }),
+      async openStream(...given) {
+        const opened = await transport.openStream(...given);
+        if (!opened.ok) hear(opened.trouble);
+        return opened;
+      },
+    })),
+  };
 }
 
 const NEWLINE = 0x0a;
@@ -90,6 +117,15 @@ export const NODE_BUGS: readonly PlantedBug[] = [
           };
         },
       })),
+  },
+  {
+    name: 'alert-ends-identity',
+    mistake: 'A node takes the word of the Console for it that its certificate is over.',
+    foundBy: 'own-clock',
+    // Connections are made anew while the clock of the Console is wrong.
+    options: { ...ONE, kinds: ['console.clock_jump', 'network.reset'], faultsPerHour: 120 },
+    pinnedSeed: '6',
+    node: believesThePeer,
   },
   {
     name: 'spool-holds-one-more',

@@ -16,6 +16,7 @@ export const SLOW: ReadonlySet<string> = new Set([
   'act-under-another-name',
   'acts-audited-twice',
   'acts-unaudited',
+  'alert-ends-identity',
   'alerts-are-not-posted',
   'another-nodes-number-is-mine',
   'arrivals-are-not-read',

@@ -98,7 +98,7 @@ export function worldKeyWork(life: Life, random: Random): KeyWork {
       if (said === null) return null;
       return {
         keyDigest: digestOf(said.key),
-        notAfterMs: said.notAfterMs,
+        ...{ notBeforeMs: said.notBeforeMs, notAfterMs: said.notAfterMs },
         sensorId: said.sensorId,
       };
     },

@@ -1,6 +1,6 @@
 // Dialling: a name is looked up, a connection is made, and both sides judge certificates, each by its own clock. What a
-// real handshake can end with, this one can: nobody listens, no answer in time, an alert about an expired certificate
-// (which the close behind it may hide), a Console that the Sensor does not trust yet because its own clock is behind.
+// real handshake can end with, this one can: nobody listens, no answer in time, an alert about a certificate whose dates
+// do not hold (which the close behind it may hide), a Console that the Sensor does not trust yet because its own clock is behind.
 
 import type { TlsIdentity } from '../../../sensor/transport/agent.ts';
 import type { Trouble } from '../../../sensor/transport/trouble.ts';
@@ -125,7 +125,6 @@ function judge(from: Dialler, at: Listening, identity: TlsIdentity): Trouble | n
   const consoleNowMs = at.clock.wallNow();
   if (consoleNowMs >= shown.notBeforeMs && consoleNowMs <= shown.notAfterMs) return null;
   if (from.random.chance(ALERT_HIDDEN)) return { kind: 'connection_lost', detail: 'ECONNRESET' };
-  return consoleNowMs > shown.notAfterMs
-    ? { kind: 'certificate_expired', detail: 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED' }
-    : { kind: 'certificate_refused', detail: 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE' };
+  // The real listener has one alert for both sides of the dates (`props/peers/expired-certificate.test.ts`).
+  return { kind: 'certificate_expired', detail: 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED' };
 }

@@ -35,6 +35,8 @@ const NOT_AGAIN: readonly number[] = [EXIT.usage, EXIT.refusedByState];
 export type NodeTampering = {
   readonly ports?: (ports: NodePorts, node: string) => NodePorts;
   readonly intervals?: (intervals: Intervals) => Intervals;
+  /** What the Sensor reads of the node's clock. */
+  readonly now?: (now: () => number) => () => number;
   readonly spoolEventsMax?: (eventsMax: number) => number;
   readonly binariesMax?: (binariesMax: number) => number;
 };
@@ -167,7 +169,7 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
       config: configOf(),
       logger: worldLogger(world, name, own),
       clock: wheelOf(own, clock),
-      now: clock.wallNow,
+      now: tampering.now?.(clock.wallNow) ?? clock.wallNow,
       monotonicNow: clock.monotonicNow,
       random: drawn.fork('sensor').bytes,
       version: '1.0.0',

@@ -22,22 +22,29 @@ const NOT_KNOWN: ReadonlySet<string> = new Set([
 // Said of a key, not of the certificate: the next try makes another.
 const NEEDS_NEW_KEY: ReadonlySet<string> = new Set(['key_in_use', 'csr_refused']);
 
-/** Starts the renewal of an identity; `onRenewed` is told when the Console took the new certificate. */
-export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => void) {
-  const { directory, client, config, facts, logger } = parts;
+type RenewalHooks = {
+  /** Another pair is presented from now on: a new one, or the previous one again. */
+  readonly onPresented: (identity: Identity) => void;
+  /** The Console took the new certificate. */
+  readonly onRenewed: () => void;
+};
+
+/** Starts the renewal of an identity. */
+export function startRenewal(parts: Parts, identity: Identity, hooks: RenewalHooks) {
+  const { directory, client, config, facts, logger, ports } = parts;
   const { intervals } = config;
-  const { keyWork } = parts.ports;
 
   function present(next: Identity): void {
     client.useIdentity({ keyPem: next.keyPem, certPem: next.certPem, caPem: next.caPem });
+    hooks.onPresented(next);
     facts.trust.certificate_expires_at = new Date(next.notAfterMs).toISOString();
     parts.trust.refresh();
   }
 
   async function renew(): Promise<RenewalOutcome> {
-    const keyPem = await directory.beginKey(() => keyWork.generateKeyPem());
+    const keyPem = await directory.beginKey(() => ports.keyWork.generateKeyPem());
     const nodeName = identity.state.node_name ?? config.nodeName;
-    const csr = await keyWork.signingRequest(nodeName, keyPem);
+    const csr = await ports.keyWork.signingRequest(nodeName, keyPem);
     const answer = await client.post(SENSOR_PATHS.renew, JSON.stringify({ csr_pem: csr }), {
       timeoutMs: REQUEST_TIMEOUT_MS,
     });
@@ -111,7 +118,7 @@ export function startRenewal(parts: Parts, identity: Identity, onRenewed: () => 
         tellRenewing: () => note('renewing'),
         tellRenewed: () => {
           note('ok');
-          onRenewed();
+          hooks.onRenewed();
           logger.info('the certificate is renewed');
         },
         tellFailed: (_, { reason }) => {

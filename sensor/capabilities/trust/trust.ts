@@ -15,7 +15,10 @@ export const trust: SensorCapability<null> = {
       forward(identity) {
         // What was under way when forwarding stopped still ends; nobody is there any more to be told.
         let isStopped = false;
-        const renewal = startRenewal(context, identity, context.report);
+        const renewal = startRenewal(context, identity, {
+          onPresented: context.presents,
+          onRenewed: context.report,
+        });
         running = renewal;
         const tell = (event: EventFromLogic<typeof renewalMachine>): void => {
           if (!isStopped) renewal.send(event);
