@@ -111,7 +111,10 @@ describe('an expired client certificate at the real listener', () => {
     // A Date has whole seconds, and the listener looks at its clock once a second.
     expect(toldMs % 1_000).toBe(0);
     expect(Math.abs(toldMs - Date.now())).toBeLessThan(HOUR_MS);
-    const other = await openCertificateAuthority({ folder: join(folder, 'other'), nowMs: Date.now() });
+    const other = await openCertificateAuthority({
+      folder: join(folder, 'other'),
+      nowMs: Date.now(),
+    });
     expect(other.ok && (await askClock(other.authority.rootsPem))).toBeNull();
   });
 });
