@@ -1,5 +1,5 @@
-// A way to a real store that a test can break: closed (connections are refused), held (bytes wait), or without answers
-// (what is asked arrives, what is answered does not). Nobody behind or before it is restarted.
+// A way to a real store that a test can break: closed (connections are refused), held (bytes wait), slow, or without
+// answers (what is asked arrives, what is answered does not). Nobody behind or before it is restarted.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -10,6 +10,8 @@ export type Relay = {
   setFault(fault: RelayFault): Promise<void>;
   /** From 'stalled': new connections work, those that are held stay silent for good. */
   forgetHeld(): void;
+  /** Every answer comes this much later, in its order. */
+  delayAnswers(byMs: number): void;
   close(): Promise<void>;
 };
 
@@ -17,6 +19,7 @@ export type Relay = {
 export async function openRelay(target: number): Promise<Relay> {
   const sockets = new Set<Socket>();
   let fault: RelayFault = 'none';
+  let lateMs = 0;
   let server: Server = createServer(accept);
   await listen(0);
   const { port } = server.address() as AddressInfo;
@@ -41,7 +44,8 @@ export async function openRelay(target: number): Promise<Relay> {
     }
     near.on('data', (bytes) => far.write(bytes));
     far.on('data', (bytes) => {
-      if (fault !== 'answer_lost' && fault !== 'one_answer_lost') near.write(bytes);
+      if (lateMs > 0) setTimeout(() => near.write(bytes), lateMs);
+      else if (fault !== 'answer_lost' && fault !== 'one_answer_lost') near.write(bytes);
       else near.resetAndDestroy();
       if (fault === 'one_answer_lost') fault = 'none';
     });
@@ -74,6 +78,9 @@ export async function openRelay(target: number): Promise<Relay> {
     },
     forgetHeld() {
       fault = 'none';
+    },
+    delayAnswers(byMs) {
+      lateMs = byMs;
     },
     close: shut,
   };
