@@ -27,6 +27,7 @@ const OUTSIDE_THE_REGISTRY: Readonly<Record<string, string>> = {
   'gateway/cli/plumbing/command-run.ts': PROGRAM,
   'gateway/cli/service-console.ts': PROGRAM,
   'gateway/cli/start/local-sensor.ts': PROGRAM,
+  'gateway/cli/start/local-sight.ts': PROGRAM,
   'gateway/cli/start/serve-setup.ts': PROGRAM,
   'gateway/cli/telemetry/event-follow.ts': PEER,
   'gateway/live/live-hub.ts': GATHERS,
