@@ -10,7 +10,6 @@ import {
   type ConsoleUnderTest,
   endOf,
   openAuthority,
-  openStores,
   removeSharedKeys,
   startConsole,
 } from './console.fixture.ts';
@@ -27,6 +26,7 @@ import {
   pemOf,
   talk,
 } from './peer.ts';
+import { openStores } from './stores.fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const REVOKED_WITHIN_MS = 1_000;
@@ -115,7 +115,7 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
   });
 
   it('should hold at once on a replica that did not make it, and after a restart', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const [here, there] = [await startConsole({ stores }), await startConsole({ stores })];
     try {
       const identity = await here.enroll('node', key(0));
@@ -175,13 +175,13 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
       sequence += 1;
       return console.ask(identity, '/sensors/events', eventsBody(sequence, [sequence]));
     };
-    console.stores.relational.setAway(true);
+    await console.stores.relational.setAway(true);
     expect((await send()).status).toBe(202);
     console.time.age(5_001);
     const unsure = await send();
     expect(codeOf(unsure)).toEqual([503, 'trust_unavailable']);
     expect(Number(unsure.headers['retry-after'])).toBeGreaterThan(0);
-    console.stores.relational.setAway(false);
+    await console.stores.relational.setAway(false);
     await expect.poll(async () => (await send()).status, PATIENT).toBe(202);
   });
 });
@@ -266,9 +266,9 @@ describe('attack 5: the previous certificate around the end of its overlap', () 
   it('should be left alone while the first use of the new one cannot be recorded', async () => {
     const first = await console.enroll('node', key(0));
     const second = await renew(first, key(1));
-    console.stores.relational.setAway(true);
+    await console.stores.relational.setAway(true);
     expect(codeOf(await beat(second))).toEqual([503, 'store_unavailable']);
-    console.stores.relational.setAway(false);
+    await console.stores.relational.setAway(false);
     expect((await beat(first)).status).toBe(200);
     expect((await beat(second)).status).toBe(200);
   });

@@ -70,14 +70,14 @@ describe('a stream', () => {
     await opened.next('ack');
     opened.send(batch(1, [2]));
     expect(await opened.next('refused')).toMatchObject({ sequence: 1, code: 'sequence_conflict' });
-    console.stores.events.setMode('fail');
+    await console.stores.events.setMode('fail');
     opened.send(batch(2, [3]));
     expect(await opened.next('retry_after')).toEqual({
       type: 'retry_after',
       ms: 1_500,
       sequence: 2,
     });
-    console.stores.events.setMode('work');
+    await console.stores.events.setMode('work');
     opened.send(batch(2, [3]));
     expect(await opened.next('ack')).toEqual({ type: 'ack', sequence: 2 });
   });
