@@ -2,8 +2,9 @@
 // (`skipped.json`) with its reason. Reads reports of `vitest --reporter=json`.
 //   node props/skipped.ts files REPORT...     the files in which something was skipped
 //   node props/skipped.ts check REPORT...     ends with 1 when a skip has no reason, or a reason no skip
+//   node props/skipped.ts check-without-root REPORT...   the same; tests that ask whether they have root may be skipped
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /** A test as a report has it; `file` is the path below the checkout, whichever that was. */
 export type Told = { readonly file: string; readonly name: string; readonly status: string };
@@ -63,9 +64,36 @@ export function mistakesOf(
   };
 }
 
+const ASKS_FOR_ROOT = /\bgetuid\?\.\(\) [!=]== 0/;
+/** What tests share, of which what a test may ask is a part; the product is not. */
+const IS_SHARED = /^props\/|(?:-rig|\.fixture|\.test)\.ts$/;
+
+/** Whether a test file asks, itself or by what tests share, if it runs as root. */
+export function asksForRoot(file: string, seen: Set<string> = new Set()): boolean {
+  const path = join(ROOT, file);
+  if (seen.has(file) || !IS_SHARED.test(file) || !existsSync(path)) return false;
+  seen.add(file);
+  const text = readFileSync(path, 'utf8');
+  if (ASKS_FOR_ROOT.test(text)) return true;
+  return [...text.matchAll(/from '(\.[^']+\.ts)'/g)].some(([, from = '']) =>
+    asksForRoot(relative(ROOT, join(dirname(path), from)), seen),
+  );
+}
+
+const NEEDS_ROOT = 'it asks for root, which this run has not';
+
+/** Excuses of a run without root: one for each file with a skip that asks for it. */
+export function excusesWithoutRoot(tests: readonly Told[]): readonly Excuse[] {
+  return filesWithSkips(tests)
+    .filter((file) => asksForRoot(file))
+    .map((file) => ({ file, reason: NEEDS_ROOT }));
+}
+
+const ORDERS: readonly string[] = ['files', 'check', 'check-without-root'];
+
 function run(order: string | undefined, paths: readonly string[]): number {
-  if ((order !== 'files' && order !== 'check') || paths.length === 0) {
-    process.stderr.write('node props/skipped.ts files|check REPORT...\n');
+  if (order === undefined || !ORDERS.includes(order) || paths.length === 0) {
+    process.stderr.write(`node props/skipped.ts ${ORDERS.join('|')} REPORT...\n`);
     return 64;
   }
   const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -74,7 +102,8 @@ function run(order: string | undefined, paths: readonly string[]): number {
     for (const file of filesWithSkips(tests)) process.stdout.write(`${file}\n`);
     return 0;
   }
-  const excuses = read(join(import.meta.dirname, 'skipped.json')) as readonly Excuse[];
+  const listed = read(join(import.meta.dirname, 'skipped.json')) as readonly Excuse[];
+  const excuses = [...listed, ...(order === 'check' ? [] : excusesWithoutRoot(tests))];
   const { unexcused, idle } = mistakesOf(tests, excuses);
   for (const one of unexcused) process.stdout.write(`skipped without a reason: ${one}\n`);
   for (const one of idle) process.stdout.write(`excused, and not there: ${one}\n`);

@@ -27,6 +27,8 @@ const OF_PEOPLE = [
 /** The engine on the kernel. */
 const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];
 const ALL = '**/*.services.test.ts';
+/** Attacks that `npm test` runs on the reference stores, here again on the embedded databases. */
+const ON_EMBEDDED = ['props/attacks/{accounts,certificates,enrollment,planes,sessions}.test.ts'];
 /** Most of what these do is wait; beside them there is time for what computes. */
 const WAITERS = [
   'slow-peers',
@@ -73,6 +75,13 @@ function project(
   };
 }
 
+/** The databases are started for it, once; two files at a time have as many connections as they may. */
+function onEmbedded() {
+  const { test, ...rest } = project('embedded', 3, 2, ON_EMBEDDED);
+  const setupFiles = ['props/attacks/embedded-setup.ts'];
+  return { ...rest, test: { ...test, globalSetup: ['props/attacks/embedded.ts'], setupFiles } };
+}
+
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..'),
@@ -89,6 +98,7 @@ export default defineConfig({
       // Two at a time: each starts whole programs and mostly waits; more would spoil their promises about time.
       project('programs', 2, 2, [ALL], [...UNHURRIED, ...OF_PEOPLE, ...OF_THE_ENGINE]),
       project('engine', 2, 2, OF_THE_ENGINE),
+      onEmbedded(),
     ],
   },
 });

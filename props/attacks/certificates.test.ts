@@ -10,7 +10,6 @@ import {
   type ConsoleUnderTest,
   endOf,
   openAuthority,
-  openStores,
   removeSharedKeys,
   startConsole,
 } from './console.fixture.ts';
@@ -27,9 +26,11 @@ import {
   pemOf,
   talk,
 } from './peer.ts';
+import { openStores } from './stores.fixture.ts';
 
 const HOUR_MS = 3_600_000;
-const REVOKED_WITHIN_MS = 1_000;
+/** Streams are looked at by nobody: what closes them heard of it. */
+const UNASKED = { STREAM_IDENTITY_CHECK_MS: HOUR_MS, STREAM_PING_INTERVAL_MS: HOUR_MS };
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 const ONE = '1'.repeat(32);
 const folder = mkdtempSync(join(tmpdir(), 'foreign-'));
@@ -90,7 +91,9 @@ afterAll(async () => {
 });
 
 describe('attack 3: revocation with stream, keep-alive and resumed ticket', () => {
-  it('should refuse the next request of each and close the stream within a second', async () => {
+  it('should refuse the next request of each and close the stream at once', async () => {
+    await console.stop();
+    console = await startConsole({ intervals: UNASKED });
     const identity = await console.enroll('node', key(0));
     const { sensorId } = identity;
     const agent = console.agent(identity);
@@ -99,11 +102,9 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
     const stream = await console.openStream(identity);
     stream.hello(ONE);
     await stream.next('welcome');
-    const atMs = performance.now();
     await console.revoke(sensorId);
     await stream.next('revoked');
     expect(await stream.closed).toEqual({ code: 1008, reason: 'sensor_revoked' });
-    expect(performance.now() - atMs).toBeLessThan(REVOKED_WITHIN_MS);
     expect(codeOf(await beat(identity, { agent }))).toEqual([403, 'sensor_revoked']);
     for (const [at, ticket] of tickets.entries()) {
       const answer = await resumed(ticket, VERSIONS[at] ?? 'TLSv1.2');
@@ -115,8 +116,9 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
   });
 
   it('should hold at once on a replica that did not make it, and after a restart', async () => {
-    const stores = openStores();
-    const [here, there] = [await startConsole({ stores }), await startConsole({ stores })];
+    const stores = await openStores();
+    const start = () => startConsole({ stores, intervals: UNASKED });
+    const [here, there] = [await start(), await start()];
     try {
       const identity = await here.enroll('node', key(0));
       await expect.poll(async () => (await beat(identity, {}, there)).status, PATIENT).toBe(200);
@@ -124,10 +126,8 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
       expect((await beat(identity, { agent }, there)).status).toBe(200);
       const ticket = await sessionOf(identity, 'TLSv1.3', there);
       const stream = await there.openStream(identity);
-      const atMs = performance.now();
       await here.revoke(identity.sensorId);
       expect((await stream.closed).reason).toBe('sensor_revoked');
-      expect(performance.now() - atMs).toBeLessThan(REVOKED_WITHIN_MS);
       expect(codeOf(await beat(identity, { agent }, there))).toEqual([403, 'sensor_revoked']);
       expect(codeOf(await resumed(ticket, 'TLSv1.3', there))).toEqual([403, 'sensor_revoked']);
       const later = await startConsole({ stores });
@@ -175,13 +175,13 @@ describe('attack 3: revocation with stream, keep-alive and resumed ticket', () =
       sequence += 1;
       return console.ask(identity, '/sensors/events', eventsBody(sequence, [sequence]));
     };
-    console.stores.relational.setAway(true);
+    await console.stores.relational.setAway(true);
     expect((await send()).status).toBe(202);
     console.time.age(5_001);
     const unsure = await send();
     expect(codeOf(unsure)).toEqual([503, 'trust_unavailable']);
     expect(Number(unsure.headers['retry-after'])).toBeGreaterThan(0);
-    console.stores.relational.setAway(false);
+    await console.stores.relational.setAway(false);
     await expect.poll(async () => (await send()).status, PATIENT).toBe(202);
   });
 });
@@ -266,9 +266,9 @@ describe('attack 5: the previous certificate around the end of its overlap', () 
   it('should be left alone while the first use of the new one cannot be recorded', async () => {
     const first = await console.enroll('node', key(0));
     const second = await renew(first, key(1));
-    console.stores.relational.setAway(true);
+    await console.stores.relational.setAway(true);
     expect(codeOf(await beat(second))).toEqual([503, 'store_unavailable']);
-    console.stores.relational.setAway(false);
+    await console.stores.relational.setAway(false);
     expect((await beat(first)).status).toBe(200);
     expect((await beat(second)).status).toBe(200);
   });

@@ -2,8 +2,9 @@
 // fakes behind the real listener. invariant: I1; decision: D6, D25
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStores, removeSharedKeys, startConsole } from './console.fixture.ts';
+import { removeSharedKeys, startConsole } from './console.fixture.ts';
 import { codeOf, eventsBody, type Identity, type KeyPair, makeKeys, nth } from './peer.ts';
+import { openStores } from './stores.fixture.ts';
 
 /** What the store does with one batch before the Console is gone. */
 const DEATHS_AT = ['stall', 'fail', 'fail_after', 'work'] as const;
@@ -20,7 +21,7 @@ export function describeDeaths(deaths: number): void {
   it('should have every acknowledged batch, and each once, whatever it died of', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 3 }), async (lives) => {
-        const stores = openStores();
+        const stores = await openStores();
         const acknowledged = new Set<number>();
         let own: Identity | null = null;
         let next = 1;
@@ -37,7 +38,7 @@ export function describeDeaths(deaths: number): void {
             acknowledged.add(n);
           }
           next = last + 1;
-          stores.events.setMode(deathAt);
+          await stores.events.setMode(deathAt);
           const dying = send(next).then(
             (answer) => answer.status,
             () => 'lost' as const,
@@ -45,7 +46,7 @@ export function describeDeaths(deaths: number): void {
           // The answer of a store that stalls never comes; the Console is stopped with the write in its hands.
           if (deathAt !== 'stall' && (await dying) === 202) acknowledged.add(next);
           await living.stop();
-          stores.events.setMode('work');
+          await stores.events.setMode('work');
         }
         const heir = await startConsole({ stores });
         const held = own;

@@ -1,4 +1,4 @@
-// A whole Console on 127.0.0.1 over the reference stores: the parts and the wiring that run in production, the real
+// A whole Console on 127.0.0.1 over the stores of stores.fixture.ts: the parts and the wiring that run in production, the real
 // listener, real certificates. Its wall clock and its monotonic clock are the test's, so that days pass between two
 // requests of one socket; two Consoles over the same stores are replicas, or one that was started again.
 import { randomBytes, X509Certificate } from 'node:crypto';
@@ -39,8 +39,6 @@ import { formatSecret, SECRET_RANDOM_BYTES } from '../../machines/trust/secret.r
 import { newSerial, openCertificateAuthority } from '../../storage/keys/certificate-authority.ts';
 import { checkCsr } from '../../storage/keys/csr.ts';
 import { prepareTlsAssets, type TlsAssets } from '../../storage/keys/tls-assets.ts';
-import { createMemoryRelational } from '../../storage/memory/memory-relational.ts';
-import { createMemoryEvents } from '../../storage/memory/telemetry/memory-events.ts';
 import type { PasswordHasher } from '../../storage/ports/access/password-hasher.ts';
 import type { SharedCounter } from '../../storage/ports/access/shared-counter.ts';
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
@@ -55,11 +53,10 @@ import {
   openStream,
   send,
 } from './peer.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 import { createTestTime } from './test-time.ts';
 
 const UWS_CACHE = join(tmpdir(), `service-uws-test-${process.getuid?.()}`);
-/** What the event store asks a sensor to wait while it is away. */
-export const STORE_RETRY_MS = 1_500;
 /** This machine, as an admin allows it. */
 const HERE = ['127.0.0.0/8', '::1'];
 /** Short enough to wait for, long enough for an honest peer on a busy machine. */
@@ -69,7 +66,6 @@ const SHORT: Partial<Record<IntervalName, number>> = {
   BODY_READ_TIMEOUT_MS: 2_000,
 };
 
-export type Stores = ReturnType<typeof openStores>;
 export type ConsoleUnderTest = Awaited<ReturnType<typeof startConsole>>;
 export type ConsoleOptions = {
   /** Requests an address without a certificate has in a minute. */
@@ -92,17 +88,12 @@ export type ConsoleOptions = {
   readonly clientCaFile?: string;
 };
 
-/** Empty stores; hand them to two Consoles to make replicas. */
-export function openStores() {
-  return { relational: createMemoryRelational(), events: createMemoryEvents(STORE_RETRY_MS) };
-}
-
 /** Starts a Console; `stop` takes everything down again. */
 export async function startConsole(options: ConsoleOptions = {}) {
   const { authority, tls, folder } = await openKeys();
   const time = createTestTime();
   const errors: unknown[] = [];
-  const stores = options.stores ?? openStores();
+  const stores = options.stores ?? (await openStores());
   const issuer = options.issuer ?? createIssuer();
   const console = await runOn(stores, options, {
     ...{ time, clock: createWheelClock({ tickMs: 10 }), logger: loggerInto(errors) },
@@ -203,6 +194,7 @@ export async function startConsole(options: ConsoleOptions = {}) {
     async stop(): Promise<void> {
       outside.hangUp();
       await console.stop();
+      if (options.stores === undefined) await stores.close();
     },
   };
 }

@@ -3,12 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { idAfter } from '../../actors/containment/containment-service.ts';
 import type { ContainmentReport } from '../../machines/wire/policy.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import {
   codeOf,
   heartbeatBody,
@@ -18,6 +13,7 @@ import {
   nth,
   PATIENT,
 } from './peer.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 
 const ONE = '1'.repeat(32);
 let keys: readonly KeyPair[];
@@ -32,8 +28,8 @@ afterEach(async () => {
 });
 afterAll(removeSharedKeys);
 
-async function start(stores = openStores()): Promise<ConsoleUnderTest> {
-  const one = await startConsole({ stores });
+async function start(given?: Stores): Promise<ConsoleUnderTest> {
+  const one = await startConsole({ stores: given ?? (await openStores()) });
   running.push(one);
   return one;
 }
@@ -133,7 +129,7 @@ describe('containment', () => {
   });
 
   it('should be the same on another replica and after a restart', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const [here, there] = [await start(stores), await start(stores)];
     const identity = await here.enroll('node', nth(keys, 0));
     await expect.poll(() => there.fleet.liveView.get(identity.sensorId), PATIENT).toBeDefined();

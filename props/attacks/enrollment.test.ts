@@ -3,14 +3,9 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SensorRegistry } from '../../storage/ports/fleet/sensor-registry.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  type Stores,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { codeOf, enrollBody, type KeyPair, makeCsr, makeKeys, nth } from './peer.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 
 const TRIES = 50;
 /** Keys of the other attacks on the same Console: a key serves one sensor only. */
@@ -51,7 +46,7 @@ describe('attack 1: one token in fifty hands at the same instant', () => {
   });
 
   it('should be as strict across two replicas', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const replicas = [await startConsole({ stores }), await startConsole({ stores })];
     try {
       const token = (await replicas[0]?.newToken()) ?? '';
@@ -77,8 +72,11 @@ describe('attack 1: one token in fifty hands at the same instant', () => {
 });
 
 describe('attack 2: a Console that dies between the token and the answer', () => {
-  const stores = openStores();
+  let stores: Stores;
   let running: ConsoleUnderTest | null = null;
+  beforeAll(async () => {
+    stores = await openStores();
+  });
   afterEach(async () => running?.stop());
 
   /** Enrolls at a Console that stops for good when it reaches `where`, and comes back over the same stores. */

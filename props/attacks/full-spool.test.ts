@@ -111,7 +111,7 @@ describe('attack 23: 100,001 events without a Console', () => {
     const modes = ['work', 'fail', 'work', 'fail_after', 'work'] as const;
     let turn = 0;
     for (let goesOn = true; goesOn; turn += 1) {
-      console.stores.events.setMode(modes[turn] ?? 'work');
+      await console.stores.events.setMode(modes[turn] ?? 'work');
       goesOn = await drainBatch(spool);
     }
     expect(spool.depth()).toBe(0);

@@ -13,14 +13,10 @@ import { signPack, verifyPack } from '../../actors/runtime/policy-pack.ts';
 import type { AssignmentRow } from '../../machines/console/policy/book.rules.ts';
 import { rotationMessage } from '../../machines/policy/signing-keys.rules.ts';
 import type { PackHead, SignedPack } from '../../machines/wire/policy.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { heartbeatBody, type KeyPair, makeKeys, nth, PATIENT } from './peer.ts';
 import { apiOf, draftOf, enrollNode, policyOf } from './policy-stage.ts';
+import { openStores } from './stores.fixture.ts';
 
 type Pair = { readonly id: string; readonly pem: string; readonly secret: KeyObject };
 function makePair(): Pair {
@@ -68,7 +64,7 @@ afterAll(async () => {
 
 describe('the keys of policies', PATIENT, () => {
   it('of the Console sign nothing while signing is offline, whatever a stolen session and database say', async () => {
-    const offlineStores = openStores();
+    const offlineStores = await openStores();
     const other = await startConsole({ stores: offlineStores });
     const admin = await other.newSession('admin');
     const headers = { ...admin, 'sec-fetch-site': 'same-origin', 'x-service-csrf': '1' };

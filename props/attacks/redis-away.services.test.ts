@@ -6,12 +6,8 @@ import { processTime } from '../../gateway/process/time.ts';
 import { RATE_LIMIT_ANALYST_PER_MINUTE } from '../../machines/limits.ts';
 import { createRedisCounter } from '../../storage/limits/redis-counter.ts';
 import { type RedisServer, startRedis, whyNoRedis } from '../peers/redis-server.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+import { openStores } from './stores.fixture.ts';
 
 const ALONE_WITHIN_MS = 1_000;
 const REQUEST_WITHIN_MS = 250;
@@ -34,7 +30,7 @@ describe.skipIf(reasonNot !== null)('attack 20: the counter of budgets goes away
 
   beforeEach(async () => {
     redis = await startRedis();
-    const stores = openStores();
+    const stores = await openStores();
     const start = () => {
       const options = { url: redis.url, timers: processTime, logger: silentLogger };
       return startConsole({ stores, counter: createRedisCounter(options) });

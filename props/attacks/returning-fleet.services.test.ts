@@ -6,8 +6,9 @@ import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { newId } from '../../actors/trust/uuid-v7.ts';
 import { CLIENT_CERTIFICATE_TTL_MS } from '../../machines/limits.ts';
 import { newSerial } from '../../storage/keys/certificate-authority.ts';
-import { openStores, removeSharedKeys, type Stores, startConsole } from './console.fixture.ts';
+import { removeSharedKeys, startConsole } from './console.fixture.ts';
 import { heartbeatBody, type Identity, type KeyPair, makeKeys, nth, pemOf } from './peer.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 
 const FLEET = 1_000;
 const ISSUED_AT_ONCE = 20;
@@ -21,7 +22,7 @@ let pair: KeyPair;
 
 beforeAll(async () => {
   pair = nth(await makeKeys(1), 0);
-  stores = openStores();
+  stores = await openStores();
   const first = await startConsole({ stores });
   const identities: Identity[] = [];
   for (let from = 0; from < FLEET; from += ISSUED_AT_ONCE) {

@@ -2,13 +2,9 @@
 // back who may return, no two touch one sensor, and another Console goes on where one was ended. decision: D90, D91
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PackAssignment } from '../../machines/wire/policy.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { enrollBody, heartbeatBody, type Identity, makeKeys, nth } from './peer.ts';
+import { openStores } from './stores.fixture.ts';
 
 const NODES = 6;
 const PATIENT = { timeout: 300_000 };
@@ -23,7 +19,7 @@ type Pack = Extract<PackAssignment, { pack_id: string }>;
 type Node = { readonly who: Identity; report: object | undefined };
 type Rollout = Record<string, unknown> & { readonly state: string };
 
-const stores = openStores();
+const stores = await openStores();
 const nodes: Node[] = [];
 const intervals = { FACTS_COMMIT_INTERVAL_MS: 20 };
 let console: ConsoleUnderTest;

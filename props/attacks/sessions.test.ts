@@ -8,13 +8,9 @@ import {
   SESSION_ABSOLUTE_MS,
   SESSION_IDLE_MS,
 } from '../../machines/limits.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { addPerson, COOKIE, createBrowser, PASSWORD, setCookieOf } from './person.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 
 const running: ConsoleUnderTest[] = [];
 afterEach(async () => {
@@ -25,8 +21,8 @@ afterEach(async () => {
 });
 afterAll(removeSharedKeys);
 
-async function openConsole(stores = openStores()) {
-  const console = await startConsole({ stores });
+async function openConsole(given?: Stores) {
+  const console = await startConsole(given === undefined ? {} : { stores: given });
   running.push(console);
   return console;
 }
@@ -164,11 +160,11 @@ describe('attack 27: a session', () => {
   });
 
   it('should survive the absence of the database, and be refused with 503 meanwhile', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const console = await openConsole(stores);
     const { email } = await addPerson(console, 'viewer');
     const browser = await loggedIn(console, email);
-    stores.relational.setAway(true);
+    await stores.relational.setAway(true);
     for (const answer of [
       await browser.get('/auth/session'),
       await browser.get('/sensors'),
@@ -177,7 +173,7 @@ describe('attack 27: a session', () => {
       expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     }
-    stores.relational.setAway(false);
+    await stores.relational.setAway(false);
     expect((await browser.get('/auth/session')).body['user']).toMatchObject({ email });
     expect((await browser.get('/sensors')).status).toBe(200);
   });

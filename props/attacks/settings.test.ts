@@ -3,13 +3,9 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { RETENTION_LOOP } from '../../actors/telemetry/retention-loop.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { makeKeys, nth } from './peer.ts';
+import { openStores, type Stores } from './stores.fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const keys = await makeKeys(1);
@@ -19,8 +15,8 @@ afterEach(async () => {
 });
 afterAll(removeSharedKeys);
 
-async function start(stores = openStores()) {
-  const made = await startConsole({ stores });
+async function start(given?: Stores) {
+  const made = await startConsole({ stores: given ?? (await openStores()) });
   running.push(made);
   return made;
 }
@@ -59,7 +55,7 @@ describe('settings of a running Console', () => {
   });
 
   it('should be followed by another Console on the same stores', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const [one, other] = [await start(stores), await start(stores)];
     const told = new Promise<number>((resolve) =>
       other.settings.subscribe(({ sessionIdleMinutes }) => resolve(sessionIdleMinutes)),
@@ -70,7 +66,7 @@ describe('settings of a running Console', () => {
   });
 
   it('should set the retention again until the event store took the newest', async () => {
-    const stores = openStores();
+    const stores = await openStores();
     const asked: number[] = [];
     let isAway = false;
     const setRetentionDays = async (days: number) => {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { slackOf } from '../yardstick.ts';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { heartbeatBody, type Identity, makeKeys, nth } from './peer.ts';
 
@@ -72,6 +73,9 @@ function startAttackers(count: number) {
 describe('attack 17: ten thousand connections that never finish a handshake', () => {
   it('should be closed by the listener, while a sensor is answered as ever', async () => {
     const count = affordable();
+    const slackMs = await slackOf(() =>
+      console.ask(identity, '/sensors/heartbeat', heartbeatBody(0, [])),
+    );
     const attackers = startAttackers(count);
     attackers.closed.catch(() => undefined);
     try {
@@ -88,7 +92,7 @@ describe('attack 17: ten thousand connections that never finish a handshake', ()
       expect(refusedBecause).toBeNull();
       expect(opened).toBe(count);
       expect((await attackers.closed).closed).toBe(count);
-      expect(p99).toBeLessThan(P99_MAX_MS);
+      expect(p99).toBeLessThan(P99_MAX_MS + slackMs);
     } finally {
       attackers.end();
     }

@@ -3,12 +3,7 @@
 // and props/contracts/embedded-faults.services.test.ts. invariant: I1, I2, I10; decision: D6, D25
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SENSOR_LANE_WAITING_MAX } from '../../machines/limits.ts';
-import {
-  type ConsoleUnderTest,
-  removeSharedKeys,
-  STORE_RETRY_MS,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import {
   codeOf,
   enrollBody,
@@ -22,6 +17,7 @@ import {
   nth,
   PATIENT,
 } from './peer.ts';
+import { STORE_RETRY_MS } from './stores.fixture.ts';
 
 let console: ConsoleUnderTest;
 let keys: readonly KeyPair[];
@@ -50,7 +46,7 @@ describe('attack 20: the database is away', () => {
   it('should answer every route of a sensor 503 with Retry-After, and lose nothing by it', async () => {
     const token = await console.newToken();
     const before = await rowOf();
-    database(true);
+    await database(true);
     const sections = { processes: { hash: 'a'.repeat(64), items: [] } };
     const asked: readonly (readonly [string, unknown])[] = [
       ['heartbeat', heartbeatBody(1, [1])],
@@ -65,7 +61,7 @@ describe('attack 20: the database is away', () => {
     const enroll = () =>
       console.ask(null, '/sensors/enroll', enrollBody(token, 'patient', nth(keys, 0)));
     expect(codeOf(await enroll())).toEqual([503, 'store_unavailable']);
-    database(false);
+    await database(false);
     expect(await rowOf()).toEqual(before);
     for (const [path, body] of asked) {
       expect((await console.ask(identity, `/sensors/${path}`, body)).status).toBe(200);
@@ -77,23 +73,23 @@ describe('attack 20: the database is away', () => {
     const { secret } = await console.newKey(['admin']);
     const headers = { authorization: `Bearer ${secret}` };
     const get = (path: string) => console.ask(null, path, null, { method: 'GET', headers });
-    database(true);
+    await database(true);
     const list = await get('/api/v2/sensors');
     expect(codeOf(list)).toEqual([503, 'store_unavailable']);
     expect(retryAfterOf(list)).toBeGreaterThan(0);
     expect(JSON.stringify(list.body)).not.toContain('node_modules');
     expect((await get('/livez')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(503);
-    database(false);
+    await database(false);
     expect((await get('/api/v2/sensors')).status).toBe(200);
     await expect.poll(async () => (await get('/readyz')).status, PATIENT).toBe(200);
   });
 
   it('should take heartbeats from a crowd of waiting sensors when it is back', async () => {
-    database(true);
+    await database(true);
     const away = await Promise.all(Array.from({ length: 100 }, () => beat(heartbeatBody(0, []))));
     expect(new Set(away.map((one) => one.status))).toEqual(new Set([503]));
-    database(false);
+    await database(false);
     const back = await Promise.all(Array.from({ length: 100 }, () => beat(heartbeatBody(0, []))));
     expect(new Set(back.map((one) => one.status))).toEqual(new Set([200]));
   });
@@ -102,12 +98,12 @@ describe('attack 20: the database is away', () => {
 describe('attack 20: the event store is away', () => {
   it('should still take the facts of a heartbeat, and acknowledge no more than is stored', async () => {
     await beat(heartbeatBody(1, [1]));
-    console.stores.events.setMode('fail');
+    await console.stores.events.setMode('fail');
     const away = await beat({ ...heartbeatBody(2, [2]), boot_id: 'later' });
     expect(away.status).toBe(200);
     expect(away.body).toMatchObject({ acknowledged_sequence: 1, retry_after_ms: STORE_RETRY_MS });
     expect((await rowOf())?.bootId).toBe('later');
-    console.stores.events.setMode('work');
+    await console.stores.events.setMode('work');
     expect((await beat(heartbeatBody(2, [2]))).body['acknowledged_sequence']).toBe(2);
   });
 
@@ -115,7 +111,7 @@ describe('attack 20: the event store is away', () => {
     const stream = await console.openStream(identity);
     stream.hello('1'.repeat(32));
     await stream.next('welcome');
-    console.stores.events.setMode('fail');
+    await console.stores.events.setMode('fail');
     const away = await events(eventsBody(1, [1]));
     expect(codeOf(away)).toEqual([503, 'store_unavailable']);
     expect(retryAfterOf(away)).toBe(Math.ceil(STORE_RETRY_MS / 1_000));
@@ -123,7 +119,7 @@ describe('attack 20: the event store is away', () => {
     stream.send(frame);
     const later = { type: 'retry_after', ms: STORE_RETRY_MS, sequence: 1 };
     expect(await stream.next('retry_after')).toEqual(later);
-    console.stores.events.setMode('work');
+    await console.stores.events.setMode('work');
     expect((await events(eventsBody(1, [1]))).status).toBe(202);
     stream.send(frame);
     expect(await stream.next('ack')).toEqual({ type: 'ack', sequence: 1 });
@@ -132,7 +128,7 @@ describe('attack 20: the event store is away', () => {
   });
 
   it('should keep a bounded number of batches of one sensor waiting while it stalls', async () => {
-    console.stores.events.setMode('stall');
+    await console.stores.events.setMode('stall');
     const total = SENSOR_LANE_WAITING_MAX + 28;
     let refused = 0;
     const all = Array.from({ length: total }, async (_, n) => {
@@ -142,7 +138,7 @@ describe('attack 20: the event store is away', () => {
     });
     // One is on its way to the store, the lane holds the next, the rest is refused at once.
     await expect.poll(() => refused, PATIENT).toBe(total - SENSOR_LANE_WAITING_MAX - 1);
-    console.stores.events.setMode('work');
+    await console.stores.events.setMode('work');
     const statuses = await Promise.all(all);
     expect(statuses.filter((one) => one === 202)).toHaveLength(SENSOR_LANE_WAITING_MAX + 1);
     expect(console.batchesOf(identity.sensorId)).toHaveLength(SENSOR_LANE_WAITING_MAX + 1);

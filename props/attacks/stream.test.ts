@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { eventOf, type Identity, type KeyPair, makeKeys, type TestStream } from './peer.ts';
 
+const HOUR_MS = 3_600_000;
 const ONE = '1'.repeat(32);
 const TWO = '2'.repeat(32);
 let console: ConsoleUnderTest;
@@ -70,14 +71,14 @@ describe('a stream', () => {
     await opened.next('ack');
     opened.send(batch(1, [2]));
     expect(await opened.next('refused')).toMatchObject({ sequence: 1, code: 'sequence_conflict' });
-    console.stores.events.setMode('fail');
+    await console.stores.events.setMode('fail');
     opened.send(batch(2, [3]));
     expect(await opened.next('retry_after')).toEqual({
       type: 'retry_after',
       ms: 1_500,
       sequence: 2,
     });
-    console.stores.events.setMode('work');
+    await console.stores.events.setMode('work');
     opened.send(batch(2, [3]));
     expect(await opened.next('ack')).toEqual({ type: 'ack', sequence: 2 });
   });
@@ -179,14 +180,16 @@ describe('two streams of one identity', () => {
   });
 
   it('are handed over at once when the first is gone', async () => {
+    await console.stop();
+    // Nobody looks by himself whether the first still answers: the end of its connection is what counts.
+    console = await startConsole({ intervals: { STREAM_IDENTITY_CHECK_MS: HOUR_MS } });
+    identity = await console.enroll('node', key(0));
     const first = await stream();
     first.stopAnswering();
     const second = await console.openStream(identity);
     second.hello(TWO);
-    const atMs = performance.now();
     first.socket.terminate();
     await second.next('welcome');
-    expect(performance.now() - atMs).toBeLessThan(console.intervals.STREAM_IDENTITY_CHECK_MS / 2);
     expect([console.streams.count(), streams()]).toEqual([1, 'open']);
   });
 

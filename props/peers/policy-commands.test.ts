@@ -11,15 +11,15 @@ import { EXIT } from '../../gateway/cli/plumbing/exit.ts';
 import { runProgram } from '../../gateway/cli/plumbing/program.ts';
 import {
   type ConsoleUnderTest,
-  openStores,
   removeSharedKeys,
   startConsole,
 } from '../attacks/console.fixture.ts';
 import type { Identity } from '../attacks/peer.ts';
+import { openStores } from '../attacks/stores.fixture.ts';
 import { batch, event } from '../contracts/samples.ts';
 
 const PATIENT = { timeout: 120_000 };
-const stores = openStores();
+const stores = await openStores();
 let console: ConsoleUnderTest;
 let node: Identity;
 let home: string;

@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesWithSkips, mistakesOf, testsOf } from '../skipped.ts';
+import {
+  asksForRoot,
+  excusesWithoutRoot,
+  filesWithSkips,
+  mistakesOf,
+  testsOf,
+} from '../skipped.ts';
 import { ROOT, textOf } from './files.ts';
 
 const report = (checkout: string, tests: Readonly<Record<string, string>>) => ({
@@ -41,6 +47,32 @@ describe('skipped tests', () => {
       unexcused: [`${file}: a c`],
       idle: [`${file}: a d`],
     });
+  });
+
+  it('should be seen in every run of tests that the whole proof makes', () => {
+    const [whole, engine] = [textOf('.ci/run'), textOf('.ci/engine')];
+    const made = [...whole.matchAll(/\$\(report (\w+)\)/g)].map(([, name]) => name);
+    const read = [...whole.matchAll(/"\$reports"\/(\w+)\.json/g)].map(([, name]) => name);
+    expect([...new Set(read)].sort()).toEqual(made.sort());
+    expect(made).toEqual(['bare', 'engine', 'root', 'services']);
+    expect(engine).toMatch(/vitest run .*"\$native" "\$@"$/m);
+    expect(whole).toMatch(/^step "skips" skips$/m);
+  });
+
+  it('should be excused without root where a file asks for root, and nowhere else', () => {
+    for (const file of [
+      'sensor/engine/native/ebpf-full-disk.services.test.ts',
+      'props/journeys/outage.services.test.ts',
+      'sensor/telemetry/sockets.services.test.ts',
+    ]) {
+      expect([file, asksForRoot(file)]).toEqual([file, true]);
+    }
+    const others = [
+      'props/attacks/redis-away.services.test.ts',
+      'gateway/listener/uws-loader.test.ts',
+    ];
+    const skipped = others.map((file) => ({ file, name: 'a b', status: 'skipped' }));
+    expect(excusesWithoutRoot(skipped)).toEqual([]);
   });
 
   it('should stand on the list with a reason and a file that exists', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeDirectoryDurably, writeAtomic } from '../../../sensor/state-directory/atomic-file.ts';
 import { errorCode, type Files } from '../../../sensor/state-directory/file-port.ts';
+import { workOf } from '../../yardstick.ts';
 import { createSimulatedDisk } from './disk.ts';
 import { beginLife } from './life.ts';
 import { createWorld } from './world.ts';
@@ -294,8 +295,9 @@ it('should append many times without copying the file each time', async () => {
   const { files, text } = stage('many');
   const file = await files.open(`${HOME}/new`, 'append', 0o600);
   const line = Buffer.alloc(600, 'x');
-  const began = performance.now();
-  for (let n = 0; n < 20_000; n += 1) await file.append(line);
-  expect(text('new')?.length).toBe(20_000 * 600);
-  expect(performance.now() - began).toBeLessThan(1_500);
+  const workMs = await workOf(async () => {
+    for (let n = 0; n < 20_000; n += 1) await file.append(line);
+    expect(text('new')?.length).toBe(20_000 * 600);
+  });
+  expect(workMs).toBeLessThan(3_000);
 });

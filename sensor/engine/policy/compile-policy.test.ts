@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../../actors/runtime/parse-policy.ts';
 import { sentenceOfRefusal } from '../../../machines/policy/located.ts';
+import { workOf } from '../../../props/yardstick.ts';
 import { compileFile, compilePolicy } from './compile-policy.ts';
 
 const WRITE = `apiVersion: cilium.io/v1alpha1
@@ -130,7 +131,7 @@ describe('a tracing policy for the ebpf engine', () => {
     expect(refusalsOf(text)).toHaveLength(2);
   });
 
-  it('should be refused when it is too large, too deep, or no document', () => {
+  it('should be refused when it is too large, too deep, or no document', async () => {
     for (const text of [
       `${WRITE}# ${'x'.repeat(70_000)}`,
       '['.repeat(60_000),
@@ -144,10 +145,10 @@ describe('a tracing policy for the ebpf engine', () => {
       '<<: {a: 1}',
       '? [a]\n: b',
     ]) {
-      const began = performance.now();
-      const refusals = refusalsOf(text);
-      expect(refusals.length, text.slice(0, 40)).toBeGreaterThan(0);
-      expect(performance.now() - began).toBeLessThan(2_000);
+      const workMs = await workOf(() => {
+        expect(refusalsOf(text).length, text.slice(0, 40)).toBeGreaterThan(0);
+      });
+      expect(workMs).toBeLessThan(2_000);
     }
   });
 
