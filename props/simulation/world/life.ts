@@ -19,8 +19,9 @@ export type Life = {
   hear(run: () => void): void;
   /** The same, after a while. */
   arrive(delayMs: number, run: () => void): void;
-  /** No turn from now on, until what is given back is called. Several may hold it. */
-  pause(first: TakenFirst): () => void;
+  /** No turn from now on, until what is given back is called; it answers whether that was the last hold. */
+  pause(first: TakenFirst): () => boolean;
+  /** Also while it takes up what has waited. */
   isPaused(): boolean;
   /**
    * A call to the outside: the effect happens after `delayMs` (at once when 0), its value or error comes back. Never
@@ -72,14 +73,14 @@ export function beginLife(
     next.run();
   }
 
-  function goOn(first: TakenFirst): void {
+  function goOn(first: TakenFirst): boolean {
     pauses -= 1;
-    if (pauses > 0 || !alive) return;
+    if (pauses > 0 || !alive) return false;
     const isFirst = ({ isTimer }: Waiting): boolean => isTimer === (first === 'timers');
     waiting = [...waiting.filter(isFirst), ...waiting.filter((one) => !isFirst(one))];
-    if (isTakingUp) return;
+    if (!isTakingUp) scheduler.after(0, takeUp);
     isTakingUp = true;
-    scheduler.after(0, takeUp);
+    return true;
   }
 
   function isAmbushed(when: Ambush['when']): boolean {
@@ -125,11 +126,12 @@ export function beginLife(
       let isOver = false;
       pauses += 1;
       return () => {
-        if (!isOver) goOn(first);
+        if (isOver) return false;
         isOver = true;
+        return goOn(first);
       };
     },
-    isPaused: () => pauses > 0,
+    isPaused: mustWait,
     call<T>(name: string, effect: () => T, delayMs = 0): Promise<T> {
       if (!alive) return never<T>();
       // Only what a turn of the event loop had begun can ask now, and the turn stands still.

@@ -11,9 +11,6 @@ export function pauseLife(world: World, life: Life | null, first: TakenFirst): (
   const goOn = life.pause(first);
   world.observe({ kind: 'process.paused', host, incarnation });
   return () => {
-    goOn();
-    if (life.isAlive() && !life.isPaused()) {
-      world.observe({ kind: 'process.resumed', host, incarnation });
-    }
+    if (goOn()) world.observe({ kind: 'process.resumed', host, incarnation });
   };
 }
