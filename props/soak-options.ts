@@ -1,6 +1,8 @@
 // What `npm run soak` tells the simulated fleet: `soak-simulation.ts` exports a `SoakSimulation`.
-export const PROFILES = ['smoke', 'nightly', 'storm', 'long'] as const;
-export type SoakProfile = (typeof PROFILES)[number];
+import { PROFILES, type Profile } from './simulation/options.ts';
+
+export { PROFILES };
+export type SoakProfile = Profile;
 
 export type SoakOptions = {
   /** The time that is left for the simulation. */

@@ -1,6 +1,6 @@
 // Everything that a Console hands to its stores, to whatever port and in whatever shape, as texts: what was never handed
 // over stands in no row. invariant: I11
-import type { Stores } from './console.fixture.ts';
+import type { Stores } from './stores.fixture.ts';
 
 /** The same stores, and all they were handed since. Bytes are there as they are, and in hex. */
 export function recordStores(stores: Stores) {

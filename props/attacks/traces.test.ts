@@ -7,17 +7,13 @@ import { hashOfRecoveryCode } from '../../actors/access/recovery-codes.ts';
 import { hashOfSecret } from '../../actors/trust/tokens.ts';
 import { createFixture } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import { RECOVERY_CODES_COUNT } from '../../machines/limits.ts';
-import {
-  type ConsoleUnderTest,
-  openStores,
-  removeSharedKeys,
-  startConsole,
-} from './console.fixture.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
 import { createIssuer, licensePayload } from './license-issuer.ts';
 import { type Answer, makeKeys, nth } from './peer.ts';
 import { addPerson, createBrowser, PASSWORD } from './person.ts';
 import { codeOfApp } from './person-with-app.ts';
 import { formsOf, recordStores } from './recorded-stores.ts';
+import { openStores } from './stores.fixture.ts';
 import { secretsIn, walkSecurityKeys } from './trace-steps.ts';
 import * as WALKS from './walk-list.ts';
 
@@ -40,7 +36,7 @@ const CHANGES_NOTHING = [
 
 type Browser = ReturnType<typeof createBrowser>;
 /** Everything that any store was handed. */
-const recorded = recordStores(openStores());
+const recorded = recordStores(await openStores());
 let console: ConsoleUnderTest;
 let unsafe: readonly string[];
 

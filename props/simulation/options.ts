@@ -6,7 +6,7 @@ import { BASELINE_BINARIES_MAX } from '../../machines/pipeline-limits.ts';
 import { FAULT_KINDS, type FaultKind, RARE_KINDS } from './faults/kinds.ts';
 import { createRandom, type Random } from './world/random.ts';
 
-export const PROFILES = ['smoke', 'nightly', 'storm', 'long'] as const;
+export const PROFILES = ['smoke', 'nightly', 'storm', 'long', 'deliveries'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 export type Options = {
@@ -22,7 +22,7 @@ export type Options = {
   readonly wardens: number;
   /** Whether somebody publishes policies; with one, engines carry them out. */
   readonly publishers: number;
-  /** Receivers of webhooks; with any, things are found that have to be told. */
+  /** Receivers of webhooks; with any, things are found that have to be told. The profile `deliveries` has them. */
   readonly receivers: number;
   /** Simulated time with faults; healing comes after it. */
   readonly hours: number;
@@ -72,6 +72,12 @@ const RANGES: Readonly<Record<Profile, Ranges>> = {
   smoke: { sensors: [1, 3], hours: [0.3, 2], faultsPerHour: [4, 20], lifetimes: [1, 0.01, 0.001] },
   nightly: { sensors: [1, 3], hours: [4, 36], faultsPerHour: [0.05, 0.5], lifetimes: [1, 1, 0.02] },
   storm: { sensors: [10, 40], hours: [0.2, 0.5], faultsPerHour: [100, 600], lifetimes: [0.001] },
+  deliveries: {
+    sensors: [1, 2],
+    hours: [0.1, 0.4],
+    faultsPerHour: [10, 120],
+    lifetimes: [1, 0.01],
+  },
   long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
 };
 
@@ -94,8 +100,8 @@ export function drawOptions(
     keepers: profile === 'smoke' ? 0 : random.fork('keepers').pick([0, 1]),
     wardens: random.fork('wardens').pick([0, 1]),
     publishers: random.fork('publishers').pick([0, 1]),
-    // A suite of its own has them: they cost more than all else, and no ordinary run has to move for them.
-    receivers: 0,
+    // They cost more than all else, so that a profile of its own has them.
+    receivers: profile === 'deliveries' ? random.fork('receivers').pick([1, 2, 4, 8, 25]) : 0,
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
     kinds: [...drawKinds(random.fork('kinds')), ...drawRare(random)],

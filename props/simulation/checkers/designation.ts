@@ -1,6 +1,7 @@
 // One Console runs what may run once. What is true is taken from the database of the world, which knows whose session holds
 // the lock and which tenure began last, and from the accidents that end sessions; never from what a Console believes.
-// No excuses for a write; to stop, a Console has the time that is promised, and it has it only while it is up. decision: D60
+// No excuses for a write; to stop, a Console has the time that is promised, and it has it only while it is up and gets turns:
+// one that was paused has it anew from when it goes on, and writes nothing under its old tenure all the same. decision: D60
 import type { CheckerKind } from './checker.ts';
 
 /** How long after the lock is lost a Console may hold itself for the designated one. */
@@ -40,13 +41,17 @@ export const designation: CheckerKind = {
           lostAtMs.set(seen.console, atMs);
         }
         if (seen.kind === 'process.ended') lostAtMs.delete(seen.host);
+        if (seen.kind === 'process.resumed' && lostAtMs.has(seen.host)) {
+          lostAtMs.set(seen.host, atMs);
+        }
         if (seen.kind === 'audit.sealed' && seen.epoch !== newest) {
           report(`${seen.console} sealed under tenure ${seen.epoch}, and ${newest} had begun`);
         }
       },
       probe(atMs) {
-        for (const { name, running } of consoles) {
+        for (const { name, running, isPaused } of consoles) {
           const lostMs = lostAtMs.get(name);
+          if (isPaused()) continue;
           if (lostMs === undefined || stores.relational.designation.holder() === name) continue;
           const epoch = running()?.context.loops.designation().epoch ?? null;
           if (epoch !== null && atMs - lostMs > STOPPED_MS + SLACK_MS) {

@@ -5,7 +5,7 @@
 // streams are known only to the Console that hears them, so those facts are compared nowhere. Of an identity that changed
 // within a second before that, the word may still be on its way.
 // Excuse: within a second of the edge of a window the timer of the trust state may still be on its way, and a clock
-// that jumped is noticed within a second. decision: D14
+// that jumped is noticed within a second. A Console that is paused shows nothing to anybody. decision: D14
 import { CLOCK_CHECK_INTERVAL_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
 import type { ConsoleHost, RunningConsole } from '../world/console-host.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
@@ -95,7 +95,7 @@ export const healthRule: CheckerKind = {
     function lookAtAll(): void {
       for (const host of fleet.consoles) {
         const console = host.running();
-        if (!isSteady(host) || console === null) continue;
+        if (!isSteady(host) || console === null || host.isPaused()) continue;
         for (const id of console.fleet.directory.ids()) look(host, console, id);
       }
     }

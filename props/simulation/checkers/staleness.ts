@@ -6,7 +6,8 @@
 // a window is not measured; an actor that was built from facts, or whose stream just closed, is late by no more than a
 // tick from then on. A step of the clock too small to be a jump is followed silently, so the checks that are counted on
 // from one begun before it are off by as much, less than CLOCK_JUMP_MS. A sensor never heard here may be dated by a
-// Console whose clock is ahead: it is waited for one window from when it became known here, and no longer. invariant: I8
+// Console whose clock is ahead: it is waited for one window from when it became known here, and no longer. A Console that
+// is paused says nothing, and is late by no more than a tick from when it goes on. invariant: I8
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../../../actors/runtime/directory.ts';
 import type { FeedMove } from '../../../actors/runtime/inspection-feed.ts';
 import { CLOCK_CHECK_INTERVAL_MS, CLOCK_JUMP_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
@@ -17,6 +18,8 @@ import type { CheckerKind } from './checker.ts';
 const SLACK_MS = 5;
 
 type Watched = {
+  /** By the Console's clock: since when it gets turns. */
+  resumedAtMs: number;
   /** By the Console's clock: since when a sensor had another reason to be fresh. */
   readonly freshUntil: Map<string, number>;
   /** By the Console's clock: since when one check follows from another. */
@@ -78,7 +81,8 @@ export const staleness: CheckerKind = {
       if (context.lastHeartbeatAtMs === null && isWaitedFor) return;
       if (earlyMs > WHEEL_TICK_MS + slackMs)
         report(`${host.name}: ${move.id} is stale ${earlyMs} ms too early`);
-      const dueMs = Math.max(seenMs + windowMs, own.freshUntil.get(move.id) ?? own.sinceMs);
+      const freshMs = own.freshUntil.get(move.id) ?? own.sinceMs;
+      const dueMs = Math.max(seenMs + windowMs, freshMs, own.resumedAtMs);
       const lateMs = nowMs - dueMs - 2 * WHEEL_TICK_MS;
       if (lateMs > slackMs) report(`${host.name}: ${move.id} is stale ${lateMs} ms too late`);
     }
@@ -87,6 +91,7 @@ export const staleness: CheckerKind = {
       const known = watched.get(console);
       if (known !== undefined) return known;
       const own: Watched = {
+        resumedAtMs: Number.NEGATIVE_INFINITY,
         freshUntil: new Map(),
         countedSince: new Map(),
         sinceMs: host.clock.wallNow(),
@@ -105,6 +110,7 @@ export const staleness: CheckerKind = {
       const dueMs = Math.max(
         seenMs + windowMs,
         own.freshUntil.get(id) ?? own.sinceMs,
+        own.resumedAtMs,
         // A check that was armed while the clock was wrong, and right again before anybody noticed, comes up to two windows late.
         steadySince(host) + 2 * windowMs + CLOCK_CHECK_INTERVAL_MS,
       );
@@ -114,9 +120,17 @@ export const staleness: CheckerKind = {
     }
 
     return {
+      observe(seen) {
+        if (seen.kind !== 'process.resumed') return;
+        const host = fleet.consoles.find(({ name }) => name === seen.host);
+        const console = host?.running() ?? null;
+        if (host === undefined || console === null) return;
+        watch(host, console).resumedAtMs = host.clock.wallNow();
+      },
       probe() {
         for (const host of fleet.consoles) {
           steadySince(host);
+          if (host.isPaused()) continue;
           const console = host.running();
           if (console === null) continue;
           const own = watch(host, console);

@@ -2,6 +2,7 @@
 
 import type { DiskFault } from '../world/disk-faults.ts';
 import { BUILD_KINDS } from '../world/engine-builds.ts';
+import type { TakenFirst } from '../world/life.ts';
 import type { NodeHost } from '../world/node-host.ts';
 import { copyFaults } from './copy-faults.ts';
 import { type FleetParts, overAtOnce, targetOf } from './fleet-parts.ts';
@@ -54,6 +55,9 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
     ...rootFaults(fleet),
     ...startFaults(fleet),
     ...timedFaults(fleet),
+    // A debugger, a freezer of containers, a machine that swaps: no turn for anybody in the process.
+    'node.pause': onNode((node, fault) => node.pause(takenFirst(fault))),
+    'console.pause': (fault) => targetOf(fleet.consoles, fault).pause(takenFirst(fault)),
     'node.kill_at_call': onNode((node, fault) => {
       const calls = 1 + (Math.floor(fault.target * 7_919 * CALLS_MAX) % CALLS_MAX);
       const when = fault.severity < 0.5 ? 'before' : 'after';
@@ -128,6 +132,10 @@ export function hostFaults(fleet: FleetParts): Readonly<Record<HostKind, FaultEf
       return () => clock.jump(-clock.errorMs());
     },
   };
+}
+
+function takenFirst({ severity }: PlannedFault): TakenFirst {
+  return severity < 0.5 ? 'timers' : 'words';
 }
 
 function jumpOf({ severity }: PlannedFault): number {

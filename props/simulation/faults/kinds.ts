@@ -61,6 +61,8 @@ export const FAULT_KINDS = [
   'analytics.forget',
   'node.clone',
   'console.new_root',
+  'node.pause',
+  'console.pause',
 ] as const;
 /**
  * Accidents that happen once in a long while. Each is drawn by itself, so that a run is otherwise what it was before there

@@ -11,13 +11,14 @@ export type Found = {
   readonly others: Readonly<Record<string, number>>;
 };
 
-/** Under the options that a bug was given so that it shows soon, or as any seed is drawn, by turns short and long. */
+/** Under the options that a bug was given so that it shows soon, or as any seed is drawn, by turns of these profiles. */
 export type Drawn = 'tuned' | 'untuned';
+const BY_TURNS = ['nightly', 'smoke', 'deliveries'] as const;
 
 /** The options of a seed under which the bug can show. */
 export function optionsFor(bug: PlantedBug, seed: string, drawn: Drawn = 'tuned'): Options {
   if (drawn === 'tuned') return { ...bug.options, seed, profile: 'smoke' };
-  return drawOptions(seed, Number(seed) % 2 === 1 ? 'smoke' : 'nightly');
+  return drawOptions(seed, BY_TURNS[Number(seed) % BY_TURNS.length] ?? 'smoke');
 }
 
 /** Whether the run was ended by the checker that must notice, and by no other. */

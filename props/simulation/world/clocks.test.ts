@@ -17,6 +17,16 @@ const moves = fc.array(
   { minLength: 1, maxLength: 30 },
 );
 
+/** When the process is paused, for how long, and what it takes up first. */
+const pauses = fc.array(
+  fc.record({
+    atMs: fc.integer({ min: 0, max: 400_000 }),
+    ms: fc.integer({ min: 1, max: 100_000 }),
+    first: fc.constantFrom('timers' as const, 'words' as const),
+  }),
+  { maxLength: 3 },
+);
+
 /** Arms what is wanted on a wheel; answers what fires when. */
 function play(
   wheel: WheelClock,
@@ -40,9 +50,9 @@ function play(
 }
 
 describe('the wheel of the world', () => {
-  it('always fires what the real wheel fires, at the same tick', async () => {
+  it('should always fire what the real wheel fires, at the same tick, also after pauses', async () => {
     await fc.assert(
-      fc.asyncProperty(moves, async (wanted) => {
+      fc.asyncProperty(moves, pauses, async (wanted, planned) => {
         const fail = (error: unknown): never => {
           throw error;
         };
@@ -52,10 +62,19 @@ describe('the wheel of the world', () => {
         const simulated = play(wheelOf(life, clock), clock.monotonicNow, wanted);
 
         const real = createScheduler({ onError: fail });
+        const other = beginLife(real, { host: 'node-1', incarnation: 1 });
+        for (const [of, scheduler] of [[life, own] as const, [other, real] as const]) {
+          for (const { atMs, ms, first } of planned) {
+            scheduler.after(atMs, () => {
+              const goOn = of.pause(first);
+              scheduler.after(ms, goOn);
+            });
+          }
+        }
         const wheel = createWheelClock({
           time: {
             monotonicNow: real.now,
-            setTimeout: (run, delayMs) => real.after(delayMs, run),
+            setTimeout: (run, delayMs) => other.after(delayMs, run),
             clearTimeout: (timer) => real.cancel(timer as ReturnType<typeof real.after>),
           },
           onError: fail,

@@ -68,9 +68,25 @@ export function wheelOf(life: Life, clock: HostClock & { readonly rate: number }
   /** As in the real wheel: what a timer arms counts from when that timer was due. */
   let runningDueMs: number | null = null;
 
+  /** A turn that comes late, because its process was paused, takes all that is due by now. */
+  function takeDue(tick: number): Entry[] {
+    const elapsedMs = clock.monotonicNow() - startMs;
+    const nowTick = Math.max(tick, Math.floor(elapsedMs / WHEEL_TICK_MS + EARLY_TICKS));
+    if (nowTick === tick) {
+      const due = turns.get(tick) ?? [];
+      turns.delete(tick);
+      return due;
+    }
+    const late = [...turns.keys()].filter((one) => one <= nowTick);
+    return late.flatMap((one) => {
+      const due = turns.get(one) ?? [];
+      turns.delete(one);
+      return due;
+    });
+  }
+
   function turn(tick: number): void {
-    const due = turns.get(tick) ?? [];
-    turns.delete(tick);
+    const due = takeDue(tick);
     for (const entry of due.sort((a, b) => a.dueAtMs - b.dueAtMs || a.id - b.id)) {
       const { run } = entry;
       if (run === null) continue;

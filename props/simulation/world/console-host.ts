@@ -26,10 +26,11 @@ import type { Listeners } from './dial.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { keyOfEvent } from './engine.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-import { beginLife, type Life } from './life.ts';
+import { beginLife, type Life, type TakenFirst } from './life.ts';
 import type { Network } from './network.ts';
 import { createOperatorSide, type OperatorSide, observedAccessOf } from './operator-side.ts';
 import { type OutboundWay, postOver } from './outbound-way.ts';
+import { pauseLife } from './paused.ts';
 import type { Random } from './random.ts';
 import type { SimulatedStores } from './stores.ts';
 import type { SimulatedAnalyticsPorts } from './stores-analytics.ts';
@@ -73,6 +74,9 @@ export type ConsoleHost = {
   /** Ends it in order, as SIGTERM does. */
   stop(): void;
   end(how: 'killed' | 'power_lost'): void;
+  /** Stops the process, as SIGSTOP does, until what is given back is called; nothing where it is down. */
+  pause(first: TakenFirst): () => void;
+  isPaused(): boolean;
   /** Ends it before or after its n-th call to a store from now. */
   ambush(calls: number, when: 'before' | 'after'): void;
 };
@@ -210,14 +214,18 @@ export function createConsoleHost(options: ConsoleHostOptions): ConsoleHost {
     stop() {
       if (life === null || running === null) return;
       const [own, console] = [life, running];
-      stopping = console;
-      void shut(own, console);
+      own.hear(() => {
+        stopping = console;
+        void shut(own, console);
+      });
       // The service manager's patience ends, too.
       world.scheduler.after(STOP_PATIENCE_MS, () => finish(own, 'killed'));
     },
     end(how) {
       if (life !== null) finish(life, how);
     },
+    pause: (first) => pauseLife(world, life, first),
+    isPaused: () => life?.isPaused() === true,
     ambush(calls, when) {
       const own = life;
       own?.endAtCall(calls, when, () => {

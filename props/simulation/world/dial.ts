@@ -65,7 +65,7 @@ export function dial(from: Dialler, url: URL, identity: TlsIdentity): Promise<Di
   const name = url.hostname;
   return new Promise((resolve) => {
     const fail = (trouble: Trouble): void => {
-      if (life.isAlive()) resolve({ ok: false, trouble });
+      life.hear(() => resolve({ ok: false, trouble }));
     };
     // A name is answered by a service near the node, which a cut does not touch.
     if (from.listeners.find(name).length === 0) {
@@ -81,13 +81,21 @@ export function dial(from: Dialler, url: URL, identity: TlsIdentity): Promise<Di
         return;
       }
       // The balancer chose one that this node cannot reach: it waits, and whoever asked keeps the deadline.
-      network.whenPassable(node, 'client', () => meet(at), at.console);
+      // Its kernel takes the connection of a Console that is paused, and nobody greets back until it goes on.
+      const shake = (): void => at.life.hear(() => life.hear(() => meet(at)));
+      network.whenPassable(node, 'client', shake, at.console);
     };
     const meet = (at: Listening): void => {
-      if (!life.isAlive()) return;
+      if (!at.life.isAlive()) {
+        fail({ kind: 'connection_lost', detail: 'ECONNRESET' });
+        return;
+      }
       const trouble = judge(from, at, identity);
       if (trouble !== null) fail(trouble);
-      else resolve({ ok: true, connection: network.connect(node, at.console), at });
+      else {
+        const hearing = { client: life, server: at.life };
+        resolve({ ok: true, connection: network.connect(node, at.console, hearing), at });
+      }
     };
     // Two ways there and back: TCP, then TLS.
     life.after(4 * network.travelMs(node), () => {

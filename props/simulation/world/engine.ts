@@ -216,9 +216,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
     const gone = new Promise<string>((resolve) => {
       resolveGone = resolve;
     });
-    const hear = (line: string): void => (sensor.isAlive() ? asked.onLine(line) : undefined);
-    const hearError = (line: string): void =>
-      sensor.isAlive() ? asked.onErrorLine(line) : undefined;
+    const hear = (line: string): void => sensor.hear(() => asked.onLine(line));
+    const hearError = (line: string): void => sensor.hear(() => asked.onErrorLine(line));
     const one: EngineProcess = {
       ...{ life, own, sensor, isNext: isBeside },
       resume: () => begin(one),
@@ -238,7 +237,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
         const isLast = [...processes].every(({ output }) => output === null);
         if (one.output !== null && isLast) unwatched.begin();
         unwatched.owe(one.lost - one.lostTold);
-        if (sensor.isAlive()) resolveGone(how);
+        sensor.hear(() => resolveGone(how));
       },
     };
     const { policyFile: file } = asked;

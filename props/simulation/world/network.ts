@@ -31,6 +31,13 @@ export type ConnectionEnd = {
   onClosed: (reason: string) => void;
 };
 
+/** How the process of each side comes to hear something. */
+export type Hearing = Readonly<Record<Side, { hear(run: () => void): void }>>;
+const ALWAYS_AWAKE: Hearing = {
+  client: { hear: (run) => run() },
+  server: { hear: (run) => run() },
+};
+
 export type Connection = {
   readonly node: string;
   readonly console: string;
@@ -50,7 +57,8 @@ export type Connection = {
 export type Network = {
   link(node: string): Link;
   heal(node: string): void;
-  connect(node: string, console: string): Connection;
+  /** Whoever is paused hears what has arrived when it goes on; its kernel takes it meanwhile. */
+  connect(node: string, console: string, hearing?: Hearing): Connection;
   /** Whether a message could pass now, to or from this Console. */
   isPassable(node: string, from: Side, console: string): boolean;
   /** Runs when a message could pass, at once if it can; to or from one Console, or to whatever is there. */
@@ -128,7 +136,7 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     for (const one of connections) if (one.node === node) one.read();
   }
 
-  function connect(node: string, console: string): Connection {
+  function connect(node: string, console: string, hearing: Hearing = ALWAYS_AWAKE): Connection {
     const open: Record<Side, boolean> = { client: true, server: true };
     const ends: Partial<Record<Side, ConnectionEnd>> = {};
     const arrivesAt: Record<Side, number> = { client: 0, server: 0 };
@@ -144,10 +152,12 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
     }
 
     function hear(side: Side, reason: string): void {
-      if (!open[side]) return;
-      open[side] = false;
-      if (!open[other(side)]) connections.delete(connection);
-      ends[side]?.onClosed(reason);
+      hearing[side].hear(() => {
+        if (!open[side]) return;
+        open[side] = false;
+        if (!open[other(side)]) connections.delete(connection);
+        ends[side]?.onClosed(reason);
+      });
     }
 
     const connection: Connection = {
@@ -164,7 +174,9 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
             return;
           }
           if (from === 'client') {
-            deliver();
+            hearing.server.hear(() => {
+              if (open.server) deliver();
+            });
             return;
           }
           backlog.push(() => {
@@ -183,7 +195,10 @@ export function createNetwork(scheduler: Scheduler, random: Random): Network {
         if (how === 'told') carry(from, () => hear(other(from), reason));
       },
       read() {
-        for (const one of backlog.splice(0)) if (open.client) one();
+        if (backlog.length === 0) return;
+        hearing.client.hear(() => {
+          for (const one of backlog.splice(0)) if (open.client) one();
+        });
       },
       isOpen: (side) => open[side],
       unread: () => unread,

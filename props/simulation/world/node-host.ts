@@ -12,12 +12,13 @@ import { CONSOLE_HOST_NAME } from './console-name.ts';
 import type { Listeners } from './dial.ts';
 import { createSimulatedDisk, type SimulatedDisk } from './disk.ts';
 import { createSimulatedEngine, type SimulatedEngine } from './engine.ts';
-import { beginLife, type Life } from './life.ts';
+import { beginLife, type Life, type TakenFirst } from './life.ts';
 import { worldLogger } from './logger.ts';
 import type { Network } from './network.ts';
 import { createNodeContainers, type NodeContainers } from './node-containers.ts';
 import { createNodeSockets, type NodeSockets } from './node-sockets.ts';
 import { createSimulatedFilter } from './packet-filter.ts';
+import { pauseLife } from './paused.ts';
 import { worldTransport } from './transport.ts';
 import type { World } from './world.ts';
 
@@ -56,6 +57,9 @@ export type NodeHost = {
   /** Ends it in order, as SIGTERM does. */
   stop(): void;
   end(how: 'killed' | 'power_lost'): void;
+  /** Stops the Sensor, as SIGSTOP does, until what is given back is called; nothing where it is off. */
+  pause(first: TakenFirst): () => void;
+  isPaused(): boolean;
   /** Ends it before or after its n-th call to the outside from now. */
   ambush(calls: number, when: 'before' | 'after', how: 'killed' | 'power_lost'): void;
   /** Leaves a token for the Sensor, running or not. */
@@ -233,12 +237,15 @@ export function createNodeHost(options: NodeHostOptions): NodeHost {
     start,
     stop() {
       isWanted = false;
-      run?.stop();
+      const stopped = run;
+      life?.hear(() => stopped?.stop());
     },
     end(how) {
       isWanted = false;
       if (life !== null) finish(life, how);
     },
+    pause: (first) => pauseLife(world, life, first),
+    isPaused: () => life?.isPaused() === true,
     ambush(calls, when, how) {
       const own = life;
       own?.endAtCall(calls, when, () => {

@@ -52,6 +52,12 @@ export type EngineStep =
 export type Observation =
   /** Processes and hosts. `node` and `console` are host names. */
   | { readonly kind: 'process.started'; readonly host: string; readonly incarnation: number }
+  /** It gets no turn, or gets them again. */
+  | {
+      readonly kind: 'process.paused' | 'process.resumed';
+      readonly host: string;
+      readonly incarnation: number;
+    }
   | {
       readonly kind: 'process.ended';
       readonly host: string;

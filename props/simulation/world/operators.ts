@@ -51,16 +51,18 @@ export function createOperators(of: {
       return;
     }
     let isAnswered = false;
-    act(up).then(
-      (value) => {
-        isAnswered = true;
-        then(value);
-      },
-      () => {
-        isAnswered = true;
-        again();
-      },
-    );
+    up.life.hear(() => {
+      act(up).then(
+        (value) => {
+          isAnswered = true;
+          then(value);
+        },
+        () => {
+          isAnswered = true;
+          again();
+        },
+      );
+    });
     // A Console that ended meanwhile never answers.
     up.life.onEnd(() => {
       if (!isAnswered) again();

@@ -73,13 +73,15 @@ export function askConsole<T>(
   const console = random.pick(up);
   return new Promise((resolve) => {
     console.life.onEnd(() => resolve(SILENT));
-    act(console.operators, console).then(
-      (value) => resolve({ isSilent: false, value }),
-      (error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) world.crashed('the operator side', error);
-        resolve(SILENT);
-      },
-    );
+    console.life.hear(() => {
+      act(console.operators, console).then(
+        (value) => resolve({ isSilent: false, value }),
+        (error: unknown) => {
+          if (!(error instanceof StoreUnavailable)) world.crashed('the operator side', error);
+          resolve(SILENT);
+        },
+      );
+    });
   });
 }
 

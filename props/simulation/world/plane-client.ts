@@ -61,15 +61,22 @@ export function askPlane(
     };
     step();
     life.onEnd(() => settle({ isSilent: true }));
-    const asked = edge.request(edgeRequestOf(request), (answer) => {
+    let abort: () => void = () => undefined;
+    const told = (answer: EdgeAnswer): void => {
       const heard = answerOf(console, answer);
       if (heard.status === 500) {
         world.crashed('the operator plane', new Error(`${request.method} ${request.path}`));
       }
       settle(heard.status >= 500 ? { isSilent: true } : { isSilent: false, value: heard });
+    };
+    // A Console that was paused reads what was sent, and then that nobody waits for an answer any more.
+    life.hear(() => {
+      const asked = edge.request(edgeRequestOf(request), told);
+      abort = () => life.hear(asked.abort);
+      if (isOver) abort();
     });
     world.scheduler.after(PATIENCE_MS, () => {
-      if (!isOver) asked.abort();
+      if (!isOver) abort();
       settle({ isSilent: true });
     });
   });

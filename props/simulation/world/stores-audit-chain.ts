@@ -1,11 +1,13 @@
 // The chain over the simulated audit log. A call of it is a transaction under the database's one sealer lock, and it
 // takes as long as its way does; meanwhile the other Consoles are told that somebody seals. A transaction whose caller
 // is gone or has given up is rolled back, and what was sent for it and comes later is refused.
+import { DATABASE_TIMEOUT_MS } from '../../../machines/limits.ts';
 import type { Calls } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import type { AuditChain, SealOutcome } from '../../../storage/ports/audit/audit-chain.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
+import type { ScheduledTimer, Scheduler } from './scheduler.ts';
 import type { Way } from './stores-way.ts';
 
 /**
@@ -14,7 +16,7 @@ import type { Way } from './stores-way.ts';
  */
 const READS = 4;
 
-type Transaction = { readonly host: string; isOver: boolean };
+type Transaction = { readonly host: string; isOver: boolean; idle: ScheduledTimer | null };
 
 export type SimulatedChain = {
   portFor(life: Life, way: Way): AuditChain;
@@ -31,6 +33,7 @@ export function createSimulatedChain(
   calls: Calls<AuditChain>,
   observe: (observation: Observation) => void,
   takesTime: () => boolean,
+  scheduler: Pick<Scheduler, 'after' | 'cancel'>,
 ): SimulatedChain {
   let holder: Transaction | null = null;
   const open = new Set<Transaction>();
@@ -40,12 +43,20 @@ export function createSimulatedChain(
     if (own.isOver || holder !== null) return false;
     holder = own;
     open.add(own);
+    hear(own);
     if (open.size > 1) observe({ kind: 'audit.sealers', consoles: [...open].map((x) => x.host) });
     return true;
   }
 
+  /** Rolled back when nothing more comes, as from a process that is paused. */
+  function hear(own: Transaction): void {
+    if (own.idle !== null) scheduler.cancel(own.idle);
+    own.idle = open.has(own) ? scheduler.after(DATABASE_TIMEOUT_MS, () => end(own)) : null;
+  }
+
   function end(own: Transaction): void {
     own.isOver = true;
+    if (own.idle !== null) scheduler.cancel(own.idle);
     open.delete(own);
     if (holder === own) holder = null;
   }
@@ -88,13 +99,13 @@ export function createSimulatedChain(
       life.onEnd(() => own.forEach(end));
 
       async function under<T>(name: string, busy: T, effect: () => T): Promise<T> {
-        const transaction = { host, isOver: false };
+        const transaction = { host, isOver: false, idle: null };
         own.add(transaction);
         try {
           const isOurs = await way.ask('audit_chain.begin', () => begin(transaction));
           if (!isOurs) return busy;
           for (let read = 0; read < READS && takesTime(); read += 1) {
-            await way.ask('audit_chain.read', () => undefined);
+            await way.ask('audit_chain.read', () => hear(transaction));
           }
           return await way.ask(name, () => commit(transaction, effect));
         } finally {

@@ -77,7 +77,7 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
 
   function begin(life: Life, way: Way, request: Parameters<Designation['stand']>[0]) {
     const tellLost = (): void => {
-      if (life.isAlive()) request.onLost('the server ended the session');
+      life.hear(() => request.onLost('the server ended the session'));
     };
     const session: Session = { host: life.host, idle: null, isOver: false, tellLost };
     const epoch = takeTenure(state, session, request);

@@ -51,7 +51,7 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
       isBroken: false,
       deliver(sensorId) {
         const { least, most } = faults.notificationMs;
-        life.after(least + random.next() * (most - least), () => {
+        life.arrive(least + random.next() * (most - least), () => {
           if (!connections.has(own)) return;
           if (failureOf(life.host) === null && !own.isBroken) watch.onChange(sensorId);
           else own.isBroken = true;
@@ -70,7 +70,8 @@ export function createNotifications(faults: RelationalFaults, random: Random): N
 
     function keepAlive(): void {
       const failure = connection?.isBroken === true ? 'closed' : failureOf(life.host);
-      if (failure === null) prove();
+      // Its answer comes behind what was told before.
+      if (failure === null) life.hear(prove);
       else if (failure === 'closed') lose();
       else timer = time.setTimeout(lose, IDENTITY_WATCH_TIMEOUT_MS);
     }

@@ -127,6 +127,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     journal.routed((on) => on.audit.chain),
     world.observe,
     () => takesTime(faults),
+    world.scheduler,
   );
   const ports = {
     registry: journal.routed((on) => on.registry),

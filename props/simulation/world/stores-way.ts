@@ -77,8 +77,7 @@ export function createWay(options: WayOptions): Way {
 
   const happens = (probability: number): boolean => probability > 0 && random.chance(probability);
 
-  function hear(call: Call, answer: unknown): void {
-    if (!life.isAlive()) return;
+  function taken(call: Call, answer: unknown): void {
     call.release();
     if (call.server === faults.server) call.resolve(answer);
     else call.reject(unavailable('the connection was lost', true));
@@ -97,12 +96,13 @@ export function createWay(options: WayOptions): Way {
       if (happens(faults.failAfter)) throw unavailable('the answer was lost', true);
       if (happens(faults.silentAfter)) return;
       const { least, most } = faults.answerMs;
-      if (most > 0) life.after(least + random.next() * (most - least), () => hear(call, answer));
-      else hear(call, answer);
+      if (most > 0) life.arrive(least + random.next() * (most - least), () => taken(call, answer));
+      else life.hear(() => taken(call, answer));
     } catch (error) {
-      if (!life.isAlive()) return;
-      call.release();
-      call.reject(error);
+      life.hear(() => {
+        call.release();
+        call.reject(error);
+      });
     }
   }
 

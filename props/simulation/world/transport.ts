@@ -181,9 +181,10 @@ function createClient(from: Dialler, options: ClientOptions): ConsoleClient {
           });
         });
         if (!from.random.chance(network.link(node).replay)) return;
-        life.after(from.random.between(1, REPLAY_WITHIN_MS), () =>
-          deliver(at, asked, certPem, null, () => undefined),
-        );
+        // It is the middlebox that does it.
+        at.life.arrive(from.random.between(1, REPLAY_WITHIN_MS), () => {
+          if (life.isAlive()) deliver(at, asked, certPem, null, () => undefined);
+        });
       });
     });
   }
@@ -327,10 +328,12 @@ function serverPeer(
   hear: (text: string) => void,
   ended: (reason: string, code: number) => void,
 ) {
-  // uWebSockets.js closes a socket whose client has been silent for so long, its own pings unanswered.
+  // uWebSockets.js closes a socket whose client has been silent for so long, its own pings unanswered. One that is paused
+  // answers none.
   const watch = (): void => {
     if (!connection.isOpen('server')) return;
     const isReachable =
+      !from.life.isPaused() &&
       from.network.isPassable(from.node, 'client', at.console) &&
       from.network.isPassable(from.node, 'server', at.console);
     if (!from.life.isAlive() || (!isReachable && !wasReachable)) {
