@@ -182,6 +182,8 @@ export function createTetragon(
 
   async function clearAway(): Promise<void> {
     bundles.passOver();
+    // Another engine watches from now on: what a later Tetragon would count from here, that one has told.
+    await words.forget();
     const neighbour = await findNeighbour(host.pidFile, socket);
     if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
