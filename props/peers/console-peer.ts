@@ -11,6 +11,7 @@ import forge from 'node-forge';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { forgeSigner, type KeyPair, makeRsaPair } from './rsa-keys.ts';
 
+type Told = { readonly event_id: string; readonly message?: string };
 export type Batch = {
   readonly channel: string;
   readonly sequence: number;
@@ -27,6 +28,8 @@ export type ConsolePeer = {
   readonly url: string;
   readonly caFingerprint: string;
   readonly batches: Batch[];
+  /** Of every event that came. */
+  readonly messages: string[];
   readonly requests: {
     readonly path: string;
     readonly json: Record<string, unknown>;
@@ -77,6 +80,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     url: '',
     caFingerprint: new X509Certificate(ca.certPem).fingerprint256,
     batches: [],
+    messages: [],
     requests: [],
     csrs: [],
     issued: [],
@@ -117,8 +121,9 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
     },
   };
 
-  function note(channel: string, sequence: number, events: readonly { event_id: string }[]): void {
+  function note(channel: string, sequence: number, events: readonly Told[]): void {
     peer.batches.push({ channel, sequence, ids: events.map(({ event_id }) => event_id) });
+    peer.messages.push(...events.map(({ message }) => String(message)));
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -149,7 +154,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
 
   function answerTo(path: string, json: Record<string, unknown>): object {
     const server_time = new Date().toISOString();
-    const events = (json['events'] ?? []) as { event_id: string }[];
+    const events = (json['events'] ?? []) as Told[];
     const sequence = Number(json['sequence']);
     if (path === '/sensors/enroll' || path === '/sensors/renew') {
       peer.csrs.push(String(json['csr_pem']));
@@ -198,7 +203,7 @@ export async function startConsolePeer(): Promise<ConsolePeer> {
             JSON.stringify({ type: 'welcome', acknowledged: peer.highest, server_time, settings }),
           );
         } else if (frame['type'] === 'events') {
-          note('stream', Number(frame['sequence']), frame['events'] as { event_id: string }[]);
+          note('stream', Number(frame['sequence']), frame['events'] as Told[]);
           const code = peer.refusesBatch(peer.batches.at(-1) as Batch);
           const { sequence } = frame;
           if (code !== null) {

@@ -1,5 +1,7 @@
-// What happened while nobody watched: a Tetragon, its Sensor or both are killed, and the next one tells from when to when
-// nothing is known, how much at most began in between, and what the kernel side counted until the end. invariant: I19
+// What happened while nobody watched: a Tetragon, its Sensor or both are killed or stopped, or the machine is, and the next
+// one tells from when to when nobody watched, how much at most began in between, and what the kernel side counted until
+// the end. invariant: I19
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,12 +58,13 @@ async function start(tetragon: Tetragon) {
       });
     }
   }
+  const hello = () => words.find((word) => word['engine'] === 'tetragon') ?? {};
   const gap = () => {
-    const hooks = words.find((word) => word['engine'] === 'tetragon')?.['disabled_hooks'] as Word[];
+    const hooks = hello()['disabled_hooks'] as Word[];
     const told = hooks.find(({ hook }) => hook === 'tetragon/gap')?.['reason'];
     return told === undefined ? undefined : String(told);
   };
-  return { run, words, errors, life, gap };
+  return { run, words, errors, life, hello, gap };
 }
 
 /** The pinned map goes on counting, whoever reads it. */
@@ -75,12 +78,26 @@ function loseInKernel(events: number): void {
 const killTetragon = () => process.kill(Number(readFileSync(peer.host.pidFile, 'utf8')), 'SIGKILL');
 const untoldOf = (word: Word | undefined) =>
   word?.['untold'] as { readonly kernel_lost: number; readonly engine_lost: number };
-const GAP = /^nothing is known of what happened from \S+Z to \S+Z: at most (\d+) processes and /;
+const GAP =
+  /^nothing is known of what happened from \S+Z to \S+Z \(\w+\): at most (\d+) processes and /;
+type Started = Awaited<ReturnType<typeof start>>;
+const runPrograms = (count: number) =>
+  spawnSync('/bin/sh', ['-c', `i=0; while [ $i -lt ${count} ]; do /bin/true; i=$((i+1)); done`]);
+const spanOf = (started: Started) =>
+  started.hello()['unwatched'] as Readonly<Record<string, string>>;
+
+/** The hello says it as other engines do; and of it the event is made. */
+function expectSpan(started: Started, how: string): void {
+  const span = spanOf(started);
+  expect(span).toMatchObject({ how });
+  expect(Date.parse(span['until'] ?? '')).toBeGreaterThan(Date.parse(span['since'] ?? ''));
+  expect(started.hello()).toMatchObject({ gap_ms: expect.any(Number), lost: expect.any(Number) });
+}
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) process.stdout.write('tetragon gap: skipped, the engine runs as root only\n');
 
-describe.skipIf(!isRoot)('a Tetragon that was killed', () => {
+describe.skipIf(!isRoot)('a Tetragon that has ended', () => {
   it('should leave its last counts to its Sensor, and the gap behind it to the next one', async () => {
     const tetragon = await sensor();
     const first = await start(tetragon);
@@ -98,6 +115,7 @@ describe.skipIf(!isRoot)('a Tetragon that was killed', () => {
     expect(unseen).toBe(Number(GAP.exec(second.gap() ?? '')?.[1]));
     expect(unseen).toBeGreaterThan(0);
     expect(second.errors).toContain(second.gap());
+    expectSpan(second, 'killed');
   });
 
   it('should be settled by the next Sensor when its own was killed with it', async () => {
@@ -109,6 +127,7 @@ describe.skipIf(!isRoot)('a Tetragon that was killed', () => {
     const second = await start(await sensor());
     expect(untoldOf(await second.life(1)).kernel_lost).toBe(5 + 7);
     expect(second.gap()).toMatch(GAP);
+    expectSpan(second, 'killed');
   });
 
   it('should have watched until it is ended when it outlived its Sensor', async () => {
@@ -122,14 +141,39 @@ describe.skipIf(!isRoot)('a Tetragon that was killed', () => {
     expect(Date.parse(from)).toBeGreaterThanOrEqual(beganMs);
   });
 
-  it('should leave no gap when it was ended in order with its Sensor', async () => {
+  it('should have its time without a watcher told, and what began in it, when its service was stopped', async () => {
     const first = await start(await sensor());
     await first.life(1);
+    const stoppedMs = Date.now();
     first.run.endInput();
     await first.run.gone;
+    runPrograms(100);
     const second = await start(await sensor());
-    expect(untoldOf(await second.life(1))).toEqual({ kernel_lost: 7, engine_lost: 0 });
-    expect(second.gap()).toBeUndefined();
-    expect(second.errors).toEqual([]);
+    const { kernel_lost: lost, engine_lost: unseen } = untoldOf(await second.life(1));
+    expectSpan(second, 'stopped');
+    expect([lost, unseen > 99]).toEqual([7, true]);
+    expect(Date.parse(spanOf(second)['until'] ?? '')).toBeGreaterThanOrEqual(stoppedMs);
+    expect(second.gap()).toMatch(GAP);
+  });
+
+  it('should have what began since the machine started anew told, however it ended', async () => {
+    const first = await start(await sensor());
+    await first.life(2);
+    first.run.endInput();
+    await first.run.gone;
+    const file = path.join(stateDir, 'engine', 'tetragon', 'last-word.json');
+    const left = JSON.parse(readFileSync(file, 'utf8')) as Word;
+    writeFileSync(file, JSON.stringify({ ...left, boot: `${'0'.repeat(8)}-0000-4000-8000-0` }));
+    const second = await start(await sensor());
+    expect(untoldOf(await second.life(1)).engine_lost).toBeGreaterThan(100);
+    expectSpan(second, 'rebooted');
+    expect(spanOf(second)['since']).toBe(new Date(Number(left['atMs'])).toISOString());
+  });
+
+  it('should be nothing for the first one', async () => {
+    const first = await start(await sensor());
+    await first.life(1);
+    expect(first.hello()).not.toHaveProperty('unwatched');
+    expect([first.gap(), first.errors]).toEqual([undefined, []]);
   });
 });

@@ -11,6 +11,7 @@ import { SENSOR_ID } from './console-peer.ts';
 import { makeSensor, type RunningSensor } from './running-sensor.ts';
 import { makePeerBundle, type PeerBundle } from './tetragon-bundle.ts';
 
+const GAP = /^The engine lost \d+ events: nobody watched from \S+ to \S+ \(killed\)$/;
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) process.stdout.write('tetragon in a Sensor: skipped, the engine runs as root only\n');
 
@@ -55,6 +56,7 @@ export function describeTetragonLoss(what: string, signal: 'SIGKILL' | 'SIGSTOP'
       expect(written).toHaveLength(150);
       const seen = () => new Set(peer.batches.flatMap(({ ids }) => ids));
       await peer.until('every event', () => written.every((id) => seen().has(id)));
+      await peer.until('when nobody watched', () => peer.messages.some((one) => GAP.test(one)));
       const second = pid();
       await sensor.stop();
       expect(() => process.kill(second, 0)).toThrow();

@@ -22,8 +22,14 @@ export type PolicyFact = {
 /** Losses that no line of an export tells of, on their way into the ledger. */
 export type UntoldLosses = {
   waiting: Losses;
+  /** Of when nobody watched, in the form of an export's lines; what they count is among the losses. */
+  lines: readonly string[];
   /** Given to the spool, which did not say that it has them; and what stood in the ledger before. */
-  handed: { readonly losses: Losses; readonly before: number } | null;
+  handed: {
+    readonly losses: Losses;
+    readonly lines: readonly string[];
+    readonly before: number;
+  } | null;
 };
 export type SensorFacts = {
   state: string;
@@ -75,7 +81,7 @@ export function emptyFacts(): SensorFacts {
       sent_heartbeat: 0,
       engine_lost: 0,
     },
-    untold: { waiting: {}, handed: null },
+    untold: { waiting: {}, lines: [], handed: null },
     monitored: 0,
     isStreamOpen: false,
     lastHeartbeatAtMs: null,

@@ -232,6 +232,75 @@ describe('collector', () => {
     },
   );
 
+  describe('of an engine that writes no lines of its own', () => {
+    const [since, until] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z'];
+    const unwatched = { since, until, how: 'stopped' };
+    const hello = { engine: 'tetragon', unwatched, lost: 9, untold: { engine_lost: 9 } };
+    const told = async () => {
+      const batch = await spool.claim('stream', { maxEvents: 100, maxBytes: 1_000_000 });
+      return (batch?.events ?? []).map((one) => [
+        ...[one.event_kind, one.occurrences, one.observed_at],
+        one.message,
+      ]);
+    };
+    const EVENT = [
+      ...['engine_loss', 9, until],
+      `The engine lost 9 events: nobody watched from ${since} to ${until} (stopped)`,
+    ];
+
+    it.each([
+      ['with lines', true],
+      ['alone', false],
+    ])(
+      'should make an event of when nobody watched, and count it once, %s',
+      async (_, hasLines) => {
+        const { collector, tick, facts } = startTicking();
+        createLossCounter(facts)(hello);
+        if (hasLines) await write('one');
+        await tick();
+        await tick();
+        expect(await told()).toContainEqual(EVENT);
+        expect(await told()).toHaveLength(hasLines ? 2 : 1);
+        expect(spool.ledger().total.engine_lost).toBe(9);
+        expect(facts.pipeline.engine_lost).toBe(9);
+        await collector.stop();
+      },
+    );
+
+    it('should have it stored before the Sensor stops', async () => {
+      const { collector, facts } = startTicking();
+      createLossCounter(facts)(hello);
+      await collector.stop();
+      expect(await told()).toEqual([EVENT]);
+    });
+
+    it('should take no event from the hello of an engine that writes its own', async () => {
+      const { collector, tick, facts } = startTicking();
+      createLossCounter(facts)({ engine: 'ebpf', unwatched, lost: 9 });
+      await tick();
+      expect(await told()).toEqual([]);
+      await collector.stop();
+    });
+
+    it.each([
+      ['kept', true],
+      ['did not keep', false],
+    ])('should tell it once when the journal %s the refused append', async (_, kept) => {
+      const { collector, tick, facts } = startTicking();
+      createLossCounter(facts)(hello);
+      if (kept) refusesSync = true;
+      else refusesWrite = true;
+      await tick();
+      expect([refusesSync, refusesWrite]).toEqual([false, false]);
+      await vi.waitFor(() => expect(spool.status().state).toBe('ready'), WAIT);
+      await tick();
+      await tick();
+      expect(await told()).toEqual([EVENT]);
+      expect(spool.ledger().total.engine_lost).toBe(9);
+      await collector.stop();
+    });
+  });
+
   it('should spool no line twice when the journal is read anew while lines are under way', async () => {
     await write('one');
     const { collector, tick } = startTicking();

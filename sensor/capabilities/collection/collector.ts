@@ -8,12 +8,13 @@ import {
 } from '../../../machines/limits.ts';
 import { PROCESS_LOOKS_PER_TICK_MAX } from '../../../machines/pipeline-limits.ts';
 import { addLosses, type Losses } from '../../../machines/sensor/loss-ledger.rules.ts';
+import type { RuntimeEvent } from '../../../machines/wire/event.ts';
 import type { SensorFacts } from '../../actors/facts.ts';
 import type { NodePorts } from '../../actors/node-ports.ts';
 import type { Parts } from '../../actors/parts.ts';
 import { createExportReader, type ExportReader } from '../../engine/export-reader.ts';
 import { engineLossOf } from '../../pipeline/engine-loss.ts';
-import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { Pipeline, PipelineBatch } from '../../pipeline/pipeline.ts';
 import type { ExportCursor } from '../../spool/spool-port.ts';
 import type { FlowTable } from '../../telemetry/flows.ts';
 import { handUntold, recallUntold } from '../engine/engine-losses.ts';
@@ -56,61 +57,59 @@ export function startCollector(
     await old?.close().catch(() => undefined);
   }
 
-  // Without lines to settle it with, what the engine's words alone tell is settled by itself.
-  async function settleUntold(): Promise<void> {
-    if (!recallUntold(facts.untold, spool)) return;
-    const lost = handUntold(facts.untold, spool);
-    if (Object.keys(lost).length === 0) return;
+  /** What the engine's words alone tell is settled by itself; answers whether nothing of it is under way. */
+  async function settleUntold(): Promise<boolean> {
+    if (!recallUntold(facts.untold, spool)) return false;
     const place = spool.cursor();
-    const stored = await spool.append([], place, place, lost);
-    if (stored.ok) facts.untold.handed = null;
-    else logger.warn({ reason: stored.reason }, 'the spool takes no losses now');
+    const untold = handUntold(facts.untold, spool);
+    if (untold === null) return true;
+    const { events } = await understand(untold.lines);
+    const stored = await spool.append(events, place, place, untold.losses);
+    if (stored.ok) {
+      facts.untold.handed = null;
+      noteStored(events);
+    } else logger.warn({ reason: stored.reason }, 'the spool takes no losses now');
+    return stored.ok;
+  }
+
+  function understand(lines: readonly string[]): Promise<PipelineBatch> {
+    const monitors = facts.engine.kind === 'tetragon' ? monitorsOf(facts.policies) : undefined;
+    const given = { sensorId: sensorId(), nowMs: parts.now(), looks, monitors };
+    return parts.habits.pipeline.take(lines, given);
+  }
+
+  function noteStored(events: readonly RuntimeEvent[]): void {
+    const nowMs = parts.now();
+    for (const event of events) parts.flows.note(event, nowMs);
+    facts.pipeline.spooled += events.length;
+    if (events.length > 0) onSpooled();
   }
 
   async function step(): Promise<boolean> {
-    if (!recallUntold(facts.untold, spool)) return false;
+    if (!(await settleUntold())) return false;
     reader ??= openReader();
     const batch = await reader.read(STREAM_FRAME_EVENTS_MAX);
     const { lines, cursor, skippedLines, malformed } = batch;
     if (batch.isSkippedUnknown) {
       logger.warn({ skippedLines }, 'lines were removed unread, and how many more nobody knows');
     }
-    if (lines.length === 0 && skippedLines + malformed === 0) {
-      await settleUntold();
-      return false;
-    }
-    const monitors = facts.engine.kind === 'tetragon' ? monitorsOf(facts.policies) : undefined;
-    const given = { sensorId: sensorId(), nowMs: parts.now(), looks, monitors };
-    const taken = await parts.habits.pipeline.take(lines, given);
-    const { events, normalized, aggregated } = taken;
-    let told: Losses = {};
-    for (const line of taken.lossLines) told = addLosses(told, engineLossOf(line));
-    const lost = addLosses(told, {
-      reader_skipped: skippedLines + malformed,
+    if (lines.length === 0 && skippedLines + malformed === 0) return false;
+    const taken = await understand(lines);
+    const { events, normalized } = taken;
+    const missing = { reader_skipped: skippedLines + malformed };
+    const lost = addLosses(toldBy(taken), {
+      ...missing,
       pipeline_dropped: lines.length - normalized,
     });
-    const untold = handUntold(facts.untold, spool);
-    const stored = await spool.append(events, cursor ?? null, from, addLosses(lost, untold));
+    const stored = await spool.append(events, cursor ?? null, from, lost);
     if (!stored.ok) {
       logger.warn({ reason: stored.reason }, 'the spool takes nothing now');
       await closeReader();
       return false;
     }
-    facts.untold.handed = null;
     from = cursor ?? null;
-    for (const event of events) parts.flows.note(event, given.nowMs);
-    const { pipeline } = facts;
-    pipeline.read += lines.length + skippedLines + malformed;
-    pipeline.normalized += normalized;
-    pipeline.aggregated += aggregated;
-    facts.monitored += taken.monitored;
-    pipeline.dropped += lines.length - normalized + skippedLines + malformed;
-    pipeline.spooled += events.length;
-    // Our own engines say the same sum in their words, which are counted where they are heard; Tetragon's words tell others.
-    if (facts.engine.kind === 'tetragon') {
-      pipeline.engine_lost += (told.kernel_lost ?? 0) + (told.engine_lost ?? 0);
-    }
-    if (events.length > 0) onSpooled();
+    countRead(facts, taken, lines.length, skippedLines + malformed);
+    noteStored(events);
     return lines.length >= STREAM_FRAME_EVENTS_MAX;
   }
 
@@ -151,4 +150,28 @@ export function startCollector(
       await closeReader();
     },
   };
+}
+
+/** What the lines themselves say that the engine lost. */
+const toldBy = ({ lossLines }: PipelineBatch): Losses =>
+  lossLines.map(engineLossOf).reduce(addLosses, {});
+
+/** Of so many lines that were read, and so many that were missed, this became of them. */
+function countRead(
+  facts: CollectorParts['facts'],
+  taken: PipelineBatch,
+  read: number,
+  missed: number,
+): void {
+  const { pipeline } = facts;
+  const { normalized, aggregated, monitored } = taken;
+  pipeline.read += read + missed;
+  pipeline.normalized += normalized;
+  pipeline.aggregated += aggregated;
+  facts.monitored += monitored;
+  pipeline.dropped += read - normalized + missed;
+  // Our own engines say the same sum in their words, which are counted where they are heard; Tetragon's words tell others.
+  if (facts.engine.kind !== 'tetragon') return;
+  const { kernel_lost = 0, engine_lost = 0 } = toldBy(taken);
+  pipeline.engine_lost += kernel_lost + engine_lost;
 }

@@ -1,12 +1,20 @@
 // What an engine says of its losses, in words that count from its own start. Our engines also write them into their
 // export, where the collector meets them; Tetragon does not, so that its words are what the ledger learns them from.
 // invariant: I19
-import { addLosses, type Losses } from '../../../machines/sensor/loss-ledger.rules.ts';
+import { addLosses } from '../../../machines/sensor/loss-ledger.rules.ts';
 import type { SensorFacts, UntoldLosses } from '../../actors/facts.ts';
 import type { Spool } from '../../spool/spool-port.ts';
 import { isObject } from '../../transport/answer.ts';
 
-/** Hears one run of an engine, which counts from nothing; adds to the facts what is more than it said before. */
+type Handed = NonNullable<UntoldLosses['handed']>;
+
+/** Of a disk that refuses for long the last ones are kept; what is lost in the others stays counted. */
+const LINES_MAX = 64;
+
+/**
+ * Hears one run of an engine, which counts from nothing; adds to the facts what is more than it said before, and a line
+ * of when nobody watched, as our own engines write it by themselves.
+ */
 export function createLossCounter(
   facts: Pick<SensorFacts, 'pipeline' | 'untold'>,
 ): (word: Readonly<Record<string, unknown>>) => void {
@@ -24,7 +32,22 @@ export function createLossCounter(
       kernel_lost: more('kernel_lost', untold['kernel_lost']),
       engine_lost: more('engine_lost', untold['engine_lost']),
     });
+    const line = isObject(word['untold']) ? lineOf(word['unwatched'], untold) : undefined;
+    if (line !== undefined) facts.untold.lines = [...facts.untold.lines, line].slice(-LINES_MAX);
   };
+}
+
+function lineOf(unwatched: unknown, untold: Readonly<Record<string, unknown>>): string | undefined {
+  if (!isObject(unwatched)) return undefined;
+  const [inKernel, inEngine] = ['kernel_lost', 'engine_lost'].map(
+    (one) => Number(untold[one]) || 0,
+  );
+  const rate_limit_info = {
+    number_of_dropped_process_events: String((inKernel ?? 0) + (inEngine ?? 0)),
+    number_of_kernel_dropped_events: String(inKernel),
+    unwatched,
+  };
+  return JSON.stringify({ rate_limit_info, time: unwatched['until'] });
 }
 
 /**
@@ -40,18 +63,23 @@ export function recallUntold(
   const { state } = spool.status();
   if (state !== 'ready' && state !== 'full') return false;
   // Only the collector settles losses of these two places, one append at a time.
-  if (inLedger(spool) === handed.before) untold.waiting = addLosses(handed.losses, untold.waiting);
+  if (inLedger(spool) === handed.before) {
+    untold.waiting = addLosses(handed.losses, untold.waiting);
+    // One that was stored all the same has the name of its event again.
+    untold.lines = [...handed.lines, ...untold.lines].slice(-LINES_MAX);
+  }
   untold.handed = null;
   return true;
 }
 
-/** What waits, for an append that begins now; `handed` is to be made null once that is stored. */
-export function handUntold(untold: UntoldLosses, spool: Pick<Spool, 'ledger'>): Losses {
-  const losses = untold.waiting;
-  if (Object.keys(losses).length === 0) return losses;
+/** What waits, for an append that begins now, or null; `handed` is to be made null once that is stored. */
+export function handUntold(untold: UntoldLosses, spool: Pick<Spool, 'ledger'>): Handed | null {
+  const { waiting: losses, lines } = untold;
+  if (Object.keys(losses).length + lines.length === 0) return null;
   untold.waiting = {};
-  untold.handed = { losses, before: inLedger(spool) };
-  return losses;
+  untold.lines = [];
+  untold.handed = { losses, lines, before: inLedger(spool) };
+  return untold.handed;
 }
 
 function inLedger(spool: Pick<Spool, 'ledger'>): number {

@@ -26,6 +26,21 @@ export function forksNow(): number {
   }
 }
 
+const PID_MAX_DEFAULT = 32_768;
+/** The number that the kernel gave last, and its forks since it started; 0 of them where nobody read them. */
+export type Counted = { readonly pid: number; readonly forks: number };
+/** What has begun between two moments. The numbers tell it more closely, as long as they cannot have gone round. */
+export function begunBetween(
+  from: Counted,
+  to: Counted,
+  most = Number(readProc('sys/kernel/pid_max') ?? PID_MAX_DEFAULT),
+): number {
+  const numbers = to.pid >= from.pid ? to.pid - from.pid : to.pid + Math.max(0, most - from.pid);
+  const hasForks = from.forks > 0 && to.forks >= from.forks;
+  const forked = hasForks ? to.forks - from.forks : numbers;
+  return forked < most / 2 && numbers < forked ? numbers : forked;
+}
+
 /** Threads that run now and began after `us` in processes that did: they are no processes. */
 export function threadsSince(us: number): number {
   return pidsOf('/proc').reduce((sum, pid) => {

@@ -3,8 +3,8 @@
 // invariant: I19
 import * as fs from 'node:fs';
 import { exportFile } from './engine-options.ts';
-import { type Began, forksNow, lastPid, threadsSince } from './fork-counts.ts';
-import { bootId, readProc } from './proc-files.ts';
+import { type Began, begunBetween, forksNow, lastPid, threadsSince } from './fork-counts.ts';
+import { bootId } from './proc-files.ts';
 import { isoTime, monotonicUs } from './wall-clock.ts';
 
 /** Nobody watched, for a time that is told with what began in it. */
@@ -36,7 +36,6 @@ const FILE = `${exportFile}.sign`;
 // Older builds write the first three alone, or the first line.
 const SIGN =
   /^([0-9a-f-]{36}) (\d{1,15}) (\d{1,10})(?: (\d{1,15}) (\d{1,15}) ([01]))?\n(?:(\d{1,15})\n)?/;
-const PID_MAX_DEFAULT = 32_768;
 const FORKS_EVERY = 4; // signs: what tells them sums up over every interrupt of the machine
 let fd = -1;
 
@@ -67,18 +66,9 @@ export function readGap(began: Began): Gap {
   if (sign.us >= began.us) return { ...NO_GAP, owed };
   const how = sign.hasEnded ? 'stopped' : 'killed';
   const gapMs = Math.max(1, Math.round((began.us - sign.us) / 1_000));
-  const unseen = Math.max(0, begunSince(sign, began) - threadsSince(sign.us));
+  const now = { pid: began.lastPid, forks: began.forks };
+  const unseen = Math.max(0, begunBetween(sign, now) - threadsSince(sign.us));
   return { gapMs, unseen, owed, unwatched: { since: isoTime(sign.us), until, how } };
-}
-
-/** The numbers tell what began more closely, as long as they cannot have gone round. */
-function begunSince(sign: Sign, began: Began): number {
-  const most = Number(readProc('sys/kernel/pid_max') ?? PID_MAX_DEFAULT);
-  const now = began.lastPid;
-  const numbers = now >= sign.pid ? now - sign.pid : now + Math.max(0, most - sign.pid);
-  const hasForks = sign.forks > 0 && began.forks >= sign.forks;
-  const forked = hasForks ? began.forks - sign.forks : numbers;
-  return forked < most / 2 && numbers < forked ? numbers : forked;
 }
 
 /** Of what has begun shortly before the program may not have been told yet: the numbers of a sign before are kept. */

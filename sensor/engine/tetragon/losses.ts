@@ -24,6 +24,7 @@ const PLACES: ReadonlyMap<string, 'inKernel' | 'inProgram'> = new Map([
 
 /** What was lost since the start, on the way into the program and in it. */
 export type TetragonLosses = { readonly inKernel: number; readonly inProgram: number };
+export const NO_LOSSES: TetragonLosses = { inKernel: 0, inProgram: 0 };
 
 /** Events the kernel side could not hand over since it was loaded; undefined when the map cannot be read. */
 export async function kernelLosses(

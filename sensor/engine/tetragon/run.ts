@@ -16,8 +16,8 @@ import { residentBytes } from '../process-memory.ts';
 import type { PlacedBundle } from './bundle.ts';
 import { createPolicySource } from './compiled-policies.ts';
 import { tetragonFlags } from './flags.ts';
-import { gapSince, type LastWord, type LastWords, momentOf } from './last-word.ts';
-import { kernelLosses, LOSS_MAP, metricsLosses, type TetragonLosses } from './losses.ts';
+import { type Gap, gapSince, type LastWords, momentOf, type Recalled } from './last-word.ts';
+import { kernelLosses, LOSS_MAP, metricsLosses, NO_LOSSES, type TetragonLosses } from './losses.ts';
 import { createPolicyKeeper, forgetStartFiles } from './policy-keeper.ts';
 import { connectTetragon, type TetragonService } from './service.ts';
 
@@ -31,8 +31,8 @@ export type TetragonPlan = {
   readonly pinned: string;
   readonly metricsAddress: string | null;
   readonly words: LastWords;
-  /** How the run before ended; null when nothing is to be told of it. */
-  readonly before: LastWord | null;
+  /** How the run before ended; null when there was none. */
+  readonly before: Recalled | null;
   /** What its kernel side lost after that. */
   readonly lostBefore: number;
 };
@@ -91,6 +91,8 @@ export async function runTetragon(options: EngineLaunch, plan: TetragonPlan): Pr
       child.kill('SIGTERM');
     },
     kill: () => {
+      // What has to be killed has not ended in order.
+      isAsked = false;
       child.kill('SIGKILL');
     },
   };
@@ -131,11 +133,11 @@ function watchOver(
         return undefined;
       }
       hasBegun = true;
-      plan.words.begin();
+      plan.words.begin(plan.before);
       const gap = plan.before === null ? null : gapSince(plan.before, await momentOf());
       carried.unseen = gap?.unseen ?? 0;
       if (gap !== null) options.onErrorLine(gap.text);
-      options.onLine(JSON.stringify(hello(spoken, plan, gap?.text)));
+      options.onLine(JSON.stringify({ ...hello(spoken, plan, gap), ...wordOf(NO_LOSSES) }));
       return service;
     }
     return undefined;
@@ -220,13 +222,14 @@ async function mapLosses(reader: string, map: string): Promise<TetragonLosses> {
   return { inKernel: (await kernelLosses(reader, map)) ?? 0, inProgram: 0 };
 }
 
+/** With what the run before lost it is what the Sensor makes an event of, when nobody watched for a time. */
 function hello(
   version: string,
   plan: TetragonPlan,
-  gap: string | undefined,
+  gap: Gap | null,
 ): Readonly<Record<string, unknown>> {
   const counters = 'losses between its ring and its export are told by its metrics only';
-  const hooks = gap === undefined ? [] : [{ hook: 'tetragon/gap', reason: gap }];
+  const hooks = gap === null ? [] : [{ hook: 'tetragon/gap', reason: gap.text }];
   if (plan.metricsAddress === null) {
     hooks.push({
       hook: 'tetragon/loss_counters',
@@ -239,7 +242,12 @@ function hello(
       });
     }
   }
-  return { engine: 'tetragon', version, mode: 'tetragon', disabled_hooks: hooks };
+  const { since, until, how } = gap ?? {};
+  return {
+    ...{ engine: 'tetragon', version, mode: 'tetragon', disabled_hooks: hooks },
+    gap_ms: gap?.ms ?? 0,
+    ...(gap !== null && { unwatched: { since, until, how } }),
+  };
 }
 
 /** A line of Tetragon's log that is worth telling; its warnings, its errors, and what is no log line at all. */

@@ -63,9 +63,9 @@ export function createTetragon(
   const words = createLastWords(path.join(own, 'last-word.json'));
   /** What the kernel side of the run before lost beyond what was told, until a run has taken it over. */
   let lostBefore = 0;
-  const beginWords = (): void => {
+  const beginWords: typeof words.begin = (gap) => {
     lostBefore = 0;
-    words.begin();
+    words.begin(gap);
   };
   const bundles = createBundles(path.join(own, 'bundles'), settings, more.read);
   let placed: PlacedBundle | undefined;
@@ -182,6 +182,8 @@ export function createTetragon(
 
   async function clearAway(): Promise<void> {
     bundles.passOver();
+    // Another engine watches from now on: what a later Tetragon would count from here, that one has told.
+    await words.forget();
     const neighbour = await findNeighbour(host.pidFile, socket);
     if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
