@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const UNIT = new URL('./sensor/service-sensor.service', import.meta.url);
 
-function valueOf(section: string, key: string): string | undefined {
+function setting(section: string, key: string): string | undefined {
   let at = '';
   let value: string | undefined;
   for (const line of readFileSync(UNIT, 'utf8')
@@ -19,9 +19,9 @@ function valueOf(section: string, key: string): string | undefined {
 
 describe('the unit of the Sensor', () => {
   it('should end the Sensor alone, so that its engine goes on until the next one takes over', () => {
-    expect(valueOf('Service', 'KillMode')).toBe('process');
+    expect(setting('Service', 'KillMode')).toBe('process');
     // The default, an ordered stop: the Sensor ends its engine then by itself.
-    expect(valueOf('Service', 'KillSignal') ?? 'SIGTERM').toBe('SIGTERM');
-    expect(valueOf('Service', 'SendSIGKILL') ?? 'yes').toBe('yes');
+    expect(setting('Service', 'KillSignal') ?? 'SIGTERM').toBe('SIGTERM');
+    expect(setting('Service', 'SendSIGKILL') ?? 'yes').toBe('yes');
   });
 });

@@ -182,9 +182,7 @@ export function createTetragon(
 
   async function clearAway(): Promise<void> {
     bundles.passOver();
-    // Another engine watches from now on: what a later Tetragon would count from here, that one has told.
-    await words.forget();
-    const neighbour = await findNeighbour(host.pidFile, socket);
+    const [neighbour] = await Promise.all([findNeighbour(host.pidFile, socket), words.forget()]);
     if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
       await rm(one, { recursive: true, force: true }).catch(() => undefined);
