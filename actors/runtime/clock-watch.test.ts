@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ClockJump, watchWallClock } from './clock-watch.ts';
+import { type ClockJump, createPauseLook, watchWallClock } from './clock-watch.ts';
 import type { WheelClock } from './wheel-clock.ts';
 
 function watched() {
@@ -47,5 +47,28 @@ describe('wall clock watch', () => {
     stop();
     pass(1_000, 3_600_000);
     expect(jumps).toEqual([]);
+  });
+});
+
+describe('watch for pauses', () => {
+  it('should tell how long the process had no turns, and nothing of a look that is a little late', () => {
+    const pauses: ClockJump[] = [];
+    const now = { monotonicMs: 0, wallMs: 1_800_000_000_000 };
+    const look = createPauseLook({
+      now: () => now.wallMs,
+      monotonicNow: () => now.monotonicMs,
+      onPause: (pause) => pauses.push(pause),
+    });
+    for (const [ms, jumpMs] of [
+      [1_000, 0],
+      [2_000, 0],
+      [321_000, 0],
+      [1_000, 3_600_000],
+    ] as const) {
+      now.monotonicMs += ms;
+      now.wallMs += ms + jumpMs;
+      look();
+    }
+    expect(pauses).toEqual([{ atMs: 1_800_000_324_000, byMs: 320_000 }]);
   });
 });

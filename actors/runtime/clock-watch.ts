@@ -28,6 +28,24 @@ export function createClockLook({ now, monotonicNow, onJump }: ClockWatchOptions
   };
 }
 
+/** What a look finds that comes later than it was to come: for so long the process had no turns, and heard nothing. */
+export type PauseWatchOptions = {
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly onPause: (pause: ClockJump) => void;
+};
+
+/** Makes a look that is made every CLOCK_CHECK_INTERVAL_MS: it tells when it comes more than CLOCK_JUMP_MS late. */
+export function createPauseLook({ now, monotonicNow, onPause }: PauseWatchOptions): () => void {
+  let dueMs = monotonicNow() + CLOCK_CHECK_INTERVAL_MS;
+  return () => {
+    const atMs = monotonicNow();
+    const byMs = atMs - dueMs;
+    dueMs = atMs + CLOCK_CHECK_INTERVAL_MS;
+    if (byMs > CLOCK_JUMP_MS) onPause({ atMs: now(), byMs });
+  };
+}
+
 /** Looks at both clocks every CLOCK_CHECK_INTERVAL_MS. Returns a stop function. */
 export function watchWallClock(
   options: ClockWatchOptions & { readonly clock: WheelClock },

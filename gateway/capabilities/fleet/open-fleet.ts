@@ -14,6 +14,7 @@ import {
 } from '../../../actors/fleet/transition-recorder.ts';
 import { clockLoop } from '../../../actors/loops/clock-loop.ts';
 import type { UpkeepLoop } from '../../../actors/loops/loop.ts';
+import type { ClockJump } from '../../../actors/runtime/clock-watch.ts';
 import {
   createInspectionFeed,
   type InspectionFeed,
@@ -88,13 +89,21 @@ export async function openFleet(deps: {
     'the fleet is loaded',
   );
 
+  const tellAll = (jump: ClockJump): void => {
+    for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', ...jump });
+  };
   const jumps = clockLoop({
     name: 'fleet-clock',
     now: time.now,
     monotonicNow: time.monotonicNow,
-    onJump: ({ atMs, byMs }) => {
-      logger.warn({ byMs }, 'the wall clock jumped');
-      for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', atMs, byMs });
+    onJump(jump) {
+      logger.warn({ byMs: jump.byMs }, 'the wall clock jumped');
+      tellAll(jump);
+    },
+    // A process that had no turns heard nobody: that is no silence either.
+    onPause(pause) {
+      logger.warn({ byMs: pause.byMs }, 'this process was paused');
+      tellAll(pause);
     },
   });
   return {

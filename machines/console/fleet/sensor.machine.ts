@@ -95,7 +95,7 @@ export const sensorMachine = setup({
       nowMs: ({ context }) =>
         Math.max(context.nowMs, context.freshnessCheckAtMs, lastSeenMs(context)),
     }),
-    // A jump of the wall clock is not silence: the last sign of life moves with it.
+    // A jump of the wall clock is not silence, nor is a pause of this process: the last sign of life moves with it.
     moveLastSeen: assign(({ context }, params: { atMs: number; byMs: number }) => ({
       nowMs: params.atMs,
       knownSinceMs: movedWithClock(context.knownSinceMs, params),

@@ -7,7 +7,8 @@
 // tick from then on. A step of the clock too small to be a jump is followed silently, so the checks that are counted on
 // from one begun before it are off by as much, less than CLOCK_JUMP_MS. A sensor never heard here may be dated by a
 // Console whose clock is ahead: it is waited for one window from when it became known here, and no longer. A Console that
-// is paused says nothing, and is late by no more than a tick from when it goes on. invariant: I8
+// is paused says nothing; it takes its pause for no silence, and one that is too short to be noticed makes it late by as
+// much. invariant: I8
 import { ACTOR_OPENED, ACTOR_REBUILT } from '../../../actors/runtime/directory.ts';
 import type { FeedMove } from '../../../actors/runtime/inspection-feed.ts';
 import { CLOCK_CHECK_INTERVAL_MS, CLOCK_JUMP_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
@@ -50,9 +51,12 @@ export const staleness: CheckerKind = {
       return sinceMs;
     }
 
-    /** How far a step that was no jump may have put the checks of a sensor off. */
+    /** How far a step that was no jump, or a pause that nobody noticed, may have put the checks of a sensor off. */
     function stepSlackMs(host: ConsoleHost, own: Watched, id: string): number {
-      return steadySince(host) > (own.countedSince.get(id) ?? own.sinceMs) ? CLOCK_JUMP_MS : 0;
+      const countedMs = own.countedSince.get(id) ?? own.sinceMs;
+      const stepMs = steadySince(host) > countedMs ? CLOCK_JUMP_MS : 0;
+      const pauseMs = own.resumedAtMs > countedMs ? CLOCK_JUMP_MS + CLOCK_CHECK_INTERVAL_MS : 0;
+      return stepMs + pauseMs;
     }
 
     function hear(host: ConsoleHost, console: RunningConsole, own: Watched, move: FeedMove): void {
