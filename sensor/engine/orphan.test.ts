@@ -2,27 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EBPF_ENGINE_FILE } from './ebpf.ts';
 import { createEngineLauncher } from './engine-launcher.ts';
 import { exportFileIn } from './export-files.ts';
 import { endOrphan } from './orphan.ts';
 import { engineDirectory } from './unpack.ts';
-
-/** The number of this process goes to another one as soon as its start was read once. */
-const reused = vi.hoisted(() => ({ pid: 0, reads: 0 }));
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
-  async function readFile(...asked: Parameters<typeof real.readFile>) {
-    const found = await real.readFile(...asked);
-    if (asked[0] !== `/proc/${reused.pid}/stat`) return found;
-    reused.reads += 1;
-    return reused.reads === 1 ? found : String(found).replaceAll(/ (\d+)/g, ' 1$1');
-  }
-  return { ...real, readFile };
-});
 
 let stateDir = '';
 let children: ChildProcess[] = [];
@@ -31,7 +19,6 @@ beforeEach(() => {
   children = [];
 });
 afterEach(() => {
-  Object.assign(reused, { pid: 0, reads: 0 });
   for (const child of children) child.kill('SIGKILL');
   rmSync(stateDir, { recursive: true, force: true });
 });
@@ -67,9 +54,16 @@ describe('an engine without its Sensor', () => {
 
   it('should be left alone when its number has gone to another process since', async () => {
     const orphan = await run(own());
-    reused.pid = orphan.pid ?? 0;
-    await endOrphan(stateDir);
-    expect(reused.reads).toBeGreaterThan(1);
+    let reads = 0;
+    /** The number goes to another process as soon as its start was read once. */
+    async function readReused(file: string): Promise<string> {
+      const found = await readFile(file, 'utf8');
+      if (file !== `/proc/${orphan.pid}/stat`) return found;
+      reads += 1;
+      return reads === 1 ? found : found.replaceAll(/ (\d+)/g, ' 1$1');
+    }
+    await endOrphan(stateDir, readReused);
+    expect(reads).toBeGreaterThan(1);
     // What was sent to it would have ended it by now: its answer comes after.
     orphan.stdin?.end('go on\n');
     expect(await exits.get(orphan)).toEqual([0, null]);
