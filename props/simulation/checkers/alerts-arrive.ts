@@ -1,7 +1,8 @@
 // Every alert reaches every webhook whose route wants it: the receiver took it, or took a delivery that carries it and told
 // the number, or it is dead and people were told so, or it still waits for its time. Truth is what was found and durable,
 // how each webhook was set up, and what receivers read; of the product only where an alert stands that nobody took.
-// Once all is well nothing that is due is left alone. invariant: I1, I19; decision: D101, D103, D156
+// Once all is well nothing that is due is left alone. Excuse: where a Console's clock was set, "within the hour before" is a
+// distance. invariant: I1, I19; decision: D101, D103, D156
 import type { DeliveryRow } from '../../../storage/ports/delivery/delivery-store.ts';
 import { WORLD_BEGINS_MS } from '../world/clocks.ts';
 import type { CheckerKind, FleetView } from './checker.ts';
@@ -10,6 +11,8 @@ import { isMeantFor, receiverWordsOf, type ToldWebhook } from './receiver-words.
 const EVERYTHING = { limit: Number.MAX_SAFE_INTEGER, before: null } as const;
 /** A run of the loop, and what it began. */
 const SLACK_MS = 60_000;
+/** How long one word about dead deliveries stands for all of a webhook. */
+const HOUR_MS = 60 * 60_000;
 /** Above any wait for a next try. */
 const DUE_WITHIN_MS = 61 * 60_000;
 
@@ -19,6 +22,7 @@ export const alertsArrive: CheckerKind = {
     'An alert that a route wants is taken, carried by one that is taken, dead and told, or waits.',
   make(fleet, report) {
     const words = receiverWordsOf(fleet);
+    let wasSet = false;
     const nowMs = (): number => WORLD_BEGINS_MS + fleet.world.scheduler.now();
 
     /** Why a delivery accounts for nothing; null when it does. */
@@ -27,7 +31,7 @@ export const alertsArrive: CheckerKind = {
       if (row.state === 'delivered') return 'is called delivered, and the receiver never took it';
       if (row.state === 'folded') return faultOfFolded(webhook, row, rows);
       if (row.state === 'dead')
-        return isToldDead(fleet, row) ? null : 'is dead, and nobody was told';
+        return isToldDead(fleet, row, wasSet) ? null : 'is dead, and nobody was told';
       return row.dueAtMs > nowMs() + DUE_WITHIN_MS ? 'waits for a time that never comes' : null;
     }
 
@@ -62,6 +66,9 @@ export const alertsArrive: CheckerKind = {
     }
 
     return {
+      observe(seen) {
+        if (seen.kind === 'fault' && seen.fault === 'console.clock_jump') wasSet = true;
+      },
       finish() {
         for (const webhook of words.webhooks.values()) judge(webhook);
       },
@@ -77,10 +84,15 @@ function isUntold(fleet: FleetView, alertId: string): boolean {
 }
 
 /** Somebody was told within the hour before it ended, or it is itself such an alert. */
-function isToldDead(fleet: FleetView, { alert, webhookId, endedAtMs }: DeliveryRow): boolean {
+function isToldDead(
+  fleet: FleetView,
+  { alert, webhookId, endedAtMs }: DeliveryRow,
+  wasSet: boolean,
+): boolean {
   if (alert.kind === 'destination_failing') return true;
   const told = fleet.stores.relational.inbox.list({ ruleId: webhookId, ...EVERYTHING });
-  return told.some((one) => one.alert.occurredAtMs <= (endedAtMs ?? 0) + SLACK_MS);
+  const laterMs = wasSet ? HOUR_MS : SLACK_MS;
+  return told.some((one) => one.alert.occurredAtMs <= (endedAtMs ?? 0) + laterMs);
 }
 
 /** What is due and not tried, or being tried for ever. For the healed world. */

@@ -31,9 +31,21 @@ const raised: Observation = {
 };
 const forgot = (sinceMs: number): Observation => ({ kind: 'relational.forgot', sinceMs });
 
-async function judge(kind: CheckerKind, story: readonly Told[]): Promise<readonly string[]> {
+/** A delivery that died, and people who were told of such a thing so much later by the Console's clock. */
+type Dead = { readonly toldLaterMs: number };
+
+async function judge(
+  kind: CheckerKind,
+  story: readonly Told[],
+  dead?: Dead,
+): Promise<readonly string[]> {
   const world = createWorld('webhooks');
-  const relational = { deliveries: { list: () => [] }, inbox: { untold: () => [] } };
+  const row = { deliveryId: 'd', alert: { alertId: 'alert' }, state: 'dead', endedAtMs: 0 };
+  const told = { alert: { occurredAtMs: dead?.toldLaterMs ?? 0 } };
+  const relational = {
+    deliveries: { list: () => (dead === undefined ? [] : [row]) },
+    inbox: { untold: () => [], list: () => [told] },
+  };
   const fleet = { world, receivers: 2, stores: { relational } } as unknown as FleetView;
   const found: string[] = [];
   const checker = kind.make(fleet, (detail) => found.push(detail));
@@ -119,4 +131,16 @@ it.each<[string, CheckerKind, readonly Told[], readonly Told[]]>([
 ])('should excuse %s, and nothing beside it', async (_what, kind, good, bad) => {
   expect(await judge(kind, good)).toEqual([]);
   expect(await judge(kind, bad)).toHaveLength(1);
+});
+
+it('should excuse that people were told of a dead delivery later, where the clock was set back since', async () => {
+  const story: readonly Told[] = [
+    [1, toldOf('a')],
+    [5, raised],
+  ];
+  const set: Observation = { kind: 'fault', fault: 'console.clock_jump', target: '1', detail: '' };
+  const late = { toldLaterMs: 200_000 };
+  expect(await judge(alertsArrive, story, { toldLaterMs: 0 })).toEqual([]);
+  expect(await judge(alertsArrive, story, late)).toHaveLength(1);
+  expect(await judge(alertsArrive, [[0, set], ...story], late)).toEqual([]);
 });
