@@ -67,7 +67,7 @@ export const alertsArrive: CheckerKind = {
 
     return {
       observe(seen) {
-        if (seen.kind === 'fault' && seen.fault === 'console.clock_jump') wasSet = true;
+        if (seen.kind === 'fault' && seen.fault.startsWith('console.clock')) wasSet = true;
       },
       finish() {
         for (const webhook of words.webhooks.values()) judge(webhook);
