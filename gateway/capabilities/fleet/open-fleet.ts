@@ -89,23 +89,6 @@ export async function openFleet(deps: {
     'the fleet is loaded',
   );
 
-  const tellAll = (jump: ClockJump): void => {
-    for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', ...jump });
-  };
-  const jumps = clockLoop({
-    name: 'fleet-clock',
-    now: time.now,
-    monotonicNow: time.monotonicNow,
-    onJump(jump) {
-      logger.warn({ byMs: jump.byMs }, 'the wall clock jumped');
-      tellAll(jump);
-    },
-    // A process that had no turns heard nobody: that is no silence either.
-    onPause(pause) {
-      logger.warn({ byMs: pause.byMs }, 'this process was paused');
-      tellAll(pause);
-    },
-  });
   return {
     feed,
     crashes,
@@ -115,7 +98,7 @@ export async function openFleet(deps: {
     nodeMachines: createNodeMachines(recorder),
     sensors,
     identities,
-    loops: [recorder.loop, jumps],
+    loops: [recorder.loop, jumpsOf(directory, deps)],
     async close() {
       stopFollowing();
       await identities.stop();
@@ -123,6 +106,29 @@ export async function openFleet(deps: {
       directory.closeAll();
     },
   };
+}
+
+/** Tells every sensor of jumps of the wall clock, and of pauses: a process that had no turns heard nobody. decision: D14 */
+function jumpsOf(
+  directory: SensorDirectory,
+  { time, logger }: { readonly time: Time; readonly logger: Logger },
+): UpkeepLoop {
+  const tellAll = (jump: ClockJump): void => {
+    for (const id of directory.ids()) directory.tell(id, { type: 'clock.jumped', ...jump });
+  };
+  return clockLoop({
+    name: 'fleet-clock',
+    now: time.now,
+    monotonicNow: time.monotonicNow,
+    onJump(jump) {
+      logger.warn({ byMs: jump.byMs }, 'the wall clock jumped');
+      tellAll(jump);
+    },
+    onPause(pause) {
+      logger.warn({ byMs: pause.byMs }, 'this process was paused');
+      tellAll(pause);
+    },
+  });
 }
 
 function openDirectory(deps: {

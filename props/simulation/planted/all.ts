@@ -12,7 +12,6 @@ import { KEEPING_BUGS } from './keeping-bugs.ts';
 import { LEDGER_BUGS } from './ledger-bugs.ts';
 import { PICTURE_BUGS } from './live-view-bugs.ts';
 import { NODE_BUGS } from './node-bugs.ts';
-import { PAUSE_BUGS } from './pause-bugs.ts';
 import { PEOPLE_BUGS } from './people-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { POLICY_BUGS } from './policy-bugs.ts';
@@ -43,5 +42,4 @@ export const PLANTED: readonly PlantedBug[] = [
   ...POLICY_BUGS,
   ...CLONE_BUGS,
   ...ROOT_BUGS,
-  ...PAUSE_BUGS,
 ];

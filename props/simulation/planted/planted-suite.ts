@@ -72,7 +72,6 @@ export const SLOW: ReadonlySet<string> = new Set([
   'overlap-a-minute-too-long',
   'overlap-a-second-too-long',
   'overlap-too-short',
-  'pause-is-not-counted',
   'people-from-memory',
   'previous-renews',
   'refusal-forgotten-at-restart',

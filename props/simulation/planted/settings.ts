@@ -25,13 +25,6 @@ function quickHabits(): Intervals {
   });
 }
 
-/** A node that says nothing is stale within half a minute. */
-export const QUICK_SILENCE: Intervals = resolved({
-  HEARTBEAT_INTERVAL_MS: 5_000,
-  HEARTBEAT_TIMEOUT_MS: 5_000,
-  STALENESS_WINDOW_MS: 25_000,
-});
-
 function shortLives(): Intervals {
   return resolved({
     CLIENT_CERTIFICATE_TTL_MS: 240_000,
