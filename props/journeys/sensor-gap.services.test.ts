@@ -142,7 +142,7 @@ async function killAgainAndAgain(
     }
   };
   for (let cut = 0; cut < KILLS; cut += 1) {
-    const isLong = cut % 10 === 5;
+    const isLong = cut % 10 === 9;
     const untilMs = performance.now() + drawn(RUN_MAX_MS);
     // One that starts may be killed, too, until so long nobody watched that the next might come too late.
     const most = isLong ? 0 : IMPATIENT_MS;
