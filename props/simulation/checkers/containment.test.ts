@@ -43,18 +43,43 @@ describe('containment after a lost power', () => {
   });
 });
 
+const UNTIL_MS = 1_000_000;
+const STATE = {
+  ...{ sensor_id: 's', trust_state: 'trusted', renewal_status: 'ok' },
+  certificate_expires_at: new Date(UNTIL_MS).toISOString(),
+};
+
+describe('containment of a node whose rules are lifted', () => {
+  /** It was free, and contained for so long, under an order that nobody took back. */
+  function lifted(afterMs: number): readonly string[] {
+    const details: string[] = [];
+    const node = {
+      ...{ name: 'n', clock: { wallNow: () => 0 }, disk: { read: () => JSON.stringify(STATE) } },
+    };
+    const stores = { relational: { state: { sensors: new Map() } } };
+    const fleet = { nodes: [node], stores } as unknown as FleetView;
+    const checker = containment.make(fleet, (detail) => details.push(detail));
+    const order = { act: 1, sensor: 's', wanted: 'contained' as const, untilMs: null };
+    checker.observe?.({ kind: 'containment.asked', ...order }, 0);
+    checker.observe?.({ kind: 'containment.placed', act: 1 }, 1);
+    checker.observe?.(APPLIED, 10);
+    checker.observe?.({ kind: 'filter.lifted', node: 'n' }, 10 + afterMs);
+    return details;
+  }
+
+  it('should report it, unless they lay in force for no time', () => {
+    expect(lifted(1)).toEqual(['n lifted its rules, and nobody let it go']);
+    expect(lifted(0)).toEqual([]);
+  });
+});
+
 describe('containment of a node whose clock is ahead', () => {
-  const UNTIL_MS = 1_000_000;
   function ending(aheadMs: number): readonly string[] {
     const details: string[] = [];
     let nowMs = aheadMs;
-    const state = {
-      ...{ sensor_id: 's', trust_state: 'trusted', renewal_status: 'ok' },
-      certificate_expires_at: new Date(UNTIL_MS).toISOString(),
-    };
     const node = {
       ...{ name: 'n', isUp: () => true, isCutOff: () => false },
-      ...{ clock: { wallNow: () => nowMs }, disk: { read: () => JSON.stringify(state) } },
+      ...{ clock: { wallNow: () => nowMs }, disk: { read: () => JSON.stringify(STATE) } },
     };
     const sensors = new Map([['s', { revokedAtMs: null }]]);
     const stores = { relational: { state: { sensors } } };

@@ -1,6 +1,7 @@
 // A node that was cut off stays so until somebody lets it go or the end comes that its order named, whatever ends on the way;
 // after its power was lost the rules are back before it asks a Console for anything; and once all is well each node is as
-// the last order has it. What was asked and never answered may have been ordered or not. decision: D85, D86, D168
+// the last order has it. What was asked and never answered may have been ordered or not. A free node that hears two old orders
+// at once, after a disk that hung, is free as before: rules that lay in force for no time are none. decision: D85, D86, D168
 import type { ContainmentObservation } from '../world/containment-observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -111,6 +112,7 @@ export const containment: CheckerKind = {
             const node = nodeNamed(seen.node);
             const sensor = node === undefined ? undefined : stateOf(node)?.sensor_id;
             rules.isMeant = false;
+            if (rules.appliedAtMs === atMs) break;
             if (node === undefined || sensor === undefined) break;
             if (mayBeFree(sensor, node.clock.wallNow(), rules.appliedAtMs)) break;
             report(`${seen.node} lifted its rules, and nobody let it go`);

@@ -17,11 +17,17 @@ let did: string[];
 let actor: ContainmentActorRef;
 /** What a rename waits for: a disk that hangs. */
 let over: Promise<void>;
+/** Renames that the disk still does. */
+let before: number;
+/** The disk was asked for one that it does not do. */
+let hangs: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), 'containment-'));
   did = [];
   over = Promise.resolve();
+  before = 0;
+  hangs = Promise.withResolvers<void>();
   actor = await start();
 });
 afterEach(async () => {
@@ -33,7 +39,11 @@ function start(): Promise<ContainmentActorRef> {
   const files: Files = {
     ...diskFiles,
     async rename(from, to) {
-      await over;
+      before -= 1;
+      if (before < 0) {
+        hangs.resolve();
+        await over;
+      }
       await diskFiles.rename(from, to);
     },
   };
@@ -127,5 +137,21 @@ describe('orders to a node whose disk hangs', () => {
     await become('released');
     expect(did).toEqual([]);
     expect(JSON.parse(await kept())).toMatchObject({ order_id: '3', is_applied: false });
+  });
+
+  it('should bring no rules into force for an order that was overtaken while they were noted', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    over = promise;
+    // The order is kept, and the disk hangs as what its rules let through is to be.
+    before = 1;
+    send('1', 'contained');
+    await hangs.promise;
+    send('2', 'released');
+    resolve();
+    await become('released');
+    expect(did).not.toContain('filter.applied');
+    send('3', 'contained');
+    await become('contained');
+    expect(did.at(-1)).toBe('filter.applied');
   });
 });

@@ -89,6 +89,8 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
     const refusal = refusalOfPassage(passage);
     if (refusal !== null) throw new Error(refusal);
     if (!isKnown) await keep({ ...before, passage, isApplied: true });
+    // The record may say more than is true: rules that are not there are lifted, or come into force, all the same.
+    signal.throwIfAborted();
     try {
       await enforce(passage);
     } catch (error) {
