@@ -1,11 +1,10 @@
 // The Consoles of this file keep what they know in the embedded databases: in a PostgreSQL database of their own each
 // time, and in one event store, where the sensors of others are strangers. decision: D7
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import type { MemoryMode } from '../../storage/memory/telemetry/memory-events.ts';
 import { openRealAnalytics, openRealRelational } from '../contracts/real-stores.ts';
 import type { RelayFault } from '../contracts/relay.ts';
+import { copyDatabase } from '../contracts/template-database.ts';
 import { keepIn, type Stores } from './stores.fixture.ts';
 
 const FAULTS: Readonly<Record<MemoryMode, RelayFault>> = {
@@ -14,26 +13,12 @@ const FAULTS: Readonly<Record<MemoryMode, RelayFault>> = {
   fail_after: 'answer_lost',
   stall: 'stalled',
 };
-const template = new URL(inject('templateUrl'));
 const open = new Set<Stores>();
 
-/** One statement from a database that nobody copies. */
-async function administer(statement: string): Promise<void> {
-  const url = new URL(template);
-  url.pathname = '/postgres';
-  const client = new pg.Client({ connectionString: url.toString() });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
-}
-
 async function openEmbedded(): Promise<Stores> {
-  const name = `attack_${randomUUID().replaceAll('-', '')}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`);
-  const url = new URL(template);
-  url.pathname = `/${name}`;
+  const copy = await copyDatabase(inject('templateUrl'));
   const [control, telemetry] = await Promise.all([
-    openRealRelational(url.toString()),
+    openRealRelational(copy.url),
     openRealAnalytics(inject('eventStore')),
   ]);
   const stores: Stores = {
@@ -42,7 +27,7 @@ async function openEmbedded(): Promise<Stores> {
     async close() {
       if (!open.delete(stores)) return;
       await Promise.all([control.close(), telemetry.close()]);
-      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+      await copy.drop();
     },
   };
   open.add(stores);
