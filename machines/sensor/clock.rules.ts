@@ -1,5 +1,6 @@
 // What a Sensor says of a Console that takes its certificate for expired, or for not valid yet, while by the Sensor's own
 // clock it is neither. decision: D67
+import { span } from '../span.ts';
 
 export type CertificateDates = { readonly notBeforeMs: number; readonly notAfterMs: number };
 
@@ -14,30 +15,16 @@ export function disputeSentence(
 ): string {
   const consoleMs = offsetMs === null ? null : nowMs + offsetMs;
   if (consoleMs !== null && consoleMs < notBeforeMs) {
-    return `${OFF_BY} ${spanText(consoleMs - nowMs)}, behind this node's: ${TAKES} not yet valid`;
+    return `${OFF_BY} ${span(Math.abs(consoleMs - nowMs))}, behind this node's: ${TAKES} not yet valid`;
   }
   if (consoleMs !== null && consoleMs >= notAfterMs) {
-    return `${OFF_BY} ${spanText(consoleMs - nowMs)}, ahead of this node's: ${TAKES} expired`;
+    return `${OFF_BY} ${span(Math.abs(consoleMs - nowMs))}, ahead of this node's: ${TAKES} expired`;
   }
   const leastMs = Math.min(nowMs - notBeforeMs, notAfterMs - nowMs);
   if (leastMs <= 0)
     return `a clock is wrong, this node's or the Console's: the Console takes this node's certificate for expired or not yet valid`;
-  return `${OFF_BY} at least ${spanText(leastMs)}: ${TAKES} expired or not yet valid`;
+  return `${OFF_BY} at least ${span(leastMs)}: ${TAKES} expired or not yet valid`;
 }
 
 const OFF_BY = "the Console's clock is off by";
 const TAKES = "it takes this node's certificate for";
-
-const MINUTE_S = 60;
-const HOUR_S = 60 * MINUTE_S;
-const DAY_S = 24 * HOUR_S;
-
-/** A span in its two largest units, such as `2 h 13 min`; rounded down, its sign left out. */
-export function spanText(spanMs: number): string {
-  const seconds = Math.floor(Math.abs(spanMs) / 1_000);
-  if (seconds < MINUTE_S) return `${seconds} s`;
-  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min ${seconds % MINUTE_S} s`;
-  const minutes = Math.floor((seconds % HOUR_S) / MINUTE_S);
-  if (seconds < DAY_S) return `${Math.floor(seconds / HOUR_S)} h ${minutes} min`;
-  return `${Math.floor(seconds / DAY_S)} d ${Math.floor((seconds % DAY_S) / HOUR_S)} h`;
-}

@@ -18,7 +18,7 @@ import {
   ReactFlow,
 } from '@xyflow/react';
 import { useMemo } from 'react';
-import { span } from '../design/numbers.ts';
+import { span } from '../../../machines/span.ts';
 import { Answered } from '../design/states.tsx';
 import { useNow } from '../design/time.tsx';
 import {

@@ -1,6 +1,7 @@
 // What judges a signature in a tab, where there is no OpenSSL: RFC 8032 without the cofactor, as OpenSSL has it. Noble's own
 // judge multiplies by it, and so takes what others refuse. Whatever this takes, they take. decision: D66
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToNumberLE } from '@noble/curves/utils.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 
@@ -26,14 +27,9 @@ function isGenuine(signature: Uint8Array, message: Uint8Array, publicKey: Uint8A
   if (signature.length !== SIGNATURE_BYTES || publicKey.length !== KEY_BYTES) return false;
   const R = signature.subarray(0, KEY_BYTES);
   const A = Point.fromBytes(publicKey, false);
-  const SB = Point.BASE.multiplyUnsafe(numberOf(signature.subarray(KEY_BYTES)));
+  const SB = Point.BASE.multiplyUnsafe(bytesToNumberLE(signature.subarray(KEY_BYTES)));
   if (A.isSmallOrder()) return false;
-  const k = numberOf(sha512(concatBytes(R, publicKey, message))) % Point.Fn.ORDER;
+  const k = bytesToNumberLE(sha512(concatBytes(R, publicKey, message))) % Point.Fn.ORDER;
   const expected = SB.subtract(A.multiplyUnsafe(k)).toBytes();
   return expected.every((byte, at) => byte === R[at]);
-}
-
-/** Little-endian. */
-function numberOf(bytes: Uint8Array): bigint {
-  return bytes.reduceRight((number, byte) => number * 256n + BigInt(byte), 0n);
 }

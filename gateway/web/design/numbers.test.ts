@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, exact, short, shortId, span } from './numbers.ts';
+import { span } from '../../../machines/span.ts';
+import { bytes, exact, short, shortId } from './numbers.ts';
 
 describe('numbers', () => {
   it('should separate thousands and shorten what is long', () => {

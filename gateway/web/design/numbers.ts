@@ -1,4 +1,4 @@
-// Numbers and spans as people read them: thousands separated, at most three significant digits with a unit.
+// Numbers as people read them: thousands separated, at most three significant digits with a unit.
 const EXACT = new Intl.NumberFormat('en-GB');
 const SHORT = new Intl.NumberFormat('en-US', {
   notation: 'compact',
@@ -7,12 +7,6 @@ const SHORT = new Intl.NumberFormat('en-US', {
 const PERCENT = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 2 });
 const SHORT_FROM = 10_000;
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-] as const;
 
 export const exact = (value: number): string => EXACT.format(value);
 export const short = (value: number): string =>
@@ -27,19 +21,6 @@ export function bytes(value: number): string {
     unit += 1;
   }
   return `${Number(left.toPrecision(3))} ${BYTE_UNITS[unit]}`;
-}
-
-/** A span in its two largest units: `1 h 12 min`, `45 s`. */
-export function span(ms: number): string {
-  let seconds = Math.max(0, Math.floor(ms / 1_000));
-  const parts: string[] = [];
-  for (const [name, size] of UNITS) {
-    const count = Math.floor(seconds / size);
-    seconds -= count * size;
-    if (count > 0) parts.push(`${count} ${name}`);
-    if (parts.length === 2) break;
-  }
-  return parts.length === 0 ? '0 s' : parts.join(' ');
 }
 
 /** An id with its middle left out. */

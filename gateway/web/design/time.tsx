@@ -2,7 +2,7 @@
 // thousand rows has one timer.
 import { createStore, useSelector } from '@xstate/store-react';
 import { useEffect } from 'react';
-import { span } from './numbers.ts';
+import { span } from '../../../machines/span.ts';
 import { DESIGN_TEXTS } from './texts.ts';
 
 const TICK_MS = 1_000;

@@ -2,10 +2,10 @@
 import { ActionIcon, Kbd, Menu, useMantineColorScheme } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { span } from '../../../machines/span.ts';
 import { call } from '../api/client.ts';
 import { reconnectNow, setPaused, useLiveStanding } from '../api/live.ts';
 import { Icon } from '../design/icons.tsx';
-import { span } from '../design/numbers.ts';
 import { Shape } from '../design/shape.tsx';
 import { useNow } from '../design/time.tsx';
 import { useSession } from '../session/session.ts';
