@@ -6,9 +6,9 @@ const HOUR_MS = 3_600_000;
 const NOW_MS = Date.parse('2026-01-01T12:00:00.000Z');
 const DATES = { notBeforeMs: NOW_MS - HOUR_MS, notAfterMs: NOW_MS + 24 * HOUR_MS };
 const BOUND =
-  "the Console's clock is off by at least 1 h 0 min: it takes this node's certificate for expired or not yet valid";
+  "the Console's clock is off by at least 1 h: it takes this node's certificate for expired or not yet valid";
 const EXACT =
-  "the Console's clock is off by 3 h 0 min, behind this node's: it takes this node's certificate for not yet valid";
+  "the Console's clock is off by 3 h, behind this node's: it takes this node's certificate for not yet valid";
 
 function rig() {
   const facts = emptyFacts();

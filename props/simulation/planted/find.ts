@@ -11,8 +11,9 @@ export type Found = {
   readonly others: Readonly<Record<string, number>>;
 };
 
-/** Under the options that a bug was given so that it shows soon, or as any seed is drawn, by turns of these profiles. */
+/** Tuned: with the options that the bug has, so that it shows soon. Untuned: drawn as any seed is. */
 export type Drawn = 'tuned' | 'untuned';
+/** What untuned seeds are drawn for, one after the other. */
 const BY_TURNS = ['nightly', 'smoke', 'deliveries'] as const;
 
 /** The options of a seed under which the bug can show. */
