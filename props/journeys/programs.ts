@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 export const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const POLL_MS = 100;
+const QUIET_TURNS = 5;
 /** For a machine that is busy with other things: no wait here judges how fast it is. */
 const WAIT_MS = 180_000;
 
@@ -68,6 +69,16 @@ export type Program = {
   kill(signal: NodeJS.Signals): void;
 };
 
+/** Calls once the event loop has turned some times and the number stayed as it was: what was ready to be read is read. */
+function afterQuietTurns(read: () => number, run: () => void, left = QUIET_TURNS): void {
+  const before = read();
+  setImmediate(() => {
+    if (read() !== before) afterQuietTurns(read, run);
+    else if (left > 0) afterQuietTurns(read, run, left - 1);
+    else run();
+  });
+}
+
 /** Starts a program of the checkout under the bundled Node; `path` is relative to the root. */
 export function startProgram(
   path: string,
@@ -122,7 +133,10 @@ function follow(child: ChildProcess, stdin: string | undefined): Program {
   const exited = new Promise<number>((resolve) => {
     child.on('exit', (code, signal) => {
       if (signal !== null) all += `[ended by ${signal}]\n`;
-      resolve(code ?? (signal === null ? 1 : 128));
+      const end = () => resolve(code ?? (signal === null ? 1 : 128));
+      // What it printed last may still be in the pipe, which never closes where a child of it lives on.
+      child.once('close', end);
+      afterQuietTurns(() => all.length, end);
     });
   });
   void exited.then(wake);
