@@ -2,6 +2,7 @@
 // any step leaves a node that knows what was ordered, and never lifts what was not released. decision: D85
 //   looking     the wall clock is read, and the order with it decides
 //   released    nothing is held back
+//   reviewing   the wall clock is read again: an order that was over when it was heard may not be
 //   containing  the order is kept on disk, then the rules come into force as one transaction
 //   contained   only the Console passes; each look reads the rules back, and puts them back when somebody removed them
 //   releasing   the order is kept on disk, then the rules are removed
@@ -13,6 +14,7 @@ import {
   type ContainmentState,
   isInForce,
   isNewer,
+  mayComeBack,
   type Order,
   untilEndMs,
 } from './containment.rules.ts';
@@ -23,6 +25,8 @@ export type ContainmentInput = {
   readonly sinceMs: number;
   /** How often rules that somebody removed were put back. */
   readonly repaired: number;
+  /** The rules of that order may have been in force. */
+  readonly isCarriedOut: boolean;
   readonly checkMs: number;
 };
 type ContainmentContext = ContainmentInput & {
@@ -68,6 +72,7 @@ export const containmentMachine = setup({
       nowMs: atMs,
       sinceMs: atMs,
       isKept: false,
+      isCarriedOut: false,
     })),
     noteNow: assign((_, params: { nowMs: number }) => ({ nowMs: params.nowMs })),
     noteDone: assign(({ context }, params: { nowMs: number }) => ({
@@ -76,6 +81,17 @@ export const containmentMachine = setup({
       sinceMs: context.isKept && context.failure === null ? context.sinceMs : params.nowMs,
       failure: null,
       isKept: true,
+      isCarriedOut: true,
+    })),
+    /** What was carried out and came to its end is over for good, whatever the clock says later. */
+    noteEnded: assign(({ context: { order, isCarriedOut } }) =>
+      isCarriedOut && mayComeBack(order)
+        ? { order: { ...order, hasEnded: true }, isKept: false }
+        : {},
+    ),
+    noteComeBack: assign((_, params: { nowMs: number }) => ({
+      nowMs: params.nowMs,
+      isKept: false,
     })),
     noteLifted: assign((_, params: { nowMs: number }) => ({
       nowMs: params.nowMs,
@@ -96,6 +112,8 @@ export const containmentMachine = setup({
     isNewer: ({ context }, { order }: { order: Order }) => isNewer(order, context.order),
     isInForce: ({ context }) => isInForce(context.order, context.nowMs),
     isOver: ({ context }) => !isInForce(context.order, context.nowMs),
+    isBefore: ({ context }, { nowMs }: { nowMs: number }) => isInForce(context.order, nowMs),
+    mayComeBack: ({ context }) => mayComeBack(context.order),
     isUnordered: ({ context }) => context.order === null,
   },
 }).createMachine({
@@ -131,7 +149,31 @@ export const containmentMachine = setup({
         { target: 'releasing' },
       ],
     },
-    released: { description: 'Nothing is held back.', tags: 'settled' },
+    released: {
+      description: 'Nothing is held back.',
+      tags: 'settled',
+      after: { checkMs: { guard: 'mayComeBack', target: 'reviewing' } },
+    },
+    reviewing: {
+      description:
+        'An order was over when it was heard; the clock may have been wrong, and is read.',
+      invoke: {
+        id: 'readClock',
+        src: 'readClock',
+        onDone: [
+          {
+            guard: { type: 'isBefore', params: ({ event }) => ({ nowMs: event.output ?? 0 }) },
+            target: 'containing',
+            actions: {
+              type: 'noteComeBack',
+              params: ({ event }) => ({ nowMs: event.output ?? 0 }),
+            },
+          },
+          { target: 'released' },
+        ],
+        onError: 'released',
+      },
+    },
     containing: {
       description: 'The order is kept on disk, then the rules come into force.',
       invoke: {
@@ -206,6 +248,7 @@ export const containmentMachine = setup({
     },
     releasing: {
       description: 'The order is kept on disk, then the rules are removed.',
+      entry: 'noteEnded',
       invoke: {
         id: 'liftRules',
         src: 'liftRules',

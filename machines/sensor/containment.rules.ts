@@ -8,6 +8,8 @@ export type Order = {
   readonly reason: string;
   /** When containment ends by this node's own clock; null: by an order alone. */
   readonly untilMs: number | null;
+  /** It was carried out and came to its end, which no clock takes back. */
+  readonly hasEnded?: boolean | undefined;
   /** Who this node was when it came; absent where that was not kept. */
   readonly sensorId?: string | undefined;
 };
@@ -52,8 +54,17 @@ function isOfAnother({ sensorId }: Order, than: Order): boolean {
 
 /** Whether the node is to be contained now. */
 export function isInForce(order: Order | null, nowMs: number): boolean {
-  if (order === null || order.wanted === 'released') return false;
+  if (order === null || order.wanted === 'released' || order.hasEnded === true) return false;
   return order.untilMs === null || nowMs < order.untilMs;
+}
+
+/**
+ * Whether an order that is over by this node's clock is in force once that clock is before its end: one that was never
+ * carried out here, for the Console sent it and has another clock.
+ */
+export function mayComeBack(order: Order | null): order is Order & { readonly untilMs: number } {
+  if (order === null || order.wanted === 'released') return false;
+  return order.untilMs !== null && order.hasEnded !== true;
 }
 
 /** Milliseconds until the order ends by itself. */

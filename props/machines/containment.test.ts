@@ -29,6 +29,7 @@ const input = fc.record({
   order: fc.option(order),
   sinceMs: fc.constant(0),
   repaired: fc.constant(0),
+  isCarriedOut: fc.boolean(),
   checkMs: fc.constant(15_000),
 });
 const atMs = fc.integer({ min: 0, max: 1_000_000 });
@@ -49,13 +50,18 @@ describeMachineLaws({
 const step = (snapshot: ContainmentSnapshot, event: { type: string; [key: string]: unknown }) =>
   transition(containmentMachine, snapshot, event as never)[0];
 const done = (src: string, output: unknown) => ({ type: `xstate.done.actor.${src}`, output });
-const begin = (wanted: 'contained' | 'released' | null, untilMs: number | null = null) =>
+const begin = (
+  wanted: 'contained' | 'released' | null,
+  untilMs: number | null = null,
+  isCarriedOut = false,
+) =>
   initialTransition(containmentMachine, {
     order: wanted === null ? null : { orderId: '1', wanted, reason: '', untilMs },
-    sinceMs: 0,
-    repaired: 0,
-    checkMs: 15_000,
+    ...{ sinceMs: 0, repaired: 0, isCarriedOut, checkMs: 15_000 },
   })[0];
+const released = (snapshot: ContainmentSnapshot) => step(snapshot, done('liftRules', 200));
+const look = (snapshot: ContainmentSnapshot) =>
+  step(snapshot, { type: 'xstate.after.checkMs.containment.released' });
 
 describe('containment of a node', () => {
   it('should never be lifted by a start: a kept order comes into force again, whatever the clock does', () => {
@@ -84,6 +90,34 @@ describe('containment of a node', () => {
     expect(unread.value).toEqual({ contained: 'holding' });
   });
 
+  it('should carry out an order that was over by a wrong clock once the clock is right', () => {
+    const order = { orderId: '2', wanted: 'contained' as const, reason: '', untilMs: 100 };
+    const heard = step(begin(null), done('readClock', 5));
+    const free = released(step(heard, { type: 'order.received', order, atMs: 150 }));
+    expect(containmentReportOf(free)).toMatchObject({ order_id: '2', state: 'released' });
+
+    expect(step(look(free), done('readClock', 165)).value).toBe('released');
+    const unread = step(look(free), { type: 'xstate.error.actor.readClock', error: 1 });
+    expect(unread.value).toBe('released');
+    const right = step(look(free), done('readClock', 99));
+    expect(right.value).toBe('containing');
+    const holds = containmentReportOf(step(right, done('applyRules', 99)));
+    expect(holds).toMatchObject({ state: 'contained', since: new Date(99).toISOString() });
+  });
+
+  it('should not take up again what came to its end, though the clock is set back', () => {
+    const held = step(step(begin('contained', 100), done('readClock', 5)), done('applyRules', 100));
+    expect(held.value).toBe('releasing');
+    const free = released(held);
+    expect(look(free).value).toBe('released');
+    expect(free.context.order?.hasEnded).toBe(true);
+    // A crash while the rules were lifted, or the end while no Sensor ran.
+    const restarted = step(begin('contained', 100, true), done('readClock', 100));
+    expect(look(released(restarted)).value).toBe('released');
+    const never = step(begin('contained', 100), done('readClock', 100));
+    expect(look(released(never)).value).toBe('reviewing');
+  });
+
   it('should say that it failed, and why, until it is better', () => {
     const started = step(begin('contained'), done('readClock', 5));
     const failed = step(started, { type: 'xstate.error.actor.applyRules', error: new Error('no') });
@@ -102,7 +136,7 @@ describe('containment of a node', () => {
       fc.property(order, order, (has, next) => {
         const snapshot = step(
           initialTransition(containmentMachine, {
-            ...{ order: has, sinceMs: 0, repaired: 0, checkMs: 15_000 },
+            ...{ order: has, sinceMs: 0, repaired: 0, isCarriedOut: false, checkMs: 15_000 },
           })[0],
           { type: 'order.received', order: next, atMs: 0 },
         );

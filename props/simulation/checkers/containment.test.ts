@@ -74,7 +74,7 @@ describe('containment of a node whose rules are lifted', () => {
 });
 
 describe('containment of a node whose clock is ahead', () => {
-  function ending(aheadMs: number): readonly string[] {
+  function ending(aheadMs: number, wasCutOff: boolean): readonly string[] {
     const details: string[] = [];
     let nowMs = aheadMs;
     const node = {
@@ -88,13 +88,17 @@ describe('containment of a node whose clock is ahead', () => {
     const order = { act: 1, sensor: 's', wanted: 'contained' as const, untilMs: UNTIL_MS };
     checker.observe?.({ kind: 'containment.asked', ...order }, 0);
     checker.observe?.({ kind: 'containment.placed', act: 1 }, 1);
+    if (wasCutOff) checker.observe?.(APPLIED, 1);
+    checker.probe?.(1);
     nowMs = 0;
     checker.finish?.(2);
     return details;
   }
 
-  it('should excuse it once the order was over by that clock, and nobody else', () => {
-    expect(ending(UNTIL_MS)).toEqual([]);
-    expect(ending(0)).toEqual(['n is not cut off, and the last order says contained']);
+  it('should excuse it once an order that was carried out was over by that clock, and nobody else', () => {
+    const report = 'n is not cut off, and the last order says contained';
+    expect(ending(UNTIL_MS, true)).toEqual([]);
+    expect(ending(UNTIL_MS, false)).toEqual([report]);
+    expect(ending(0, true)).toEqual([report]);
   });
 });

@@ -1,7 +1,8 @@
 // A node that was cut off stays so until somebody lets it go or the end comes that its order named, whatever ends on the way;
 // after its power was lost the rules are back before it asks a Console for anything; and once all is well each node is as
-// the last order has it. What was asked and never answered may have been ordered or not. A free node that hears two old orders
-// at once, after a disk that hung, is free as before: rules that lay in force for no time are none. decision: D85, D86, D168
+// the last order has it, also where that was over by a wrong clock when it came. What was asked and never answered may have
+// been ordered or not. A free node that hears two old orders at once, after a disk that hung, is free as before: rules that
+// lay in force for no time are none. decision: D85, D86, D168
 import type { ContainmentObservation } from '../world/containment-observation.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -13,7 +14,7 @@ type Order = {
   outcome: 'unknown' | 'placed' | 'refused';
   /** When it was certain; never is later than everything. */
   placedAtMs: number;
-  /** By the clock of its node, which may have been ahead, it was over once: for such a node it is, also when set right. */
+  /** By the clock of its node, which may have been ahead, it was over once while rules lay in force: that is for good. */
   wasOver: boolean;
 };
 type Rules = {
@@ -62,13 +63,13 @@ export const containment: CheckerKind = {
       return all.slice(last + 1).some(isFreeing);
     }
 
-    /** Looks at the clocks of nodes whose newest order names an end. */
+    /** Looks at the clocks of cut off nodes whose newest order names an end. */
     function lookAtClocks(): void {
       for (const node of fleet.nodes) {
         const last = (orders.get(stateOf(node)?.sensor_id ?? '') ?? []).at(-1);
         const untilMs = last?.asked.untilMs ?? null;
-        if (last !== undefined && untilMs !== null && node.clock.wallNow() >= untilMs)
-          last.wasOver = true;
+        if (last === undefined || untilMs === null) continue;
+        if (rulesOf(node.name).isMeant && node.clock.wallNow() >= untilMs) last.wasOver = true;
       }
     }
 

@@ -19,6 +19,10 @@ let actor: ContainmentActorRef;
 let over: Promise<void>;
 /** Renames that the disk still does. */
 let before: number;
+/** The node's clock beside the true time. */
+let offsetMs: number;
+/** How often the node looks. */
+let lookMs: number;
 /** The disk was asked for one that it does not do. */
 let hangs: PromiseWithResolvers<void>;
 
@@ -27,6 +31,8 @@ beforeEach(async () => {
   did = [];
   over = Promise.resolve();
   before = 0;
+  offsetMs = 0;
+  lookMs = DEFAULT_INTERVALS.HEARTBEAT_INTERVAL_MS;
   hangs = Promise.withResolvers<void>();
   actor = await start();
 });
@@ -50,8 +56,11 @@ function start(): Promise<ContainmentActorRef> {
   const life = { call: async (_name: string, effect: () => unknown) => effect() };
   const filter = createSimulatedFilter((what) => void did.push(what));
   const parts = {
-    config: { stateDir, proxyUrl: null, intervals: DEFAULT_INTERVALS },
-    ...{ clock: createWheelClock(), logger: silentLogger, now: Date.now },
+    config: {
+      ...{ stateDir, proxyUrl: null },
+      intervals: { ...DEFAULT_INTERVALS, HEARTBEAT_INTERVAL_MS: lookMs },
+    },
+    ...{ clock: createWheelClock(), logger: silentLogger, now: () => Date.now() + offsetMs },
     onCrash(_kind: string, error: unknown) {
       throw error;
     },
@@ -153,5 +162,53 @@ describe('orders to a node whose disk hangs', () => {
     send('3', 'contained');
     await become('contained');
     expect(did.at(-1)).toBe('filter.applied');
+  });
+});
+
+describe('orders with an end, on a node whose clock is wrong', () => {
+  const HOUR_MS = 3_600_000;
+  const DAY_MS = 24 * HOUR_MS;
+  const restart = async (): Promise<void> => {
+    actor.stop();
+    actor = await start();
+  };
+  const containFor = (orderId: string, ms: number): void =>
+    actor.send({
+      type: 'order.received',
+      order: { orderId, wanted: 'contained', reason: '', untilMs: Date.now() + ms },
+      atMs: Date.now() + offsetMs,
+    });
+
+  beforeEach(() => {
+    lookMs = 10;
+    return restart();
+  });
+
+  it('should be carried out once the clock is right, also after a restart', async () => {
+    offsetMs = DAY_MS;
+    containFor('1', HOUR_MS);
+    await become('released');
+    await restart();
+    await become('released');
+    expect(did).toEqual([]);
+
+    offsetMs = 0;
+    await become('contained');
+    expect(did).toEqual(['filter.applied']);
+    expect(JSON.parse(await kept())).toMatchObject({ order_id: '1', is_applied: true });
+  });
+
+  it('should be over for good where they came to their end, though a restart finds the clock set back', async () => {
+    containFor('1', HOUR_MS);
+    await become('contained');
+    offsetMs = DAY_MS;
+    await become('released');
+    expect(JSON.parse(await kept())).toMatchObject({ has_ended: true, is_applied: false });
+
+    offsetMs = -DAY_MS;
+    await restart();
+    await waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
+    expect(stateOf(actor.getSnapshot())).toBe('released');
+    expect(did).toEqual(['filter.applied', 'filter.lifted']);
   });
 });

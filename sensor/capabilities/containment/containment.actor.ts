@@ -7,6 +7,7 @@ import {
   type Look,
 } from '../../../machines/sensor/containment.machine.ts';
 import {
+  mayComeBack,
   type Order,
   type Passage,
   readBackOf,
@@ -112,6 +113,13 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
   ): Promise<number> {
     if (given.order !== null && !given.isKept) await keep(nextRecord(given.order));
     signal.throwIfAborted();
+    if (mayComeBack(given.order)) {
+      const until = new Date(given.order.untilMs).toISOString();
+      logger.warn(
+        { until },
+        "an order to contain is over by this node's clock; it holds once the clock is before its end",
+      );
+    }
     if (record?.isApplied === true) {
       await filter.remove();
       inForce = null;
@@ -157,6 +165,7 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
       order: record?.order ?? null,
       sinceMs: record?.sinceMs ?? now(),
       repaired: record?.repaired ?? 0,
+      isCarriedOut: record?.isApplied ?? false,
       checkMs: config.intervals.HEARTBEAT_INTERVAL_MS,
     },
   );
