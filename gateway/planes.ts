@@ -40,7 +40,10 @@ export async function buildPlanes(context: ConsoleContext): Promise<Planes> {
   let closing: Promise<void> | null = null;
   return {
     app,
-    bridge: createBridge({ app, startTimer: startTimerOf(time) }),
+    bridge: createBridge({
+      ...{ app, startTimer: startTimerOf(time) },
+      isClosing: () => closing !== null,
+    }),
     peers: createPeerFingerprints(),
     close() {
       closing ??= Promise.resolve(app.close());

@@ -1,6 +1,6 @@
 // The operator plane behind the real listener: what only shows on a socket.
 import { once } from 'node:events';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../../storage/ports/telemetry/event-store.ts';
@@ -38,13 +38,16 @@ type Asked = {
   readonly path: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
+  readonly of?: Listening;
+  readonly agent?: Agent | false;
 };
 
-async function ask({ method = 'GET', path, headers = {}, body }: Asked) {
-  const outgoing = request(`${live.url}${path}`, {
+async function ask(asked: Asked) {
+  const { method = 'GET', path, headers = {}, body, of = live, agent = false } = asked;
+  const outgoing = request(`${of.url}${path}`, {
     method,
-    ca: live.caPem,
-    agent: false,
+    ca: of.caPem,
+    agent,
     headers: { authorization, ...headers },
   });
   outgoing.end(body);
@@ -169,6 +172,24 @@ describe('the bridge', () => {
     await expect(cut).rejects.toThrow();
     isEndless = false;
     failsAfter = Number.POSITIVE_INFINITY;
+  });
+
+  it('should refuse what comes on an open connection while the Console stops', async () => {
+    const of = await listenWithFixture();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await ask({ path: '/version', of, agent })).status).toBe(200);
+    const { listener } = of.fixture.context;
+    const closeConnections = listener.close.bind(listener);
+    Object.assign(listener, { close: () => undefined });
+    await of.close();
+
+    const { status, headers, text } = await ask({ path: '/version', of, agent });
+
+    expect([status, JSON.parse(text).code]).toEqual([503, 'shutting_down']);
+    expect(headers['retry-after']).toBe('5');
+    expect(of.failures).toEqual([]);
+    agent.destroy();
+    closeConnections();
   });
 
   it('should have failed nowhere', () => {

@@ -4,7 +4,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { BODY_READ_TIMEOUT_MS, OPERATOR_BODY_MAX_BYTES } from '../../../machines/limits.ts';
+import {
+  BODY_READ_TIMEOUT_MS,
+  OPERATOR_BODY_MAX_BYTES,
+  RETRY_AFTER_STORE_MS,
+} from '../../../machines/limits.ts';
 import { type BodyOptions, readBody } from '../../listener/body.ts';
 import type { Exchange, ExchangeHandler } from '../../listener/exchange.ts';
 import { type Headers, respond, writeHeader } from '../../listener/respond.ts';
@@ -35,11 +39,14 @@ export type BridgeOptions = {
   readonly app: FastifyInstance;
   readonly startTimer: BodyOptions['startTimer'];
   readonly bodyMaxBytes?: number;
+  /** The application is being closed and takes nothing more, while connections may still be open. */
+  readonly isClosing?: () => boolean;
 };
 
 /** Makes the handler for every path of the operator plane. */
 export function createBridge(options: BridgeOptions): ExchangeHandler {
   const { app, startTimer, bodyMaxBytes = OPERATOR_BODY_MAX_BYTES } = options;
+  const { isClosing = () => false } = options;
 
   return async (exchange) => {
     const gone = new AbortController();
@@ -51,6 +58,10 @@ export function createBridge(options: BridgeOptions): ExchangeHandler {
     });
     if (!read.ok) {
       if (read.code !== 'aborted') exchange.refuse(read.code, { detail: read.detail });
+      return;
+    }
+    if (isClosing()) {
+      exchange.refuse('shutting_down', { retryAfterMs: RETRY_AFTER_STORE_MS });
       return;
     }
     try {
