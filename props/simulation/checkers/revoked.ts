@@ -4,7 +4,8 @@
 // refusal makes the Sensor say `trust_revoked` (I12). The age counts from the last proof that notifications flow, so how a
 // connection dies makes no difference; the only slack is one tick, for drift and for what was on its way. What was asked
 // before and is answered later was accepted when it was asked. What the database forgot is revoked again by any Console that
-// was there all the while. invariant: I3, I12; decision: D171
+// was there all the while. A Console that is paused does nothing, and for its streams the time counts from when it goes on.
+// invariant: I3, I12; decision: D171
 import { REVOCATION_VIEW_MAX_AGE_MS, WHEEL_TICK_MS } from '../../../machines/limits.ts';
 import type { CheckerKind } from './checker.ts';
 import { ensure } from './columns.ts';
@@ -35,6 +36,8 @@ export const revoked: CheckerKind = {
     const streams = new Map<string, Map<string, number>>();
     const streamMaxMs =
       REVOCATION_VIEW_MAX_AGE_MS + fleet.intervals.STREAM_PING_INTERVAL_MS + SLACK_MS;
+    /** When a Console that was paused went on. */
+    const resumedMs = new Map<string, number>();
     const told = new Set<string>();
 
     function sinceOf(fingerprint: string | null): number | undefined {
@@ -67,6 +70,9 @@ export const revoked: CheckerKind = {
             break;
           case 'fault':
             if (UNHEARD.test(seen.fault)) isHardOfHearing = true;
+            break;
+          case 'process.resumed':
+            resumedMs.set(seen.host, awake(atMs));
             break;
           case 'process.started':
             startedMs.set(seen.host, atMs);
@@ -102,6 +108,7 @@ export const revoked: CheckerKind = {
           }
           case 'process.ended':
             streams.delete(seen.host);
+            resumedMs.delete(seen.host);
             startedMs.delete(seen.host);
             for (const [sensor, hosts] of owed) {
               owed.set(sensor, new Set([...hosts].filter((host) => host !== seen.host)));
@@ -118,9 +125,10 @@ export const revoked: CheckerKind = {
       },
       probe(atMs) {
         for (const [console, open] of revokedAt.size === 0 ? [] : streams) {
+          if (fleet.consoles.some(({ name, isPaused }) => name === console && isPaused())) continue;
           for (const fingerprint of open.keys()) {
             const since = sinceOf(fingerprint) ?? Number.POSITIVE_INFINITY;
-            const forMs = awake(atMs) - since;
+            const forMs = awake(atMs) - Math.max(since, resumedMs.get(console) ?? 0);
             if (forMs <= streamMaxMs) continue;
             report(`${console} holds a stream of a sensor revoked ${Math.round(forMs)} ms ago`);
           }
