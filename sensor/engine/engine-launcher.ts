@@ -27,6 +27,7 @@ import {
   type TrialKeeper,
 } from './engine-upgrades.ts';
 import { readKernel } from './kernel.ts';
+import { createKindChanges } from './kind-change.ts';
 import { type GivenUp, layOutAndChoose } from './lay-out.ts';
 import { endOrphan } from './orphan.ts';
 import { residentBytes } from './process-memory.ts';
@@ -93,6 +94,7 @@ export function createEngineLauncher(
   let chosen: EngineKind | null = null;
   /** The kind that begins to run in place of another one. */
   let beginning: EngineKind | null = null;
+  const follow = createKindChanges(stateDir);
   const givenUp = new Map<EngineKind, GivenUp>();
   /** In this life of the Sensor, for whatever reason; of each kind the last one. */
   const refused = new Map<string, EngineRefusal>();
@@ -161,10 +163,12 @@ export function createEngineLauncher(
       const sum = chosen === 'tetragon' ? null : (upgrades.running()?.sum ?? null);
       givenUp.set(chosen, { reason: `it failed again and again: ${reason}`, sum });
     },
-    launch: (asked) =>
-      chosen === 'tetragon'
-        ? tetragon.launch(asked)
-        : launchProcess(chosen ?? 'procfs', directory, { ...asked, ebpfFlags: settings.flags }),
+    launch(asked) {
+      const kind = chosen ?? 'procfs';
+      const followed = follow(kind, asked);
+      if (kind === 'tetragon') return tetragon.launch(followed);
+      return launchProcess(kind, directory, { ...followed, ebpfFlags: settings.flags });
+    },
     kind: () => beginning ?? chosen ?? wish,
     passedOver() {
       const better = beginning === null ? passedOver : passedOverBy(beginning, passedOver);
@@ -193,7 +197,7 @@ export function createEngineLauncher(
         isBeside: false,
         launch(asked) {
           beginning = kindOf(build);
-          return next.launch(asked);
+          return next.launch(follow(beginning, asked));
         },
       };
     },

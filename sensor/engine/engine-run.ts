@@ -1,4 +1,5 @@
 // One run of an engine, as its launcher starts it and its actor watches it.
+import type { KindGap } from './last-watcher.ts';
 
 export type EngineRun = {
   /** Resolves, never rejects, with how it ended. */
@@ -32,4 +33,6 @@ export type EngineLaunch = {
   /** Each line of its standard output. */
   readonly onLine: (line: string) => void;
   readonly onErrorLine: (line: string) => void;
+  /** The engine before was of another kind, and between the two nobody watched. */
+  readonly onGap?: (gap: KindGap) => void;
 };

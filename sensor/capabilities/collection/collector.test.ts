@@ -13,7 +13,7 @@ import { openSpool } from '../../spool/spool.ts';
 import type { Spool } from '../../spool/spool-port.ts';
 import { diskFiles, type Files } from '../../state-directory/file-port.ts';
 import { createFlowTable } from '../../telemetry/flows.ts';
-import { createLossCounter } from '../engine/engine-losses.ts';
+import { countGap, createLossCounter } from '../engine/engine-losses.ts';
 import { startCollector } from './collector.ts';
 
 const WAIT = { timeout: 60_000 };
@@ -266,6 +266,17 @@ describe('collector', () => {
         await collector.stop();
       },
     );
+
+    it('should make one, and count it, of what passed between engines of two kinds', async () => {
+      const { collector, facts } = startTicking();
+      const gap = { ms: 60_000, unseen: 7, owed: 2, text: '' };
+      countGap(facts, { ...gap, since, until, how: 'stopped' });
+      createLossCounter(facts)({ engine: 'ebpf', lost: 1 });
+      await collector.stop();
+      expect(await told()).toEqual([EVENT]);
+      expect(spool.ledger().total.engine_lost).toBe(9);
+      expect(facts.pipeline.engine_lost).toBe(10);
+    });
 
     it('should have it stored before the Sensor stops', async () => {
       const { collector, facts } = startTicking();

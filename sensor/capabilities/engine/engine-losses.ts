@@ -3,6 +3,7 @@
 // invariant: I19
 import { addLosses } from '../../../machines/sensor/loss-ledger.rules.ts';
 import type { SensorFacts, UntoldLosses } from '../../actors/facts.ts';
+import type { KindGap } from '../../engine/last-watcher.ts';
 import type { Spool } from '../../spool/spool-port.ts';
 import { isObject } from '../../transport/answer.ts';
 
@@ -35,6 +36,17 @@ export function createLossCounter(
     const line = isObject(word['untold']) ? lineOf(word['unwatched'], untold) : undefined;
     if (line !== undefined) facts.untold.lines = [...facts.untold.lines, line].slice(-LINES_MAX);
   };
+}
+
+/** Adds a gap between engines of two kinds, which neither of them tells. */
+export function countGap(
+  facts: Pick<SensorFacts, 'pipeline' | 'untold'>,
+  { since, until, how, unseen, owed }: KindGap,
+): void {
+  const lost = unseen + owed;
+  createLossCounter(facts)({
+    ...{ lost, untold: { engine_lost: lost }, unwatched: { since, until, how } },
+  });
 }
 
 function lineOf(unwatched: unknown, untold: Readonly<Record<string, unknown>>): string | undefined {

@@ -6,7 +6,7 @@ import type { Parts } from '../../actors/parts.ts';
 import type { EngineLaunch, EngineRun } from '../../engine/engine-launcher.ts';
 import type { LastTold } from '../../engine/engine-run.ts';
 import type { PolicyKeeper } from '../policy/policies.ts';
-import { createLossCounter } from './engine-losses.ts';
+import { countGap, createLossCounter } from './engine-losses.ts';
 import { type EngineMessage, engineMessageOf, helloOf, lastToldOf } from './engine-messages.ts';
 
 export type EngineParts = Pick<
@@ -77,6 +77,10 @@ export function createEngineRuns(
         if (message === null) return;
         countLost(message);
         void hear(message, isPreemptRt, own);
+      },
+      onGap(gap) {
+        logger.warn({ unseen: gap.unseen }, gap.text);
+        countGap(facts, gap);
       },
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });

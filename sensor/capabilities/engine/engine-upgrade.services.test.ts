@@ -1,6 +1,6 @@
 // Another build of the real engine put in the place of the one a Sensor carries, while that one runs under load: what is
 // told is every program once, whether the other build works or not. decision: D50
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -37,6 +37,8 @@ import { startEngine } from './engine.actor.ts';
 
 const refused = skipReason('ebpf engine, upgraded in a running Sensor');
 const DEADLINE_MS = 120_000;
+/** Programs that begin while no engine runs. */
+const UNSEEN = 200;
 const CARRIED = fileURLToPath(new URL('../../engine/', import.meta.url));
 const PROGRAM = 'ebpf-engine-x86_64';
 
@@ -309,5 +311,36 @@ describe.skipIf(refused !== undefined)('ebpf engine, upgraded in a running Senso
     expect(facts.engine).toMatchObject({ state: 'running', restarts: 0, version: '1.7.0-b' });
     await stop();
     expect(programs()).toEqual([]);
+  });
+
+  it('should follow one of another kind and tell what began while neither watched, once', async () => {
+    const pass = async (kind: 'ebpf' | 'procfs') => {
+      facts = emptyFacts();
+      await start(kind);
+      await met(() => facts.untold.lines.length > 0);
+      const { lines, waiting } = facts.untold;
+      expect(lines.map((line) => JSON.parse(line).rate_limit_info.unwatched.how)).toEqual([
+        'stopped',
+      ]);
+      expect(waiting.engine_lost).toBeGreaterThanOrEqual(UNSEEN);
+      // By then the spool of a Sensor has it.
+      await met(() => !existsSync(`${file()}.gap`));
+      await stop();
+    };
+    const runUnseen = () =>
+      spawnSync('/bin/sh', [
+        '-c',
+        `i=0; while [ $i -lt ${UNSEEN} ]; do /bin/true; i=$((i+1)); done`,
+      ]);
+    await start('ebpf');
+    expect(facts.untold.lines).toEqual([]);
+    await stop();
+    runUnseen();
+    await pass('procfs');
+    runUnseen();
+    await pass('ebpf');
+    // No engine took itself for the last one that watched.
+    const told = linesOf(file()).filter(({ kind }) => kind === 'rate_limit_info');
+    expect(told.filter(({ body }) => 'unwatched' in body)).toEqual([]);
   });
 });

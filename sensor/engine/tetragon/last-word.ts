@@ -2,7 +2,7 @@
 // beside the state, so that the next start can say from when to when nobody watched, however it ended, and what may have
 // been missed. The counts kept are those of one sign of life before, which the ledger has: after a kill a loss may be
 // counted twice, never not at all. decision: D46, D51; invariant: I19
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { parseJson } from '../../../machines/wire/parse.ts';
 import { isObject } from '../../pipeline/json-value.ts';
 import { begunBetween, type Counted, threadsSince } from '../procfs/fork-counts.ts';
@@ -36,8 +36,8 @@ export type LastWords = {
   stretch(kernelLosses: () => Promise<number | undefined>): Promise<void>;
   /** What is known of the run before, and how it ended; null when there was none. */
   recall(): Promise<Recalled | null>;
-  /** Another engine watches from now on. */
-  forget(): Promise<void>;
+  /** Another engine watches from now on; what is on the disk is for whoever starts that one. */
+  forget(): void;
 };
 /** Nobody watched for a time. */
 export type Gap = {
@@ -115,9 +115,8 @@ export function createLastWords(
       if (word.boot !== (await readMoment()).boot) return { ...word, how: 'rebooted' };
       return { ...word, how: word.isOrdered ? 'stopped' : 'killed' };
     },
-    async forget() {
+    forget() {
       latest = null;
-      await rm(file, { force: true }).catch(() => undefined);
     },
   };
 }
@@ -161,7 +160,8 @@ export async function momentOf(): Promise<Moment> {
   };
 }
 
-function wordOf(value: unknown): LastWord | null {
+/** What was kept, when it is one. */
+export function wordOf(value: unknown): LastWord | null {
   if (!isObject(value) || !isObject(value['told'])) return null;
   const { boot, more, isOrdered, upMs } = value;
   const numbers = [

@@ -182,7 +182,9 @@ export function createTetragon(
 
   async function clearAway(): Promise<void> {
     bundles.passOver();
-    const [neighbour] = await Promise.all([findNeighbour(host.pidFile, socket), words.forget()]);
+    const neighbour = await findNeighbour(host.pidFile, socket);
+    if (neighbour.whose === 'ours') await words.stretch(async () => undefined);
+    words.forget();
     if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
       await rm(one, { recursive: true, force: true }).catch(() => undefined);
