@@ -106,12 +106,6 @@ export function createEngineLauncher(
   );
   const trials = () => [...tetragon.trials(), ...upgrades.trials()];
 
-  /** What may run in place of what runs now, best first. */
-  function candidates(): readonly EngineKind[] {
-    if (chosen === null) return [];
-    return wish === 'auto' ? [...betterThan(chosen), chosen] : [chosen];
-  }
-
   function refusals(): readonly EngineRefusal[] {
     const byKind = new Map<string, EngineRefusal>();
     for (const trial of trials()) {
@@ -119,7 +113,7 @@ export function createEngineLauncher(
       if (refusal !== null) byKind.set(refusal.build.kind, refusal);
     }
     for (const [kind, refusal] of refused) byKind.set(kind, refusal);
-    return candidates().flatMap((kind) => byKind.get(kind) ?? []);
+    return candidatesOf(wish, chosen).flatMap((kind) => byKind.get(kind) ?? []);
   }
 
   async function lookAt(kind: EngineKind): Promise<EngineLook> {
@@ -129,6 +123,12 @@ export function createEngineLauncher(
     const isOther = typeof found !== 'string' && found.sum !== refused.get(kind)?.build.sum;
     if (found === 'current' || isOther) refused.delete(kind);
     return typeof found === 'string' ? { state: found } : { state: 'newer', build: found, running };
+  }
+
+  function launchAs(kind: EngineKind, asked: EngineLaunch): EngineRun {
+    const followed = follow(kind, asked);
+    if (kind === 'tetragon') return tetragon.launch(followed);
+    return launchProcess(kind, directory, { ...followed, ebpfFlags: settings.flags });
   }
 
   return {
@@ -163,12 +163,7 @@ export function createEngineLauncher(
       const sum = chosen === 'tetragon' ? null : (upgrades.running()?.sum ?? null);
       givenUp.set(chosen, { reason: `it failed again and again: ${reason}`, sum });
     },
-    launch(asked) {
-      const kind = chosen ?? 'procfs';
-      const followed = follow(kind, asked);
-      if (kind === 'tetragon') return tetragon.launch(followed);
-      return launchProcess(kind, directory, { ...followed, ebpfFlags: settings.flags });
-    },
+    launch: (asked) => launchAs(chosen ?? 'procfs', asked),
     kind: () => beginning ?? chosen ?? wish,
     passedOver() {
       const better = beginning === null ? passedOver : passedOverBy(beginning, passedOver);
@@ -180,7 +175,7 @@ export function createEngineLauncher(
     leave: () => endOrphan(stateDir),
     async look() {
       let look: EngineLook = { state: 'unready' };
-      for (const kind of candidates()) {
+      for (const kind of candidatesOf(wish, chosen)) {
         look = await lookAt(kind);
         if (look.state === 'newer' && isUntried(refusals(), look.build)) return look;
       }
@@ -224,6 +219,12 @@ export function createEngineLauncher(
       else upgrades.refuse({ build, reason });
     },
   };
+}
+
+/** What may run in place of what runs now, best first. */
+function candidatesOf(wish: EngineWish, chosen: EngineKind | null): readonly EngineKind[] {
+  if (chosen === null) return [];
+  return wish === 'auto' ? [...betterThan(chosen), chosen] : [chosen];
 }
 
 /** It goes on when this Sensor is killed, until the next one's engine takes over. decision: D51 */

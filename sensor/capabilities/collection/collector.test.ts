@@ -270,7 +270,7 @@ describe('collector', () => {
     it('should make one, and count it, of what passed between engines of two kinds', async () => {
       const { collector, facts } = startTicking();
       const gap = { ms: 60_000, unseen: 7, owed: 2, text: '' };
-      countGap(facts, { ...gap, since, until, how: 'stopped' });
+      countGap({ facts, logger: silentLogger }, { ...gap, since, until, how: 'stopped' });
       createLossCounter(facts)({ engine: 'ebpf', lost: 1 });
       await collector.stop();
       expect(await told()).toEqual([EVENT]);

@@ -3,6 +3,7 @@
 import { fromPromise } from 'xstate';
 import {
   type ContainmentActorRef,
+  type ContainmentInput,
   containmentMachine,
   type Look,
 } from '../../../machines/sensor/containment.machine.ts';
@@ -113,13 +114,7 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
   ): Promise<number> {
     if (given.order !== null && !given.isKept) await keep(nextRecord(given.order));
     signal.throwIfAborted();
-    if (mayComeBack(given.order)) {
-      const until = new Date(given.order.untilMs).toISOString();
-      logger.warn(
-        { until },
-        "an order to contain is over by this node's clock; it holds once the clock is before its end",
-      );
-    }
+    warnOfClock(logger, given.order);
     if (record?.isApplied === true) {
       await filter.remove();
       inForce = null;
@@ -161,12 +156,30 @@ export async function startContainment(parts: ActorParts): Promise<ContainmentAc
         ),
       },
     }),
-    {
-      order: record?.order ?? null,
-      sinceMs: record?.sinceMs ?? now(),
-      repaired: record?.repaired ?? 0,
-      isCarriedOut: record?.isApplied ?? false,
-      checkMs: config.intervals.HEARTBEAT_INTERVAL_MS,
-    },
+    inputOf(record, now(), config.intervals.HEARTBEAT_INTERVAL_MS),
+  );
+}
+
+/** What the machine begins with. */
+function inputOf(
+  record: ContainmentRecord | null,
+  nowMs: number,
+  checkMs: number,
+): ContainmentInput {
+  return {
+    order: record?.order ?? null,
+    sinceMs: record?.sinceMs ?? nowMs,
+    repaired: record?.repaired ?? 0,
+    isCarriedOut: record?.isApplied ?? false,
+    checkMs,
+  };
+}
+
+function warnOfClock(logger: Parts['logger'], order: Order | null): void {
+  if (!mayComeBack(order)) return;
+  const until = new Date(order.untilMs).toISOString();
+  logger.warn(
+    { until },
+    "an order to contain is over by this node's clock; it holds once the clock is before its end",
   );
 }

@@ -3,6 +3,7 @@
 // invariant: I19
 import { addLosses } from '../../../machines/sensor/loss-ledger.rules.ts';
 import type { SensorFacts, UntoldLosses } from '../../actors/facts.ts';
+import type { Parts } from '../../actors/parts.ts';
 import type { KindGap } from '../../engine/last-watcher.ts';
 import type { Spool } from '../../spool/spool-port.ts';
 import { isObject } from '../../transport/answer.ts';
@@ -38,11 +39,12 @@ export function createLossCounter(
   };
 }
 
-/** Adds a gap between engines of two kinds, which neither of them tells. */
+/** Adds a gap between engines of two kinds, which neither of them tells, and says it. */
 export function countGap(
-  facts: Pick<SensorFacts, 'pipeline' | 'untold'>,
-  { since, until, how, unseen, owed }: KindGap,
+  { facts, logger }: Pick<Parts, 'facts' | 'logger'>,
+  { since, until, how, unseen, owed, text }: KindGap,
 ): void {
+  logger.warn({ unseen }, text);
   const lost = unseen + owed;
   createLossCounter(facts)({
     ...{ lost, untold: { engine_lost: lost }, unwatched: { since, until, how } },

@@ -78,10 +78,7 @@ export function createEngineRuns(
         countLost(message);
         void hear(message, isPreemptRt, own);
       },
-      onGap(gap) {
-        logger.warn({ unseen: gap.unseen }, gap.text);
-        countGap(facts, gap);
-      },
+      onGap: (gap) => countGap(parts, gap),
       onErrorLine: (line) => logger.warn({ line: line.slice(0, 500) }, 'the engine says'),
     });
     live.add(own);
@@ -163,8 +160,7 @@ export function createEngineRuns(
   }
 
   function accept(): void {
-    const next = trial;
-    const own = next?.run ?? null;
+    const [next, own] = [trial, trial?.run ?? null];
     if (next === null || own === null) return;
     next.isAccepted = true;
     trial = null;

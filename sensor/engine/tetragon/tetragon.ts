@@ -93,9 +93,9 @@ export function createTetragon(
   }
 
   /** By the map that is pinned now, whoever pinned it. */
-  async function lossesInKernel({ mapReader }: PlacedBundle): Promise<number | undefined> {
-    if (mapReader === undefined) return undefined;
-    return await kernelLosses(mapReader, path.join(pinned, LOSS_MAP));
+  async function lossesInKernel(bundle?: PlacedBundle): Promise<number | undefined> {
+    if (bundle?.mapReader === undefined) return undefined;
+    return await kernelLosses(bundle.mapReader, path.join(pinned, LOSS_MAP));
   }
 
   async function prepare(): Promise<string | undefined> {
@@ -116,7 +116,7 @@ export function createTetragon(
     await mkdir(path.dirname(socket), { recursive: true, mode: 0o700 });
   }
 
-  async function clearWay(bundle: PlacedBundle): Promise<void> {
+  async function clearWay(bundle?: PlacedBundle): Promise<void> {
     const neighbour = await findNeighbour(host.pidFile, socket);
     if (neighbour.whose === 'ours') await words.stretch(() => lossesInKernel(bundle));
     await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
@@ -182,10 +182,8 @@ export function createTetragon(
 
   async function clearAway(): Promise<void> {
     bundles.passOver();
-    const neighbour = await findNeighbour(host.pidFile, socket);
-    if (neighbour.whose === 'ours') await words.stretch(async () => undefined);
+    if ((await findNeighbour(host.pidFile, socket)).whose === 'ours') await clearWay();
     words.forget();
-    if (neighbour.whose === 'ours') await makeWay(host.pidFile, neighbour, ENGINE_STOP_TIMEOUT_MS);
     for (const one of [pinned, `${pinned}_old`]) {
       await rm(one, { recursive: true, force: true }).catch(() => undefined);
     }
