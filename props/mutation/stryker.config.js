@@ -38,7 +38,7 @@ export default {
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env['MUTATE_WORKERS'] ?? 2),
-  timeoutMS: 30_000,
+  timeoutMS: isOfMachines && folder !== null ? 15_000 : 30_000,
   timeoutFactor: 1.5,
   inPlace: false,
   ignorePatterns: ['.git', 'coverage', 'props/bench'],
