@@ -255,6 +255,9 @@ describe('what a rule needs at least', () => {
       ...{ fields: ['process.pid', 'process.uid'], isOfTree: true },
     });
     expect(wants({ ...steps, by: 'sensor' }).isOfTree).toBe(false);
+    const one = { condition: 'pid:1', window_secs: 9 };
+    expect(wants({ kind: 'absence', ...one }).isOfTree).toBe(false);
+    expect(wants({ kind: 'count', ...one, threshold: 2 }).isOfTree).toBe(false);
   });
 });
 
@@ -292,7 +295,10 @@ describe('the habits in an event', () => {
     expect(to({ domain: 'd', destination_ip: '1.2.3.4', destination_port: 1 })).toBe(
       '/bin/a destinations d:1',
     );
-    expect(to({ destination_ip: '1.2.3.4' })).toBe('/bin/a destinations 1.2.3.0/24:');
+    expect(to({ destination_ip: '10.20.30.40' })).toBe('/bin/a destinations 10.20.30.0/24:');
+    expect(to({ destination_ip: '::ffff:10.20.30.40' })).toBe(
+      '/bin/a destinations ::ffff:10.20.30.40:',
+    );
     expect(to({ destination_ip: '1:2:3:4:5::9', destination_port: 1 })).toBe(
       '/bin/a destinations 1:2:3:4:1',
     );

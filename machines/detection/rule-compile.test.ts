@@ -185,6 +185,10 @@ describe('a rule that runs', () => {
     const [seen, late, later] = [processAt(5, 1), processAt(5 + waitSecs, 2), processAt(999, 2)];
     expect(missed(false, seen, late, later)).toEqual([null, NOON_MS + 5_000, null]);
     expect(missed(false, seen, processAt(4 + waitSecs, 2))).toEqual([null, null]);
+    // One that comes late is no newer sight.
+    expect(missed(false, seen, processAt(2, 1), processAt(4 + waitSecs, 2))).toEqual([
+      ...[null, null, null],
+    ]);
     expect(missed(false, processAt(5, 2), late)).toEqual([null, NOON_MS + 5_000]);
     expect(missed(true, processAt(5, 2), late)).toEqual([null, null]);
     expect(missed(true, seen, late)).toEqual([null, NOON_MS + 5_000]);

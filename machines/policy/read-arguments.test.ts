@@ -45,6 +45,7 @@ describe('an argument', () => {
     expect(reasonsOf(withCall({ args: [{}] }))).toEqual(['index is missing', 'type is missing']);
     expect(reasonsOf(withPoint({ args: [{}] }))).toEqual(['index is missing']);
     expect(hookOf(withPoint({ args: [{ index: 5 }] })).args[0]?.kind).toBe('auto');
+    expect(hookOf(withPoint({ args: [{ index: 5, type: 'auto' }] })).args[0]?.kind).toBe('auto');
   });
 
   it('should stand where its hook has one', () => {
@@ -184,14 +185,18 @@ describe('what an argument is compared with', () => {
     expect(reasonsOf(compared({}))).toEqual([
       ...['index is missing', 'operator is missing', 'values is missing'],
     ]);
-    const with_ = (change: Part) =>
+    expect(reasonsOf(compared({ index: 1, values: [1] }))).toEqual(['operator is missing']);
+    expect(reasonsOf(compared({ index: 3, operator: 'LT', values: ['a'] }))).toEqual([
+      'of this argument the ebpf engine honours Equal, NotEqual, Prefix, NotPrefix, Postfix, NotPostfix',
+    ]);
+    const changed = (change: Part) =>
       refusedAt(compared({ index: 1, operator: 'Equal', values: [1], ...change }));
-    expect(with_({ index: 4 })).toEqual([`${MATCH}.index invalid`]);
-    expect(with_({ index: 64 })).toEqual([`${MATCH}.index invalid`]);
-    expect(with_({ values: [] })).toEqual([`${MATCH}.values invalid`]);
-    expect(with_({ values: [1, 2, 3, 4, 5] })).toEqual([`${MATCH}.values invalid`]);
-    expect(with_({ args: [0] })).toEqual([`${MATCH}.args invalid`]);
-    expect(with_({ operator: 'toString' })).toEqual([`${MATCH}.operator invalid`]);
+    expect(changed({ index: 4 })).toEqual([`${MATCH}.index invalid`]);
+    expect(changed({ index: 64 })).toEqual([`${MATCH}.index invalid`]);
+    expect(changed({ values: [] })).toEqual([`${MATCH}.values invalid`]);
+    expect(changed({ values: [1, 2, 3, 4, 5] })).toEqual([`${MATCH}.values invalid`]);
+    expect(changed({ args: [0] })).toEqual([`${MATCH}.args invalid`]);
+    expect(changed({ operator: 'toString' })).toEqual([`${MATCH}.operator invalid`]);
   });
 
   it('should name its argument by the place in the list as well', () => {
@@ -209,6 +214,8 @@ describe('what an argument is compared with', () => {
     expect(refusedAt(compared({ index: 7, operator: 'Equal', values: [1] }, broken))).toEqual([
       `${FIRST}.type invalid`,
     ]);
+    const nowhere = compared({ index: 7, operator: 'Equal', values: [1] }, [{ type: 'int' }]);
+    expect(reasonsOf(nowhere)).toEqual(['index is missing']);
   });
 
   it('should need a type where the kernel describes the argument', () => {

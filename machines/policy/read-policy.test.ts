@@ -62,6 +62,7 @@ describe('the document of a policy', () => {
     expect(refusedAt(mode(is('monitor'), is('monitor')))).toEqual(['spec.options[1].name invalid']);
     expect(refusedAt(mode({ name: 'other', value: '1' }))).toEqual([`${at}.name engine_cannot`]);
     expect(reasonsOf(mode({}))).toEqual(['name is missing', 'value is missing']);
+    expect(reasonsOf(mode({ value: 'monitor' }))).toEqual(['name is missing']);
     expect(refusedAt(mode({ ...is('monitor'), more: 1 }))).toEqual([`${at}.more invalid`]);
     expect(refusedAt(mode({ name: 'policy-mode', value: 1 }))).toEqual([`${at}.value invalid`]);
   });

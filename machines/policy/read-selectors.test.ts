@@ -248,6 +248,7 @@ describe('what a selector does', () => {
     expect(reasonsOf(does({ action: 'Signal' }))).toEqual(['argSig is missing']);
     expect(reasonsOf(ofLsm({ action: 'Override' }))).toEqual(['argError is missing']);
     expect(reasonsOf(does({}))).toEqual(['action is missing']);
+    expect(reasonsOf(does({ argSig: 1 }))).toEqual(['action is missing']);
     for (const argSig of [0, 65, 'SIGTERM']) {
       expect(refusedAt(does({ action: 'Signal', argSig }))).toEqual([`${at}.argSig invalid`]);
     }

@@ -18,7 +18,9 @@ const prose = {
     if (TOLD_FIRST.includes(callee) && first === node && second?.type === 'ArrowFunctionExpression')
       return 'what a field is';
     if (callee === 'step' && second?.type === 'ArrayExpression') return 'a step of an exercise';
-    if (callee === 'refuse' && parent.arguments[1] === node) return 'the sentence of a refusal';
+    const method = nameOf(parent.callee.property);
+    if ((callee === 'refuse' || method === 'refuse') && parent.arguments[1] === node)
+      return 'the sentence of a refusal';
     if (callee === 'stepState' && parent.arguments[1] === node) return 'a description is prose';
     if (callee === 'unprovided' || callee === 'unprovidedActor') return 'the name of a slot';
     return undefined;

@@ -3,6 +3,7 @@
 // gives the reasons and the latest score.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { forgetStaticSurvivors } from './again.ts';
 import { ASKED_APART, FLOORS, wantedFolder } from './own-tests.ts';
 import { wantedSample } from './sample.ts';
 
@@ -13,6 +14,8 @@ const FILES = process.env['MUTATE'];
 const ALL_MACHINES = ['machines/**/*.ts', ...ASKED_APART.map((apart) => `!${apart}/**`)];
 const all = folder === null ? ALL_MACHINES : [`${folder}/**/*.ts`];
 const REPORT = `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}`;
+const isAgain = process.env['MUTATE_AGAIN'] === '1';
+if (isAgain) forgetStaticSurvivors(`${REPORT}.json`);
 const MEMORY_DISK = '/dev/shm';
 const sample = folder === null ? null : wantedSample(folder);
 
@@ -46,7 +49,7 @@ export default {
   cleanTempDir: 'always',
   // `MUTATE_AGAIN=1` asks only those mutants again that new or changed tests or code may judge otherwise than the last run. It
   // counts all of that run's with them; any other run begins anew, so that no earlier sample is in its score.
-  incremental: process.env['MUTATE_AGAIN'] === '1',
+  incremental: isAgain,
   incrementalFile: `${REPORT}.json`,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
