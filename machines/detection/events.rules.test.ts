@@ -99,6 +99,7 @@ describe('the fields of an event', () => {
     expect(holds('domain:Example.ORG', { network: { domain: 'EXAMPLE.org' } as never })).toBe(true);
     expect(holds('domain:*.Org', { network: { domain: 'a.ORG' } as never })).toBe(true);
     expect(holds('binary:/bin/A', { process: proc('e', '/bin/a') })).toBe(false);
+    expect(holds('binary:/bin/A*', { process: proc('e', '/bin/a') })).toBe(false);
     expect(holds('binary~BIN', { process: proc('e', '/bin/a') })).toBe(true);
     expect(holds('ancestor:/b', { ancestors: [proc('a', '/a'), proc('b', '/b')] })).toBe(true);
     expect(holds('ancestor:*', {})).toBe(false);
