@@ -9,7 +9,7 @@ import {
   withCall,
   withLsm,
   withPoint,
-} from './policy-text.fixture.ts';
+} from '../../props/policies/policy-text.ts';
 
 const FIRST = 'spec.kprobes[0].args[0]';
 const MATCH = 'spec.kprobes[0].selectors[0].matchArgs[0]';

@@ -1,7 +1,5 @@
 // What a document is read as around its arguments and selectors, and what of it is refused where. decision: D45, D80
 import { describe, expect, it } from 'vitest';
-import { signalName } from './linux-numbers.ts';
-import { sentenceOfRefusal } from './located.ts';
 import {
   CALL,
   documentOf,
@@ -15,7 +13,9 @@ import {
   withLsm,
   withPoint,
   withSpec,
-} from './policy-text.fixture.ts';
+} from '../../props/policies/policy-text.ts';
+import { signalName } from './linux-numbers.ts';
+import { sentenceOfRefusal } from './located.ts';
 
 describe('the document of a policy', () => {
   it('should have a version, a kind, a name and a hook', () => {

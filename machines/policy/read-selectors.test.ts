@@ -1,6 +1,5 @@
 // What a selector is read as: whom it fits and what is done then, and what of it is refused where. decision: D45
 import { describe, expect, it } from 'vitest';
-import { CAPABILITIES, NAMESPACES, POST_ALL } from './policy.ts';
 import {
   hookOf,
   type Part,
@@ -10,7 +9,8 @@ import {
   withCall,
   withLsm,
   withSelector,
-} from './policy-text.fixture.ts';
+} from '../../props/policies/policy-text.ts';
+import { CAPABILITIES, NAMESPACES, POST_ALL } from './policy.ts';
 
 const AT = 'spec.kprobes[0].selectors[0]';
 

@@ -1,6 +1,6 @@
 // Documents for the tests of the reader of policies, each as it stands but for one part, and what the reader says of it.
 import { parsePolicy } from '../../actors/runtime/parse-policy.ts';
-import type { Policy, PolicyHook, PolicySelector } from './policy.ts';
+import type { Policy, PolicyHook, PolicySelector } from '../../machines/policy/policy.ts';
 
 export type Part = Readonly<Record<string, unknown>>;
 export const CALL: Part = { call: 'sys_openat', syscall: true };
