@@ -1,18 +1,26 @@
 // Tells Stryker what is prose or typing and not behaviour: descriptions of states, the sentence of a refusal, the name an
-// unfilled slot reports, and the `types` of setup(), which only the compiler reads.
+// unfilled slot reports, what people read of an event's field or of a step of an exercise, and the `types` of setup(), which
+// only the compiler reads.
+const TOLD_FIRST = ['text', 'integer', 'address'];
 const prose = {
   shouldIgnore(path) {
     const { node, parent } = path;
     if (isOnlyDescribed(node)) return 'a description is prose';
     if (parent?.type === 'ObjectProperty' && parent.value === node) {
       const key = nameOf(parent.key);
-      if (key === 'description') return 'a description is prose';
+      if (key === 'description' || key === 'about') return 'a description is prose';
       if (key === 'types' && calleeOf(path.parentPath?.parentPath) === 'setup')
         return 'types are read by the compiler alone';
     }
     if (parent?.type !== 'CallExpression') return undefined;
     const callee = nameOf(parent.callee);
-    if (callee === 'refuse' && parent.arguments[1] === node) return 'the sentence of a refusal';
+    const [first, second] = parent.arguments;
+    if (TOLD_FIRST.includes(callee) && first === node && second?.type === 'ArrowFunctionExpression')
+      return 'what a field is';
+    if (callee === 'step' && second?.type === 'ArrayExpression') return 'a step of an exercise';
+    const method = nameOf(parent.callee.property);
+    if ((callee === 'refuse' || method === 'refuse') && parent.arguments[1] === node)
+      return 'the sentence of a refusal';
     if (callee === 'stepState' && parent.arguments[1] === node) return 'a description is prose';
     if (callee === 'unprovided' || callee === 'unprovidedActor') return 'the name of a slot';
     return undefined;

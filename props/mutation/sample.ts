@@ -1,4 +1,4 @@
-// A sample of a folder of effect code, for a machine that has no hours for the whole: `MUTATE_SAMPLE=0.2` takes a fifth of its
+// A sample of a folder that is asked by itself, for a machine that has no hours for the whole: `MUTATE_SAMPLE=0.2` takes a fifth of its
 // lines, `MUTATE_SAMPLE=300` so many; which, `MUTATE_SEED` decides. A seed that nobody set is drawn, and printed.
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';

@@ -1,14 +1,21 @@
 // Mutation testing: `npm run mutate` for the pure rules and machines, `MUTATE_FOLDER=sensor/spool npm run mutate` for a folder
-// of effect code. What is left out is data or prose, where a mutant says nothing about behaviour; README.md beside this file
+// with tests of its own. What is left out is data or prose, where a mutant says nothing about behaviour; README.md beside this file
 // gives the reasons and the latest score.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { FLOORS, wantedFolder } from './effect-folders.ts';
+import { forgetStaticSurvivors } from './again.ts';
+import { ASKED_APART, FLOORS, wantedFolder } from './own-tests.ts';
 import { wantedSample } from './sample.ts';
 
-const folder = wantedFolder()?.folder ?? null;
-const FILES = process.env['MUTATE'] ?? (folder === null ? 'machines/**/*.ts' : `${folder}/**/*.ts`);
+const wanted = wantedFolder();
+const folder = wanted?.folder ?? null;
+const isOfMachines = wanted?.isOfMachines ?? true;
+const FILES = process.env['MUTATE'];
+const ALL_MACHINES = ['machines/**/*.ts', ...ASKED_APART.map((apart) => `!${apart}/**`)];
+const all = folder === null ? ALL_MACHINES : [`${folder}/**/*.ts`];
 const REPORT = `node_modules/.cache/mutation${folder === null ? '' : `-${folder.replace('/', '-')}`}`;
+const isAgain = process.env['MUTATE_AGAIN'] === '1';
+if (isAgain) forgetStaticSurvivors(`${REPORT}.json`);
 const MEMORY_DISK = '/dev/shm';
 const sample = folder === null ? null : wantedSample(folder);
 
@@ -17,7 +24,7 @@ if (existsSync(MEMORY_DISK)) process.env['TMPDIR'] ??= MEMORY_DISK;
 
 export default {
   mutate: [
-    ...(sample ?? [FILES]),
+    ...(sample ?? (FILES === undefined ? all : [FILES])),
     '!**/*.{test,fixture}.ts',
     '!machines/limits.ts',
     '!machines/errors.ts',
@@ -28,13 +35,13 @@ export default {
   vitest: {
     configFile: 'props/mutation/vitest.config.ts',
     related: folder === null,
-    pool: folder === null ? 'threads' : 'forks',
+    pool: isOfMachines ? 'threads' : 'forks',
   },
   plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'prose.ignorer.js')],
   ignorers: ['prose'],
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env['MUTATE_WORKERS'] ?? 2),
-  timeoutMS: 30_000,
+  timeoutMS: isOfMachines && folder !== null ? 15_000 : 30_000,
   timeoutFactor: 1.5,
   inPlace: false,
   ignorePatterns: ['.git', 'coverage', 'props/bench'],
@@ -42,12 +49,13 @@ export default {
   cleanTempDir: 'always',
   // `MUTATE_AGAIN=1` asks only those mutants again that new or changed tests or code may judge otherwise than the last run. It
   // counts all of that run's with them; any other run begins anew, so that no earlier sample is in its score.
-  incremental: process.env['MUTATE_AGAIN'] === '1',
+  incremental: isAgain,
   incrementalFile: `${REPORT}.json`,
-  reporters: ['clear-text', 'json', 'progress-append-only'],
+  // Asked again, the tool itself writes that file, and two writers would tear it.
+  reporters: ['clear-text', 'progress-append-only', ...(isAgain ? [] : ['json'])],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: `${REPORT}.json` },
-  thresholds: { high: 98, low: 95, break: folder === null ? FLOORS.machines : FLOORS.effects },
+  thresholds: { high: 98, low: 95, break: isOfMachines ? FLOORS.machines : FLOORS.effects },
   allowEmpty: true,
   disableTypeChecks: false,
 };

@@ -1,9 +1,9 @@
 // The tests that a mutant must face: for the machines the quick pure ones, which need no actor shell, no store and no
-// socket; for a folder of effect code those that are named for it.
+// socket; for a folder that is asked by itself those that are named for it.
 import { join, matchesGlob } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { wantedFolder } from './effect-folders.ts';
+import { wantedFolder } from './own-tests.ts';
 
 const wanted = wantedFolder();
 const OF_MACHINES = [
@@ -17,7 +17,7 @@ const OF_MACHINES = [
 const NOT_OF_MACHINES = ['**/*.services.test.ts', 'props/machines/spool.test.ts'];
 
 // Examples cost a few milliseconds and a property half a second: the first failure ends a mutant, so examples go first. The
-// tests of a folder of effect code are named in the order in which they shall run.
+// tests of a folder that is asked by itself are named in the order in which they shall run.
 const COSTLY = ['**/props/wire/*', '**/props/models/*', '**/props/machines/*'];
 const ORDER = wanted === null ? COSTLY : wanted.tests.map((pattern) => `**/${pattern}`);
 const costOf = ({ moduleId }: TestSpecification) =>

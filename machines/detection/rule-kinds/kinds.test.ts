@@ -17,3 +17,16 @@ it('should refuse a rule of a kind that it does not know, as a later version may
     faults: [{ pointer: '/detect/kind', detail: 'there is no kind later' }],
   });
 });
+
+it('should say of each kind whether it may be of the fleet, sees every event, and remembers what it counted', () => {
+  const table = Object.entries(LIST).map(([name, kind]) => {
+    const { mayBeOfFleet, seesAll, remembersCounted } = kind;
+    return [name, mayBeOfFleet, seesAll, remembersCounted];
+  });
+  expect(table.toSorted()).toEqual([
+    ['absence', false, true, false],
+    ['count', true, false, true],
+    ['match', true, false, false],
+    ['sequence', false, false, true],
+  ]);
+});
