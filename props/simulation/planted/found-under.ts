@@ -1,0 +1,22 @@
+// Planted bugs that the first ordinary seeds do not find, by the profile whose seeds do, with nothing tuned.
+import type { SubjectName } from '../subjects.ts';
+
+export const FOUND_UNDER: Readonly<Record<SubjectName, readonly string[]>> = {
+  renewals: [
+    'overlap-a-minute-too-long',
+    'overlap-too-short',
+    'previous-renews',
+    'renewal-shown-late',
+  ],
+  identities: ['alert-ends-identity', 'expired-token-enrols'],
+  strangers: ['new-root-is-not-kept', 'retired-root-is-taken'],
+  replicas: ['deaf-replica', 'sure-while-cut-off'],
+  restores: ['file-wins-over-restored'],
+  busy: ['new-id-at-a-repeat'],
+};
+
+/** The profile of the bug with this name; null when ordinary seeds find it, or none does. */
+export function profileThatFinds(name: string): SubjectName | null {
+  const found = Object.entries(FOUND_UNDER).find(([, names]) => names.includes(name));
+  return found === undefined ? null : (found[0] as SubjectName);
+}
