@@ -98,7 +98,11 @@ export const SUBJECT_OF: Readonly<Record<SubjectName, Subject>> = {
     ],
     always: [['node.clone'], ['console.new_root'], ['node.clone', 'console.new_root']],
     options: (random) => ({
-      ...{ ...NOBODY, consoles: random.pick([1, 1, 2]), quietMs: random.pick([10_000, MINUTE_MS]) },
+      ...{
+        ...NOBODY,
+        consoles: random.pick([1, 1, 1, 1, 2]),
+        quietMs: random.pick([10_000, MINUTE_MS]),
+      },
     }),
     intervals: lifetimesOfMinutes,
   },

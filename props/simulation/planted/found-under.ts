@@ -4,15 +4,24 @@ import type { SubjectName } from '../subjects.ts';
 export const FOUND_UNDER: Readonly<Record<SubjectName, readonly string[]>> = {
   renewals: [
     'overlap-a-minute-too-long',
+    'overlap-a-second-too-long',
     'overlap-too-short',
     'previous-renews',
     'renewal-shown-late',
   ],
-  identities: ['alert-ends-identity', 'expired-token-enrols'],
+  identities: ['expired-token-enrols', 'revocation-forgotten', 'alert-ends-identity'],
   strangers: ['new-root-is-not-kept', 'retired-root-is-taken'],
   replicas: ['deaf-replica', 'sure-while-cut-off'],
   restores: ['file-wins-over-restored'],
-  busy: ['new-id-at-a-repeat'],
+  busy: [
+    'spool-holds-one-more',
+    'discarded-is-forgotten',
+    'hour-keeps-its-first-loss',
+    'losses-counted-twice',
+    'gap-counts-for-nothing',
+    'attached-when-started',
+    'settled-alert-opens',
+  ],
 };
 
 /** The profile of the bug with this name; null when ordinary seeds find it, or none does. */

@@ -39,7 +39,8 @@ for (const bug of tries > 0 ? PLANTED.filter(({ name }) => name.includes(values.
   if (profile !== null) await isFoundBy(bug, profile, OWN_TRIES);
 }
 if (values.write) {
-  writeFileSync(join(import.meta.dirname, 'UNTUNED.md'), untunedTable(PLANTED, looks));
+  const day = new Date().toISOString().slice(0, 10);
+  writeFileSync(join(import.meta.dirname, 'UNTUNED.md'), untunedTable(PLANTED, looks, day));
 }
 
 async function isFoundBy(bug: PlantedBug, drawn: Drawn, most: number): Promise<boolean> {

@@ -31,7 +31,11 @@ const GROUPS: readonly (readonly [title: string, isIn: (row: Row) => boolean])[]
 ];
 
 /** The whole file. */
-export function untunedTable(bugs: readonly PlantedBug[], looks: readonly Look[]): string {
+export function untunedTable(
+  bugs: readonly PlantedBug[],
+  looks: readonly Look[],
+  day: string,
+): string {
   let rows = bugs.map((bug) => rowOf(bug, looks));
   const parts: string[] = [];
   const counts: string[] = [];
@@ -46,20 +50,20 @@ export function untunedTable(bugs: readonly PlantedBug[], looks: readonly Look[]
     });
     parts.push(`## ${title}\n\n${HEAD}\n${lines.join('\n')}\n`);
   }
-  return `${intro(bugs.length)}\n${counts.join('\n')}\n\n${parts.join('\n')}`;
+  return `${intro(bugs.length, day)}\n${counts.join('\n')}\n\n${parts.join('\n')}`;
 }
 
 const HEAD = `| bug | checker | tuned | untuned | tried before |
 | --- | --- | --- | --- | --- |`;
 
-function intro(count: number): string {
+function intro(count: number, day: string): string {
   return `# Planted bugs with nothing tuned
 
-Written by \`node props/simulation/planted/look-untuned.ts --write\`. Each of the ${count} bugs was put in, and seeds were run from 1
-on until the checker that must notice ended one. Ordinary seeds are of smoke, deliveries and nightly by turns; a seed that
-has nobody, or no accident, that the bug needs counts without a run. What the first of them do not find is looked for under the profile that
-is about it. Tuned: the seed that finds it with the options of the bug (\`planted.test.ts\`). A run that another checker
-ended did not pass either, and stands by the name of that checker.
+Written by \`node props/simulation/planted/look-untuned.ts --write\` on ${day}. Each of the ${count} bugs was put in, and seeds
+were run from 1 on until the checker that must notice ended one. Ordinary seeds are of smoke, deliveries and nightly by
+turns; one that has nobody, or no accident, that the bug needs counts without a run. Some of what the first three do not
+find was looked for under the profile that is about it (\`subjects.ts\`), by two to eight seeds. Tuned: the seed that finds it
+with the options of the bug (\`planted.test.ts\`). A run that another checker ended did not pass either: its name stands there.
 `;
 }
 
