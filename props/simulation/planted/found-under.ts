@@ -11,7 +11,13 @@ export const FOUND_UNDER: Readonly<Record<SubjectName, readonly string[]>> = {
   ],
   identities: ['expired-token-enrols', 'revocation-forgotten', 'alert-ends-identity'],
   strangers: ['new-root-is-not-kept', 'retired-root-is-taken'],
-  replicas: ['deaf-replica', 'sure-while-cut-off'],
+  replicas: [
+    'deaf-replica',
+    'sure-while-cut-off',
+    'doubt-is-taken-for-revocation',
+    'gives-up-streaming',
+    'license-in-memory',
+  ],
   restores: ['file-wins-over-restored'],
   busy: [
     'spool-holds-one-more',
@@ -19,6 +25,8 @@ export const FOUND_UNDER: Readonly<Record<SubjectName, readonly string[]>> = {
     'hour-keeps-its-first-loss',
     'losses-counted-twice',
     'gap-counts-for-nothing',
+    'delta-on-a-poor-base',
+    'images-that-went-stay',
     'attached-when-started',
     'settled-alert-opens',
   ],
