@@ -6,6 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { coverageOf } from './simulation/coverage.ts';
 import { PLANTED } from './simulation/planted/all.ts';
 import { findFirst } from './simulation/planted/find.ts';
+import { profileThatFinds } from './simulation/planted/found-under.ts';
+import type { PlantedBug } from './simulation/planted/planted-bug.ts';
 import { coverageLines } from './simulation/report.ts';
 import type { SoakOrder, SoakWord } from './simulation/soak-worker.ts';
 import { MACHINES, whyUnreachable } from './simulation/unreachable.ts';
@@ -82,7 +84,8 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
 
 /**
  * Looks for every planted bug; false when one stayed unseen, which means that a checker sleeps. Beside it stands how many
- * seeds it takes with nothing tuned: the figure that says what a night finds of an accident nobody thought of.
+ * seeds it takes with nothing tuned: the figure that says what a night finds of an accident nobody thought of; and, where
+ * ordinary seeds seldom do, how many of the profile that is about it.
  */
 async function findPlanted(say: (line: string) => void): Promise<boolean> {
   let areAllFound = true;
@@ -92,9 +95,18 @@ async function findPlanted(say: (line: string) => void): Promise<boolean> {
     const how = first === null ? `NOT FOUND in ${tried} seeds` : `found by seed ${first}`;
     const drawn = await findFirst(bug, PLANTED_TRIES_MAX, 'untuned');
     const chance = drawn.first === null ? `in none of ${drawn.tried}` : `by seed ${drawn.first}`;
-    say(`planted ${bug.name}: ${how}, ${chance} as drawn (${bug.foundBy})`);
+    say(`planted ${bug.name}: ${how}, ${chance} as drawn${await underOwn(bug)} (${bug.foundBy})`);
   }
   return areAllFound;
+}
+
+async function underOwn(bug: PlantedBug): Promise<string> {
+  const profile = profileThatFinds(bug.name);
+  if (profile === null) return '';
+  const { first, tried } = await findFirst(bug, PLANTED_TRIES_MAX, profile);
+  return first === null
+    ? `, in none of ${tried} of ${profile}`
+    : `, by seed ${first} of ${profile}`;
 }
 
 function add(sum: Sum, word: SoakWord): void {

@@ -1,12 +1,13 @@
 // Plants each fault of `planted-faults.ts` in a copy of the checkout and asks who notices: the simulated fleet as seeds draw
 // it, nothing tuned, and the tests of that part. Not part of `npm test`. By hand:
-//   node props/mutation/plant.ts [--seeds 40] [--tests] [--only 'a word of the name'] [--write]
-// `--tests` runs the tests too, `--write` puts the table into PLANTED-RESULTS.md.
+//   node props/mutation/plant.ts [--seeds 40] [--profiles smoke,nightly] [--tests] [--only 'a word of the name'] [--write]
+// Seeds are of those profiles by turns. `--tests` runs the tests too, `--write` puts the table into PLANTED-RESULTS.md.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readProfiles } from '../simulation/turns.ts';
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -17,11 +18,13 @@ const RUN_MS = 1_800_000;
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '40' },
+    profiles: { type: 'string', default: 'smoke,nightly' },
     tests: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
   },
 });
+const profiles = readProfiles(values.profiles);
 
 /** A copy to plant in; what is installed is shared. */
 function copyOf(): string {
@@ -44,7 +47,7 @@ function plant(folder: string, { name, file, replace, by }: PlantedFault): void 
 
 /** What the simulated fleet says within so many seeds. */
 function fleetSays(folder: string): string {
-  const args = ['props/mutation/plant-seeds.ts', values.seeds];
+  const args = ['props/mutation/plant-seeds.ts', values.seeds, profiles.join(',')];
   const run = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: RUN_MS });
   const last = run.stdout.trim().split('\n').at(-1) ?? '';
   return last === '' ? `the run ended: ${(run.stderr || String(run.error)).slice(0, 200)}` : last;
@@ -86,7 +89,7 @@ if (values.write) {
   const head = `# Who notices a planted fault
 
 Written by \`node props/mutation/plant.ts --write\` on ${new Date().toISOString().slice(0, 10)}: up to ${values.seeds} seeds of the simulated fleet as they are drawn, by
-turns smoke and nightly, and the tests of the part, until the first that fails.
+turns ${profiles.join(', ')}, and the tests of the part, until the first that fails.
 
 | fault | product file | simulated fleet | tests |
 | ----- | ------------ | --------------- | ----- |

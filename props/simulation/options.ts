@@ -4,9 +4,10 @@ import { DEFAULT_INTERVALS, resolveIntervals } from '../../machines/intervals.ts
 import type { Intervals } from '../../machines/limits.ts';
 import { BASELINE_BINARIES_MAX } from '../../machines/pipeline-limits.ts';
 import { FAULT_KINDS, type FaultKind, RARE_KINDS } from './faults/kinds.ts';
+import { drawSubjectKinds, type Ranges, SUBJECT_OF, SUBJECTS, subjectOf } from './subjects.ts';
 import { createRandom, type Random } from './world/random.ts';
 
-export const PROFILES = ['smoke', 'nightly', 'storm', 'long', 'deliveries'] as const;
+export const PROFILES = ['smoke', 'nightly', 'storm', 'long', 'deliveries', ...SUBJECTS] as const;
 export type Profile = (typeof PROFILES)[number];
 
 export type Options = {
@@ -50,15 +51,6 @@ const SHORT_HOURS_MAX = 2;
 /** Share of runs in which something rare happens at all, for each such thing. */
 const RARE_CHANCE = 0.05;
 
-type Ranges = {
-  readonly sensors: readonly [number, number];
-  readonly hours: readonly [number, number];
-  readonly faultsPerHour: readonly [number, number];
-  /** How much shorter than in production certificates live. */
-  readonly lifetimes: readonly number[];
-  /** Share of runs in which a certificate is renewed when a tenth of its life has passed. */
-  readonly eager?: number;
-};
 /** A part of the nights is short and rough: renewals, starts and accidents meet that seldom do. */
 const ROUGH_CHANCE = 0.4;
 const ROUGH: Ranges = {
@@ -79,6 +71,12 @@ const RANGES: Readonly<Record<Profile, Ranges>> = {
     lifetimes: [1, 0.01],
   },
   long: { sensors: [2, 5], hours: [240, 720], faultsPerHour: [0.02, 0.1], lifetimes: [1, 0.2] },
+  renewals: SUBJECT_OF.renewals.ranges,
+  identities: SUBJECT_OF.identities.ranges,
+  strangers: SUBJECT_OF.strangers.ranges,
+  replicas: SUBJECT_OF.replicas.ranges,
+  restores: SUBJECT_OF.restores.ranges,
+  busy: SUBJECT_OF.busy.ranges,
 };
 
 /** Draws the options of a seed; what is given stands. */
@@ -90,6 +88,8 @@ export function drawOptions(
   const random = createRandom(`${seed}/options`);
   const isRough = profile === 'nightly' && random.fork('rough').chance(ROUGH_CHANCE);
   const ranges = isRough ? ROUGH : RANGES[profile];
+  const subject = subjectOf(profile);
+  const own = random.fork('subject');
   const spread = ([least, most]: readonly [number, number]): number =>
     least * (most / least) ** random.next();
   const drawn = {
@@ -105,7 +105,7 @@ export function drawOptions(
     hours: round(spread(ranges.hours)),
     faultsPerHour: round(spread(ranges.faultsPerHour)),
     kinds: [...drawKinds(random.fork('kinds')), ...drawRare(random)],
-    intervals: drawIntervals(random.fork('intervals'), ranges),
+    intervals: drawIntervals(random.fork('intervals'), ranges, subject?.intervals(own) ?? {}),
     spoolEventsMax: random.pick([20, 60, 200, 1_000, 100_000]),
     programs: random.fork('programs').pick([0, 4, 12, 40]),
     binariesMax: random.fork('binaries').pick([8, 24, BASELINE_BINARIES_MAX]),
@@ -113,7 +113,9 @@ export function drawOptions(
     driftPpm: random.pick([0, 20, 200]),
     skewMs: random.pick([0, 500, 30_000]),
   };
-  return { ...drawn, ...given, seed, profile };
+  const about =
+    subject === null ? {} : { ...subject.options(own), kinds: drawSubjectKinds(own, subject) };
+  return { ...drawn, ...about, ...given, seed, profile };
 }
 
 function round(value: number): number {
@@ -131,7 +133,11 @@ function drawRare(random: Random): readonly FaultKind[] {
   return RARE_KINDS.filter((kind) => random.fork(kind).chance(RARE_CHANCE));
 }
 
-function drawIntervals(random: Random, { lifetimes, hours, eager = 0 }: Ranges): Intervals {
+function drawIntervals(
+  random: Random,
+  { lifetimes, hours, eager = 0 }: Ranges,
+  about: Partial<Intervals>,
+): Intervals {
   const heartbeatMs = random.pick([5_000, 15_000, 15_000, 30_000]);
   const lifetime = random.pick(lifetimes);
   const isEager = random.fork('eager').chance(eager);
@@ -150,6 +156,7 @@ function drawIntervals(random: Random, { lifetimes, hours, eager = 0 }: Ranges):
     PREVIOUS_CERTIFICATE_OVERLAP_MS: scaled(DEFAULT_INTERVALS.PREVIOUS_CERTIFICATE_OVERLAP_MS),
     ...drawSessions(random.fork('sessions')),
     ...drawHabits(random.fork('habits'), hours[1]),
+    ...about,
   });
   if (!resolved.ok) throw new Error(resolved.mistakes.join('; '));
   return resolved.intervals;

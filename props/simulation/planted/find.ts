@@ -1,6 +1,7 @@
 // How soon chance finds a planted bug: runs seed after seed with it and without anything else changed.
-import { drawOptions, type Options } from '../options.ts';
+import { drawOptions, type Options, type Profile } from '../options.ts';
 import { type RunResult, runSimulation } from '../run.ts';
+import { drawByTurns } from '../turns.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 export type Found = {
@@ -11,21 +12,29 @@ export type Found = {
   readonly others: Readonly<Record<string, number>>;
 };
 
-/** Tuned: with the options that the bug has, so that it shows soon. Untuned: drawn as any seed is. */
-export type Drawn = 'tuned' | 'untuned';
+/**
+ * Tuned: with the options that the bug has, so that it shows soon. Untuned: drawn as any seed is, under the ordinary profiles
+ * by turns. A profile: drawn under that one.
+ */
+export type Drawn = 'tuned' | 'untuned' | Profile;
 /** What untuned seeds are drawn for, one after the other. */
-const BY_TURNS = ['nightly', 'smoke', 'deliveries'] as const;
+const BY_TURNS = ['smoke', 'deliveries', 'nightly'] as const;
 
 /** The options of a seed under which the bug can show. */
 export function optionsFor(bug: PlantedBug, seed: string, drawn: Drawn = 'tuned'): Options {
   if (drawn === 'tuned') return { ...bug.options, seed, profile: 'smoke' };
-  return drawOptions(seed, BY_TURNS[Number(seed) % BY_TURNS.length] ?? 'smoke');
+  return drawn === 'untuned' ? drawByTurns(Number(seed), BY_TURNS) : drawOptions(seed, drawn);
 }
 
 /** Whether the run was ended by the checker that must notice, and by no other. */
 export function isFound(bug: PlantedBug, { outcome, violations }: RunResult): boolean {
   const kind = bug.foundBy === 'liveness' ? 'liveness' : 'safety';
   return outcome === kind && violations[0]?.checker === bug.foundBy;
+}
+
+/** What a run ended with: a checker, or its outcome. */
+export function endOf({ outcome, violations, crashes }: RunResult): string {
+  return crashes.length > 0 ? 'crash' : (violations[0]?.checker ?? outcome);
 }
 
 /** Runs seeds from the number 1 on until one finds the bug, at most `triesMax`. */
@@ -45,8 +54,7 @@ export async function findFirst(
       first = seed;
       continue;
     }
-    const [violation] = result.violations;
-    const name = violation === undefined ? result.outcome : `${violation.checker}`;
+    const name = endOf(result);
     others[name] = (others[name] ?? 0) + 1;
   }
   return { tried, first, others };
