@@ -29,6 +29,10 @@ const ARGUMENTS: readonly [argument: object, words: string][] = [
     { process_credentials_arg: { uid: 1, caps: { effective: ['A', 'B'], permitted: ['A'] } } },
     'uid 1 capabilities A B permitted A',
   ],
+  [
+    { process_credentials_arg: { uid: 1, gid: 1, egid: 2, caps: { inheritable: ['C'] } } },
+    'uid 1 gid 1 egid 2 inheritable C',
+  ],
   [{ user_ns_arg: { level: 1, ns: { inum: 4 } } }, 'level 1 ns.inum 4'],
   [{ user_namespace_arg: { level: 0 } }, 'level 0'],
   [{ capability_arg: { value: 21, name: 'CAP_SYS_ADMIN' } }, 'CAP_SYS_ADMIN'],
