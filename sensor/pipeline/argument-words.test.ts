@@ -80,6 +80,19 @@ describe('the arguments of a hook', () => {
     expect(eventOf({ action: 'KPROBE_ACTION_POST' })).not.toHaveProperty('policy');
   });
 
+  it('should tell what was done at the return of a call, also beside a post at its begin', () => {
+    const done = { action: 'KPROBE_ACTION_POST', return_action: 'KPROBE_ACTION_SIGKILL' };
+    expect(eventOf(done)).toMatchObject({
+      ...{ event_kind: 'policy_enforced', policy: { name: '', action: 'sigkill' } },
+    });
+  });
+
+  it('should not tell twice what the event has fields for', () => {
+    const sock = { family: 'AF_INET', saddr: '10.0.0.1', sport: 5, daddr: '10.0.0.2', dport: 80 };
+    const called = { function_name: 'tcp_connect', args: [{ sock_arg: sock }, { int_arg: 9 }] };
+    expect(eventOf(called).message).toBe('/bin/a (4) connected to 10.0.0.2:80: int 9');
+  });
+
   it('should say of whom a call made itself, and what a gap was', () => {
     const creds = { uid: 0, gid: 0, euid: 0 };
     const raised = eventOf({
