@@ -87,6 +87,14 @@ describe('the arguments of a hook', () => {
     });
   });
 
+  it.each([{ action: 'KPROBE_ACTION_POST' }, {}])(
+    'should tell what else was done at the return: %j',
+    (begin) => {
+      const { policy } = eventOf({ ...begin, return_action: 'KPROBE_ACTION_GETURL' });
+      expect(policy).toEqual({ name: '', action: 'geturl' });
+    },
+  );
+
   it('should not tell twice what the event has fields for', () => {
     const sock = { family: 'AF_INET', saddr: '10.0.0.1', sport: 5, daddr: '10.0.0.2', dport: 80 };
     const called = { function_name: 'tcp_connect', args: [{ sock_arg: sock }, { int_arg: 9 }] };
