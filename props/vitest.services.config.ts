@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { partOf } from './attacks/part.ts';
 
 /** Nothing here depends on how busy the machine is: time of a world of their own, or of servers that are waited for. */
 const UNHURRIED = [
@@ -27,8 +28,17 @@ const OF_PEOPLE = [
 /** The engine on the kernel. */
 const OF_THE_ENGINE = ['sensor/engine/native/**/*.services.test.ts'];
 const ALL = '**/*.services.test.ts';
-/** Attacks that `npm test` runs on the reference stores, here again on the embedded databases. */
-const ON_EMBEDDED = ['props/attacks/{accounts,certificates,enrollment,planes,sessions}.test.ts'];
+/** Attacks that `npm test` runs on the reference stores, here again on the embedded databases: some with every run ... */
+const ON_EMBEDDED = ['accounts', 'certificates', 'enrollment', 'planes', 'role-matrix', 'sessions'];
+/** ... and of the others another part each time. `props/attacks/README.md` says which have no store of production. */
+const ON_EMBEDDED_BY_TURNS = [
+  ...['bodies', 'borrowed-freshness', 'budgets', 'calendar', 'clocks', 'console-deaths'],
+  ...['containment', 'cut-keys', 'database-away', 'evidence', 'framing', 'full-spool'],
+  ...['guesses', 'identity', 'native-answers', 'planted-password', 'policies', 'policy-keys'],
+  ...['rollouts', 'security-keys', 'sensor-plane', 'settings', 'slow-readers', 'small-print'],
+  ...['sso', 'sso-endpoints', 'sso-factor', 'sso-last-login', 'step-up', 'stream'],
+  ...['totp', 'traces', 'webhooks'],
+];
 /** Most of what these do is wait; beside them there is time for what computes. */
 const WAITERS = [
   'slow-peers',
@@ -77,7 +87,10 @@ function project(
 
 /** The databases are started for it, once; two files at a time have as many connections as they may. */
 function onEmbedded() {
-  const { test, ...rest } = project('embedded', 3, 2, ON_EMBEDDED);
+  const files = [...ON_EMBEDDED, ...partOf(ON_EMBEDDED_BY_TURNS)].map(
+    (name) => `props/attacks/${name}.test.ts`,
+  );
+  const { test, ...rest } = project('embedded', 3, 2, files);
   const setupFiles = ['props/attacks/embedded-setup.ts'];
   return { ...rest, test: { ...test, globalSetup: ['props/attacks/embedded.ts'], setupFiles } };
 }

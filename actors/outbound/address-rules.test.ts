@@ -16,6 +16,11 @@ describe('an address outside', () => {
     '::',
     '224.0.0.1',
     'fe80::1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::a9fe:a9fe',
+    '::ffff:0:a9fe:a9fe',
+    '2001:0:a9fe:a9fe::1',
+    '2002:a9fe:a9fe::1',
   ])('should never be %s, whatever the destination may reach', (address) => {
     expect(mistakeOfAddress(address, OPEN)).toContain('never reached');
   });

@@ -1,8 +1,10 @@
 // Attacks inside a body: documents built to be expensive, compressed bombs, bodies that never end. What is refused costs
 // little time and no memory, and nothing of it is ever acknowledged. invariant: I1, I10
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig as loadConsoleConfig } from '../../gateway/config/config.ts';
@@ -262,6 +264,23 @@ describe('attack 17: bodies that are too long or take for ever', () => {
         body,
       ]);
       expect(await talk(console, text, own())).toMatch(/^HTTP\/1.1 413 [\s\S]*body_too_large/);
+    }
+  });
+
+  it('should have been read to their end by then, for a peer that listens only afterwards', async () => {
+    for (const mib of [5, 9, 17, 30]) {
+      const body = Buffer.alloc(mib * MIB, ' ');
+      const socket = connect({ host: '127.0.0.1', port: console.port, ca: console.ca, ...own() });
+      socket.pause();
+      await once(socket, 'secureConnect');
+      socket.write(`${head}content-length: ${body.length}\r\n\r\n`);
+      const mistake = await new Promise((sent) => {
+        socket.on('error', sent);
+        socket.write(body, sent);
+      });
+      expect([mib, mistake ?? null]).toEqual([mib, null]);
+      const heard = await socket.setEncoding('latin1').toArray();
+      expect(heard.join('')).toMatch(/^HTTP\/1.1 413 [\s\S]*body_too_large/);
     }
   });
 

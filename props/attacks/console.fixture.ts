@@ -70,6 +70,8 @@ export type ConsoleUnderTest = Awaited<ReturnType<typeof startConsole>>;
 export type ConsoleOptions = {
   /** Requests an address without a certificate has in a minute. */
   readonly budget?: number;
+  /** Requests that a key or a session has in a minute; the usual ones when absent. */
+  readonly credentialBudget?: number;
   /** Where it shares its request budgets; by itself when absent. */
   readonly counter?: SharedCounter;
   readonly stores?: Stores;
@@ -232,7 +234,9 @@ async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<Con
   const { relational, events: analytics } = stores;
   const sensors = options.registry?.(relational.sensors) ?? relational.sensors;
   const { monotonicNow } = ports.time ?? createTestTime();
-  const { hasher, counter, budget: address = 1_000_000, providerWay } = options;
+  const { hasher, counter, budget: address = 1_000_000, credentialBudget, providerWay } = options;
+  const own =
+    credentialBudget === undefined ? {} : { large: credentialBudget, small: credentialBudget };
   const settingDefaults = {
     ...(options.isEvaluation === false ? {} : EVALUATION_SETTINGS),
     ...(providerWay === undefined ? {} : { webhook_allow_list: HERE }),
@@ -245,7 +249,7 @@ async function runOn(stores: Stores, options: ConsoleOptions, ports: Partial<Con
         ...(hasher === undefined ? {} : { hasher }),
         settingDefaults,
         openCounter: () => counter ?? null,
-        requestBudgets: { address },
+        requestBudgets: { address, ...own },
         openProviders: (allowList) =>
           createProviderClient({ monotonicNow, allowList, ...providerWay }),
       },

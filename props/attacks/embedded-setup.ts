@@ -1,6 +1,7 @@
 // The Consoles of this file keep what they know in the embedded databases: in a PostgreSQL database of their own each
 // time, and in one event store, where the sensors of others are strangers. decision: D7
 import { afterAll, inject } from 'vitest';
+import { DEFAULT_INTERVALS } from '../../machines/intervals.ts';
 import type { MemoryMode } from '../../storage/memory/telemetry/memory-events.ts';
 import { openRealAnalytics, openRealRelational } from '../contracts/real-stores.ts';
 import type { RelayFault } from '../contracts/relay.ts';
@@ -24,6 +25,7 @@ async function openEmbedded(): Promise<Stores> {
   const stores: Stores = {
     relational: { ...control.relational, setAway: control.setAway },
     events: { ...telemetry.analytics, setMode: (mode) => telemetry.setFault(FAULTS[mode]) },
+    retryMs: DEFAULT_INTERVALS.RETRY_AFTER_STORE_MS,
     async close() {
       if (!open.delete(stores)) return;
       await Promise.all([control.close(), telemetry.close()]);

@@ -243,8 +243,12 @@ describe('attack 18: frames that break the protocol', () => {
     await once(socket, 'open');
     inFragments(socket, JSON.stringify({ subscribe: [{ topic: 'fleet' }] }));
     await expect.poll(() => heard.map(({ topic }) => topic), PATIENT).toContain('fleet');
-    // A message that never ends: what was asked for goes on, and the key ends it like any other channel.
-    const timer = setInterval(() => socket.send('', { fin: false }), 5);
+    // A message that never ends: what was asked for goes on beside it, and the key ends it like any other channel.
+    const piece = () => new Promise((sent) => socket.send('', { fin: false }, sent));
+    for (let n = 0; n < FRAGMENTS; n += 1) await piece();
+    const timer = setInterval(piece, 5);
+    const { sensorId } = await console.enroll('beside-fragments');
+    await expect.poll(() => JSON.stringify(heard), PATIENT).toContain(sensorId);
     await console.stores.relational.apiKeys.revoke({ keyId: key.keyId, nowMs: console.time.now() });
     const [code] = await closed;
     clearInterval(timer);

@@ -3,22 +3,16 @@
 // specification, written down once more, and every answer must agree with it. `npm test` tries a part of the callers that
 // differ by one scope, each with its own routes among them, and of those that nobody lets in; the services try all.
 // decision: D36; invariant: I18
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CSRF_HEADER } from '../../gateway/access/csrf.ts';
-import { SESSION_COOKIE } from '../../gateway/access/session-cookie.ts';
-import {
-  createFixture,
-  type Fixture,
-  sensorIdOf,
-} from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
+import { sensorIdOf } from '../../gateway/operator-plane/plumbing/operator-plane.fixture.ts';
 import type { Route } from '../../gateway/operator-plane/plumbing/route-table.ts';
-import { ROLES, type Role, SCOPES, type Scope } from '../../machines/trust/roles.rules.ts';
-import { formatSecret } from '../../machines/trust/secret.rules.ts';
+import { type Role, SCOPES, type Scope } from '../../machines/trust/roles.rules.ts';
+import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
+import { bearer, type Caller, createKnockers, type Knockers } from './role-matrix-callers.ts';
+import { triedOf } from './stores.fixture.ts';
 
 const UNLIMITED = 10_000_000;
 const NOBODY = sensorIdOf(0xffff);
-const OWNED = sensorIdOf(0xaaaa);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Routes that anybody may call; each has nothing to tell, or judges by itself. */
 const OPEN: readonly string[] = [
@@ -53,20 +47,14 @@ const MAY: Readonly<Record<Role, readonly Scope[]>> = {
   admin: SCOPES,
 };
 
-/** A caller as the matrix knows it; `role` null = nobody that is let in anywhere. */
-type Caller = {
-  readonly name: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly is: 'nobody' | 'refused' | 'key' | 'full' | 'partial' | 'cross-site';
-  readonly role: Role;
-  readonly scopes: readonly Scope[];
-};
 type Verdict = 'in' | readonly [status: number, code: string];
 
-let fixture: Fixture;
+let console: ConsoleUnderTest;
+let knockers: Knockers;
+/** A sensor that one person of each role owns. */
+let owned: string;
 let routes: readonly Route[];
-const callers: Caller[] = [];
-const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+let callers: readonly Caller[];
 const named = ({ method, url }: Pick<Route, 'method' | 'url'>) => `${method} ${url}`;
 
 /** What the answer has to be, from the two tables alone. */
@@ -101,7 +89,7 @@ function expected({ guard, method }: Route, caller: Caller, isOwned: boolean): V
  */
 async function call({ method, url }: Route, headers: Caller['headers'], id = NOBODY) {
   const isSafe = SAFE.has(method);
-  const { statusCode, body } = await fixture.app.inject({
+  const { statusCode, body } = await console.app.inject({
     method: method as 'GET',
     // Not from this machine, whose people may see more.
     remoteAddress: '192.0.2.7',
@@ -131,7 +119,7 @@ const GUARDS: ReadonlySet<string | null> = new Set([
 
 /** Tries one route with one caller and says what was wrong; null when all was right. */
 async function mistake(route: Route, caller: Caller, id = NOBODY): Promise<unknown> {
-  const verdict = expected(route, caller, id === OWNED);
+  const verdict = expected(route, caller, id.toLowerCase() === owned);
   const { status, code } = await call(route, caller.headers, id);
   const found = [named(route), caller.name, status, code];
   // A HEAD has no body to tell a code.
@@ -142,84 +130,6 @@ async function mistake(route: Route, caller: Caller, id = NOBODY): Promise<unkno
   if (!SAFE.has(route.method)) return code === 'malformed_body' ? null : [...found, 'not let in'];
   const isIn = 'public' in (route.guard ?? {}) || (status !== 401 && !GUARDS.has(code));
   return isIn ? null : [...found, 'not let in'];
-}
-
-/** Everybody who may knock. */
-function gather(): void {
-  const add = (name: string, headers: Caller['headers'], more: Partial<Caller> = {}) =>
-    callers.push({ name, headers, is: 'key', role: 'admin', scopes: SCOPES, ...more });
-  const own = { [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
-  add('anonymous', {}, { is: 'nobody' });
-  add('another cookie', { cookie: `${SESSION_COOKIE}=short; session=x` }, { is: 'nobody' });
-  add('a session of nobody', { cookie: `${SESSION_COOKIE}=${'A'.repeat(43)}` }, { is: 'refused' });
-  for (const scope of SCOPES)
-    add(`key ${scope}`, bearer(fixture.addKey([scope])), { scopes: [scope] });
-  add('key admin', bearer(fixture.addKey(['admin'])));
-  add('key of lookalikes', bearer(fixture.addKey(['Admin', '*', 'sensors:*', 'sensors', ''])), {
-    scopes: [],
-  });
-  const refused = { is: 'refused' } as const;
-  add('key expired', bearer(fixture.addKey(['admin'], fixture.state.nowMs)), refused);
-  const revoked = fixture.addKey(['admin']);
-  const [hash, row] = [...fixture.state.keys].at(-1) ?? [];
-  if (hash === undefined || row === undefined) throw new Error('no key');
-  fixture.state.keys.set(hash, { ...row, revokedAtMs: fixture.state.nowMs });
-  add('key revoked', bearer(revoked), refused);
-  const cut = fixture.addKey(['admin']);
-  const basic = `Basic ${Buffer.from(`admin:${fixture.addKey(['admin'])}`).toString('base64')}`;
-  add('a token of enrollment', bearer(formatSecret('enrollment', randomBytes(32))), refused);
-  add('a key and a letter', bearer(`${cut}x`), refused);
-  add('a key cut off', bearer(cut.slice(0, -1)), refused);
-  add('a key of no kind', { authorization: fixture.addKey(['admin']) }, refused);
-  add('a key as a password', { authorization: basic }, refused);
-  add('a key elsewhere', { 'x-api-key': cut, 'x-forwarded-user': 'admin' }, { is: 'nobody' });
-  for (const role of ROLES) gatherRole(role, add, own);
-  const admin = fixture.addUser('admin');
-  const late = { ...fixture.addSession(admin), ...own };
-  add('a bad key beside a good session', { ...late, authorization: 'Bearer x' }, refused);
-  const viewer = bearer(fixture.addKey(['admin'], null, fixture.addUser('viewer')));
-  add('a key beside a better session', { ...late, ...viewer }, { role: 'viewer' });
-}
-
-function gatherRole(
-  role: Role,
-  add: (name: string, headers: Caller['headers'], more?: Partial<Caller>) => void,
-  own: Caller['headers'],
-): void {
-  const userId = fixture.addUser(role);
-  fixture.state.owned.add(`${userId} ${OWNED}`);
-  const session = (more?: 'partial') => ({ ...fixture.addSession(userId, more), ...own });
-  add(`session of ${role}`, session(), { is: 'full', role });
-  add(`half session of ${role}`, session('partial'), { is: 'partial', role });
-  add(`session of ${role} from another site`, fixture.addSession(userId), {
-    ...{ is: 'cross-site', role },
-  });
-  add(`key of ${role}`, bearer(fixture.addKey(['admin'], null, userId)), { role });
-  for (const scope of SCOPES) {
-    const secret = fixture.addKey([scope], null, userId);
-    add(`key of ${role}: ${scope}`, bearer(secret), { role, scopes: [scope] });
-  }
-  const refused = { is: 'refused', role } as const;
-  const changed = (name: string, more: Parameters<typeof fixture.addUser>[1]) => {
-    const gone = fixture.addUser(role, more);
-    add(`session of ${name} ${role}`, { ...fixture.addSession(gone), ...own }, refused);
-    add(`key of ${name} ${role}`, bearer(fixture.addKey(['admin'], null, gone)), refused);
-    if (name === 'removed') fixture.state.users.delete(gone);
-  };
-  changed('disabled', { status: 'disabled' });
-  changed('removed', {});
-  const { nowMs, sessions } = fixture.state;
-  for (const [name, end] of [
-    ['ended', { endedAtMs: nowMs - 1 }],
-    ['expired', { expiresAtMs: nowMs }],
-    ['idle', { lastSeenAtMs: 0 }],
-  ] as const) {
-    const headers = { ...fixture.addSession(userId), ...own };
-    const [hash, row] = [...sessions].at(-1) ?? [];
-    if (hash === undefined || row === undefined) throw new Error('no session');
-    sessions.set(hash, { ...row, ...end });
-    add(`${name} session of ${role}`, headers, refused);
-  }
 }
 
 /** Of those that nobody lets in, whatever the route, one in so many tries each where not all do. */
@@ -242,19 +152,26 @@ function triersOf(route: Route, at: number, share: number): readonly Caller[] {
 /** Declares the attack; of the callers that differ by one scope, one in `share` tries each route. */
 export function describeRoleMatrix(share: number): void {
   beforeAll(async () => {
-    fixture = await createFixture({}, UNLIMITED, UNLIMITED);
-    routes = fixture.app.routeTable.routes;
-    gather();
+    console = await startConsole({ budget: UNLIMITED, credentialBudget: UNLIMITED });
+    // The edge of an expiry is met to the millisecond, and the clock of the callers is the Console's.
+    console.holdAt(console.time.now());
+    owned = (await console.enroll('owned')).sensorId;
+    knockers = createKnockers(console, owned);
+    routes = console.app.routeTable.routes;
+    callers = await knockers.gather();
   });
-  afterAll(() => fixture.close());
+  afterAll(async () => {
+    await console.stop();
+    await removeSharedKeys();
+  });
 
   it('should know every route, each with its guard, and leave open only what is meant to be', () => {
     expect(routes.length).toBeGreaterThan(60);
     expect(routes.filter(({ guard }) => guard === undefined)).toEqual([]);
     for (const { method, url } of routes) {
-      expect(fixture.app.hasRoute({ method: method as 'GET', url })).toBe(true);
+      expect(console.app.hasRoute({ method: method as 'GET', url })).toBe(true);
     }
-    const printed = fixture.app.printRoutes({ commonPrefix: false });
+    const printed = console.app.printRoutes({ commonPrefix: false });
     const methods = [...printed.matchAll(/ \(([A-Z, ]+)\)/g)].flatMap(([, all]) =>
       all?.split(', '),
     );
@@ -275,7 +192,7 @@ export function describeRoleMatrix(share: number): void {
     const shown = new Set(callers.map(({ headers }) => JSON.stringify(headers)));
     expect(shown.size).toBe(callers.length);
     const mistakes: unknown[] = [];
-    for (const [at, route] of routes.entries()) {
+    for (const [at, route] of triedOf([...routes.entries()])) {
       for (const caller of triersOf(route, at, share)) {
         const found = await mistake(route, caller);
         if (found !== null) mistakes.push(found);
@@ -285,37 +202,37 @@ export function describeRoleMatrix(share: number): void {
   }, 600_000);
 
   it('should let a sensor owner act on its own sensors and on no other', async () => {
-    const owned = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);
-    expect(owned.map(named)).toEqual(
+    const bound = routes.filter(({ guard }) => guard !== undefined && 'owned' in guard);
+    expect(bound.map(named)).toEqual(
       expect.arrayContaining(['POST /api/v2/sensors/:id/revoke', 'PATCH /api/v2/sensors/:id']),
     );
     const owners = callers.filter(({ role }) => role === 'sensor_owner');
-    for (const route of owned) {
+    const stranger = await knockers.pageOf(await knockers.addUser('sensor_owner'));
+    for (const route of triedOf(bound)) {
       for (const caller of owners) {
-        for (const id of [OWNED, OWNED.toUpperCase(), NOBODY]) {
-          const at = id === NOBODY ? NOBODY : OWNED;
-          expect(await mistake(route, { ...caller, name: `${caller.name} ${id}` }, at)).toBeNull();
+        for (const id of [owned, owned.toUpperCase(), NOBODY]) {
+          const told = { ...caller, name: `${caller.name} ${id}` };
+          expect(await mistake(route, told, id)).toBeNull();
         }
       }
-      const stranger = fixture.addSession(fixture.addUser('sensor_owner'));
-      const headers = { ...stranger, [CSRF_HEADER]: '1', 'sec-fetch-site': 'same-origin' };
-      expect(await call(route, headers, OWNED)).toEqual({ status: 403, code: 'not_owner' });
+      expect(await call(route, stranger, owned)).toEqual({ status: 403, code: 'not_owner' });
     }
   });
 
-  it('should follow a role that changes, with the next request', async () => {
-    const userId = fixture.addUser('admin');
-    const key = bearer(fixture.addKey(['admin'], null, userId));
+  it('should follow a role that is lowered, with the next request, and end a key whose role is raised', async () => {
+    const userId = await knockers.addUser('admin');
+    const key = bearer((await knockers.addKey(['admin'], userId)).secret);
     const revoke = routes.find(({ url }) => url === '/api/v2/sensors/:id/revoke');
     if (revoke === undefined) throw new Error('no such route');
-    const codes: unknown[] = [];
-    for (const role of ['admin', 'viewer', 'operator', 'analyst'] as const) {
-      const row = fixture.state.users.get(userId);
-      if (row === undefined) throw new Error('no such user');
-      fixture.state.users.set(userId, { ...row, role });
+    const codes: unknown[] = [(await call(revoke, key)).code];
+    for (const role of ['operator', 'analyst', 'viewer', 'operator'] as const) {
+      await knockers.setRole(userId, role);
       codes.push((await call(revoke, key)).code);
     }
-    expect(codes).toEqual(['malformed_body', 'role_required', 'malformed_body', 'role_required']);
+    expect(codes).toEqual([
+      ...['malformed_body', 'malformed_body', 'role_required', 'role_required'],
+      'credential_invalid',
+    ]);
   });
 
   it('should let nobody but an admin raise a role', async () => {

@@ -31,13 +31,12 @@ describe('attack 27: a provider that an admin changes while somebody comes back 
       const doing = { actor: 'test', nowMs: console.time.now(), providerId: id };
       const before = await sso.getProvider(id);
       // The provider takes its time with the answer, and the admin is done before it.
-      peer.does.token = (claims) => {
+      peer.does.meanwhile = async () => {
         const options = before === null ? undefined : { ...before.options, ...patch?.options };
-        if (patch === null) void sso.removeProvider(doing);
+        if (patch === null) await sso.removeProvider(doing);
         else if (options !== undefined) {
-          void sso.changeProvider({ ...doing, revision: 1, patch: { ...patch, options } });
+          await sso.changeProvider({ ...doing, revision: 1, patch: { ...patch, options } });
         }
-        return claims;
       };
       const browser = stage.newBrowser();
       const page = await stage.logIn(browser, id);

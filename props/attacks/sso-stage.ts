@@ -98,6 +98,7 @@ export async function openSsoStage() {
       for (const one of [peer, other]) {
         Object.assign(one.does, {
           token: null,
+          meanwhile: null,
           discovery: null,
           signsWithOtherKey: false,
           answers: 'as it should',

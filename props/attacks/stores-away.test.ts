@@ -17,7 +17,6 @@ import {
   nth,
   PATIENT,
 } from './peer.ts';
-import { STORE_RETRY_MS } from './stores.fixture.ts';
 
 let console: ConsoleUnderTest;
 let keys: readonly KeyPair[];
@@ -101,7 +100,10 @@ describe('attack 20: the event store is away', () => {
     await console.stores.events.setMode('fail');
     const away = await beat({ ...heartbeatBody(2, [2]), boot_id: 'later' });
     expect(away.status).toBe(200);
-    expect(away.body).toMatchObject({ acknowledged_sequence: 1, retry_after_ms: STORE_RETRY_MS });
+    expect(away.body).toMatchObject({
+      acknowledged_sequence: 1,
+      retry_after_ms: console.stores.retryMs,
+    });
     expect((await rowOf())?.bootId).toBe('later');
     await console.stores.events.setMode('work');
     expect((await beat(heartbeatBody(2, [2]))).body['acknowledged_sequence']).toBe(2);
@@ -114,10 +116,10 @@ describe('attack 20: the event store is away', () => {
     await console.stores.events.setMode('fail');
     const away = await events(eventsBody(1, [1]));
     expect(codeOf(away)).toEqual([503, 'store_unavailable']);
-    expect(retryAfterOf(away)).toBe(Math.ceil(STORE_RETRY_MS / 1_000));
+    expect(retryAfterOf(away)).toBe(Math.ceil(console.stores.retryMs / 1_000));
     const frame = { type: 'events', sequence: 1, events: [eventOf(2)] };
     stream.send(frame);
-    const later = { type: 'retry_after', ms: STORE_RETRY_MS, sequence: 1 };
+    const later = { type: 'retry_after', ms: console.stores.retryMs, sequence: 1 };
     expect(await stream.next('retry_after')).toEqual(later);
     await console.stores.events.setMode('work');
     expect((await events(eventsBody(1, [1]))).status).toBe(202);

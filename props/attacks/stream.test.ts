@@ -2,7 +2,14 @@
 // invariant: I1, I3, I9, I10; decision: D10
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ConsoleUnderTest, removeSharedKeys, startConsole } from './console.fixture.ts';
-import { eventOf, type Identity, type KeyPair, makeKeys, type TestStream } from './peer.ts';
+import {
+  eventOf,
+  type Identity,
+  type KeyPair,
+  makeKeys,
+  PATIENT,
+  type TestStream,
+} from './peer.ts';
 
 const HOUR_MS = 3_600_000;
 const ONE = '1'.repeat(32);
@@ -75,12 +82,17 @@ describe('a stream', () => {
     opened.send(batch(2, [3]));
     expect(await opened.next('retry_after')).toEqual({
       type: 'retry_after',
-      ms: 1_500,
+      ms: console.stores.retryMs,
       sequence: 2,
     });
     await console.stores.events.setMode('work');
-    opened.send(batch(2, [3]));
-    expect(await opened.next('ack')).toEqual({ type: 'ack', sequence: 2 });
+    // A store that is back is found out when it is asked again; until then the sensor is told to wait.
+    const ack = opened.next('ack');
+    const isAcked = async () => {
+      opened.send(batch(2, [3]));
+      return Promise.race([ack, opened.next('retry_after')]);
+    };
+    await expect.poll(isAcked, PATIENT).toEqual({ type: 'ack', sequence: 2 });
   });
 
   it.each([

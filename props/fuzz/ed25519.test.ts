@@ -2,8 +2,12 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'nod
 import { ed25519 } from '@noble/curves/ed25519.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { canonicalBytes, openEnvelope } from '../../actors/license/envelope-signature.ts';
 import { isGenuineEd25519 } from '../../actors/runtime/ed25519.ts';
 import { isGenuineInTab } from '../../gateway/web/audit/ed25519.ts';
+import { policyMessage } from '../../machines/trust/policy-signature.rules.ts';
+import { whyNotGenuine } from '../../sensor/engine/policy/signature.ts';
+import { licensePayload } from '../attacks/license-issuer.ts';
 
 const { Point } = ed25519;
 const SEED = Buffer.alloc(32, 7);
@@ -19,13 +23,13 @@ const bytesOf = (value: bigint) =>
 const modOrder = (value: bigint) => ((value % ORDER) + ORDER) % ORDER;
 
 /** A signature whose R, or the key it is checked with, carries a component of small order. */
-function crafted(where: 'R' | 'A', times: number) {
+function crafted(where: 'R' | 'A', times: number, message: Uint8Array = MESSAGE) {
   const { scalar, point } = ed25519.utils.getExtendedPublicKey(SEED);
   const small = T8.multiplyUnsafe(BigInt(times));
   const r = 123_456_789n;
   const R = (where === 'R' ? Point.BASE.multiply(r).add(small) : Point.BASE.multiply(r)).toBytes();
   const A = (where === 'A' ? point.add(small) : point).toBytes();
-  const k = numberOf(createHash('sha512').update(R).update(A).update(MESSAGE).digest());
+  const k = numberOf(createHash('sha512').update(R).update(A).update(message).digest());
   const s = modOrder(r + modOrder(k) * scalar);
   return { signature: Buffer.concat([R, bytesOf(s)]), key: A };
 }
@@ -113,5 +117,36 @@ describe.each([
     );
     expect(isGenuine(good.subarray(1), MESSAGE, PUBLIC)).toBe(false);
     expect(isGenuine(good, MESSAGE, PUBLIC.subarray(1))).toBe(false);
+  });
+});
+
+describe('a signature whose R carries a point of order 8', () => {
+  it('should bring no license into force', () => {
+    const payload = licensePayload(Date.parse('2026-03-01T12:00:00.000Z'));
+    const bytes = canonicalBytes(payload) ?? MESSAGE;
+    const envelopeOf = (signature: Uint8Array) => ({
+      ...{ schema_version: 1, signature_algorithm: 'ED25519', payload },
+      signature: Buffer.from(signature).toString('base64'),
+    });
+    expect(openEnvelope(envelopeOf(ed25519.sign(bytes, SEED)), PUBLIC).ok).toBe(true);
+    const { signature } = crafted('R', 1, bytes);
+    expect(ed25519.verify(signature, bytes, PUBLIC, { zip215: false })).toBe(true);
+    expect(openEnvelope(envelopeOf(signature), PUBLIC)).toMatchObject({ code: 'license_refused' });
+  });
+
+  it('should bring no policy onto a node', async () => {
+    const yaml = Buffer.from('kind: TracingPolicy\n');
+    const bytes = policyMessage('shells', yaml);
+    const x = Buffer.from(PUBLIC).toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    const keyPem = key.export({ format: 'pem', type: 'spki' }).toString();
+    const why = (signature: Uint8Array) => {
+      const sidecar = Buffer.from(signature).toString('base64');
+      return whyNotGenuine({ name: 'shells', yaml, sidecar, keyPem });
+    };
+    expect(await why(ed25519.sign(bytes, SEED))).toBeUndefined();
+    const { signature } = crafted('R', 1, bytes);
+    expect(ed25519.verify(signature, bytes, PUBLIC, { zip215: false })).toBe(true);
+    expect(await why(signature)).toMatch(/^the signature is not by policy-signing.pub/);
   });
 });

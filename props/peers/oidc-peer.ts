@@ -23,6 +23,8 @@ export type OidcPeerOptions = {
 type Misbehaviour = {
   /** Changes the claims of an ID token before it is signed. */
   token: ((claims: Claims) => Claims) | null;
+  /** Is done while the Console waits for a token. */
+  meanwhile: (() => Promise<void>) | null;
   /** Changes what it says of itself before anybody hears it. */
   discovery: ((metadata: Claims) => Claims) | null;
   /** Signs with a key that it does not publish. */
@@ -51,7 +53,7 @@ export async function openOidcPeer(options: OidcPeerOptions) {
   const issuer = options.issuer ?? `https://localhost:${port}`;
   const client = { id: 'console', secret: randomBytes(24).toString('base64url') };
   const does: Misbehaviour = {
-    ...{ token: null, discovery: null, signsWithOtherKey: false },
+    ...{ token: null, meanwhile: null, discovery: null, signsWithOtherKey: false },
     answers: 'as it should',
   };
   const accounts = new Map<string, Claims>();
@@ -72,6 +74,7 @@ export async function openOidcPeer(options: OidcPeerOptions) {
       if (ctx.oidc?.route === 'discovery' && does.discovery !== null)
         ctx.body = does.discovery(body as Claims);
       if (ctx.oidc?.route !== 'token' || typeof body?.id_token !== 'string') return;
+      await does.meanwhile?.();
       body.id_token = signedAgain(body.id_token, does, keys);
     });
     return { provider, answer: provider.callback() };

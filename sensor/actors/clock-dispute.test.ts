@@ -77,4 +77,16 @@ describe('a dispute about the clock', () => {
     await answer(null);
     expect(lines.at(-1)).toBe(`warn ${BOUND}`);
   });
+
+  it('should hear nothing in an answer to a question of an earlier dispute', async () => {
+    const { facts, lines, asked, dispute, answer } = rig();
+    dispute.hear(DATES);
+    dispute.end();
+    dispute.hear(DATES);
+    expect(asked.length).toBe(2);
+    await answer(NOW_MS - 3 * HOUR_MS);
+    expect([facts.clockDispute, facts.clockOffsetMs, lines.length]).toEqual([BOUND, null, 1]);
+    await answer(null);
+    expect(lines.at(-1)).toBe(`warn ${BOUND}`);
+  });
 });

@@ -29,6 +29,10 @@ const ARGUMENTS: readonly [argument: object, words: string][] = [
     { process_credentials_arg: { uid: 1, caps: { effective: ['A', 'B'], permitted: ['A'] } } },
     'uid 1 capabilities A B permitted A',
   ],
+  [
+    { process_credentials_arg: { uid: 1, gid: 1, egid: 2, caps: { inheritable: ['C'] } } },
+    'uid 1 gid 1 egid 2 inheritable C',
+  ],
   [{ user_ns_arg: { level: 1, ns: { inum: 4 } } }, 'level 1 ns.inum 4'],
   [{ user_namespace_arg: { level: 0 } }, 'level 0'],
   [{ capability_arg: { value: 21, name: 'CAP_SYS_ADMIN' } }, 'CAP_SYS_ADMIN'],
@@ -74,6 +78,27 @@ describe('the arguments of a hook', () => {
       action: 'geturl',
     });
     expect(eventOf({ action: 'KPROBE_ACTION_POST' })).not.toHaveProperty('policy');
+  });
+
+  it('should tell what was done at the return of a call, also beside a post at its begin', () => {
+    const done = { action: 'KPROBE_ACTION_POST', return_action: 'KPROBE_ACTION_SIGKILL' };
+    expect(eventOf(done)).toMatchObject({
+      ...{ event_kind: 'policy_enforced', policy: { name: '', action: 'sigkill' } },
+    });
+  });
+
+  it.each([{ action: 'KPROBE_ACTION_POST' }, {}])(
+    'should tell what else was done at the return: %j',
+    (begin) => {
+      const { policy } = eventOf({ ...begin, return_action: 'KPROBE_ACTION_GETURL' });
+      expect(policy).toEqual({ name: '', action: 'geturl' });
+    },
+  );
+
+  it('should not tell twice what the event has fields for', () => {
+    const sock = { family: 'AF_INET', saddr: '10.0.0.1', sport: 5, daddr: '10.0.0.2', dport: 80 };
+    const called = { function_name: 'tcp_connect', args: [{ sock_arg: sock }, { int_arg: 9 }] };
+    expect(eventOf(called).message).toBe('/bin/a (4) connected to 10.0.0.2:80: int 9');
   });
 
   it('should say of whom a call made itself, and what a gap was', () => {

@@ -134,10 +134,11 @@ function policyOf(
   if (done !== undefined && monitors?.(name) === true) {
     return { name, action: `${MONITORED_TAG}${done}` };
   }
-  const action = done ?? monitoredAction(listAt(body, 'tags')) ?? actions[0] ?? '';
+  // Of what was done at the call and at its return, whatever is more than to post it.
+  const other = actions.find((one) => one !== '' && one !== 'post');
+  const action = done ?? monitoredAction(listAt(body, 'tags')) ?? other ?? '';
   // Without a policy's name every event of an engine is posted; any other action is worth telling.
-  const isPlain = action === '' || action === 'post';
-  return name === '' && isPlain ? undefined : { name, action: action || 'post' };
+  return name === '' && action === '' ? undefined : { name, action: action || 'post' };
 }
 
 function kindOf(hooked: Hooked, action: string): EventKind {

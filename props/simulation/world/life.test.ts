@@ -95,6 +95,21 @@ describe('a paused life', () => {
     expect(told).toEqual([]);
   });
 
+  it('should take up nothing more when what it takes up ends it', async () => {
+    const { scheduler, life, told, tell } = stage();
+    const goOn = life.pause('timers');
+    life.after(1, () => {
+      tell('end')();
+      life.end();
+    });
+    life.after(2, tell('timer'));
+    life.arrive(1, tell('word'));
+    await scheduler.runUntil(10);
+    goOn();
+    await scheduler.runUntil(100);
+    expect(told).toEqual([['end', 10]]);
+  });
+
   it('should leave in the socket what a peer sends, and hear later that it hung up', async () => {
     const { scheduler, life, told, tell } = stage();
     const console = beginLife(scheduler, { host: 'console-1', incarnation: 1 });

@@ -64,6 +64,12 @@ describe('the folder of policies', () => {
     put('a.yaml', YAML);
     put('a.yaml.sig', `${sidecar.slice(0, 64)}\n${sidecar.slice(64)}\n`);
     expect(await taken()).toEqual(['a']);
+    put('a.yaml.sig', `${sidecar.slice(0, 64)}\r\n${sidecar.slice(64)}\r\n`);
+    expect(await taken()).toEqual(['a']);
+    // The same bytes in another text: what the last character has to spare.
+    const next = String.fromCharCode(sidecar.charCodeAt(85) + 1);
+    put('a.yaml.sig', `${sidecar.slice(0, 85)}${next}==`);
+    expect(await taken()).toEqual(['not a']);
     put('a.yaml.sig', `${sidecar.slice(0, 30)}\n${sidecar.slice(30)}\n`);
     expect(await taken()).toEqual(['not a']);
   });
