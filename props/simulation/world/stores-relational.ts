@@ -27,12 +27,14 @@ import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavaila
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
+import { writeFactRows } from '../../../storage/relational/fleet/fact-rows.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
 import type { Life } from './life.ts';
+import type { RealLife, RealRelational } from './real-relational.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
 import { emptyDatabase, type SimulatedDatabase } from './stores-database.ts';
 import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
@@ -89,6 +91,8 @@ export type RelationalStoreOptions = {
   readonly intervals: FactWriterOptions['intervals'];
   /** Whether it may forget what it confirmed: then it has to remember how it came to be what it is. */
   readonly forgets?: boolean;
+  /** The one that answers; the simulated one does unless told. */
+  readonly real?: RealRelational | undefined;
 };
 
 /** Makes an empty database. */
@@ -103,6 +107,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const tenures = emptyDesignation();
   const designation = createSimulatedDesignation({
     ...{ world, faults, state: tenures, random: world.random.fork('designation') },
+    alone: (work) => options.real?.alone(work),
+    lost: (console, reason) => world.crashed(`the real session of ${console}`, new Error(reason)),
     keep: (last) => {
       journal.run(() => {
         tenures.last = last;
@@ -115,13 +121,18 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const state = emptyRegistry(
     (entry) => journal.current().audit.record(entry),
     (id) => {
-      if (!journal.isReplaying()) notifications.notify(id);
+      if (journal.isReplaying()) return;
+      options.real?.expect(id);
+      notifications.notify(id);
     },
     (id, filter) => isLabelled(journal.current().labels, id, filter),
   );
+  // The statements of a real one count whole milliseconds.
+  const wholeMs = (ms: number): number =>
+    WORLD_BEGINS_MS + (options.real === undefined ? ms : Math.floor(ms));
   const journal: Journal<SimulatedDatabase> = createJournal({
     ...{ keeps: options.forgets === true, now: world.scheduler.now },
-    make: () => emptyDatabase({ state, tenures, say, now: () => WORLD_BEGINS_MS + journal.now() }),
+    make: () => emptyDatabase({ state, tenures, say, now: () => wholeMs(journal.now()) }),
   });
   const chain = createSimulatedChain(
     journal.routed((on) => on.audit.chain),
@@ -157,20 +168,36 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       unavailable: (reason) => new StoreUnavailable(`the database cannot answer: ${reason}`),
     });
     const ask = askOver(way);
+    const real = options.real?.lifeOf(life);
+    const beside: RealLife['beside'] = real?.beside ?? ((_name, calls) => calls);
     const facts = createFactWriter({
       timers: time,
       logger: options.logger,
       intervals: options.intervals,
       write: (rows) =>
         way.ask('facts.write', () => {
-          journal.run(() => {
-            for (const row of rows) keepFacts(state, row);
-          });
+          const keep = (): void =>
+            journal.run(() => {
+              for (const row of rows) keepFacts(state, row);
+            });
+          if (real === undefined) return keep();
+          return real.sent('facts.write', () => writeFactRows(real.stores().db, rows), keep);
         }),
     });
+    const pings = (): boolean =>
+      real === undefined ||
+      real.sent(
+        'health.ping',
+        () => real.stores().health.ping(),
+        () => true,
+      );
     return {
       sensors: {
-        ...portOf<RegistryPort>('sensors', ports.registry, ask),
+        ...portOf<RegistryPort>(
+          'sensors',
+          beside('sensors', ports.registry, (on) => on.sensors),
+          ask,
+        ),
         watchIdentities: (watch) =>
           way.askWithin(IDENTITY_WATCH_TIMEOUT_MS, 'sensors.watchIdentities', () => {
             if (notifications.failureOf(life.host) !== null) {
@@ -180,13 +207,25 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
           }),
       },
       facts,
-      ...portsOf<AccessStores>(ports.access, ask),
-      ...portsOf<PlainStores>(ports.plain, ask),
-      audit: portOf<AuditLog>('audit', ports.audit, ask),
-      auditChain: chain.portFor(life, way),
-      designation: designation.portFor(life, way),
+      ...portsOf<AccessStores>(
+        beside('', ports.access, (on) => on),
+        ask,
+      ),
+      ...portsOf<PlainStores>(
+        beside('', ports.plain, (on) => on),
+        ask,
+      ),
+      audit: portOf<AuditLog>(
+        'audit',
+        beside('audit', ports.audit, (on) => on.audit),
+        ask,
+      ),
+      auditChain: chain.portFor(life, way, (calls) =>
+        beside('audit_chain', calls, (on) => on.auditChain),
+      ),
+      designation: designation.portFor(life, way, real),
       health: {
-        ping: () => way.ask('health.ping', () => true).catch(() => false),
+        ping: () => way.ask('health.ping', pings).catch(() => false),
       },
       close: () => facts.close(),
     };
