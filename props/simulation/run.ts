@@ -6,6 +6,7 @@ import { CHECKERS } from './checkers/all.ts';
 import type { FleetView, Violation } from './checkers/checker.ts';
 import { whatIsMissing } from './checkers/liveness.ts';
 import { TOLD_WITHIN_MS } from './checkers/loss-ledger.ts';
+import { sameDatabase } from './checkers/same-database.ts';
 import { effectsOn } from './faults/all.ts';
 import { FORGETTING, type PlannedFault } from './faults/kinds.ts';
 import { drawPlan } from './faults/plan.ts';
@@ -123,7 +124,8 @@ async function runOver(world: World, options: Options, more: Parts): Promise<Run
     violations.push({ checker, detail, atMs: world.scheduler.now(), kind });
     world.scheduler.halt();
   };
-  const checkers = CHECKERS.map((kind) => kind.make(view, report(kind.name, 'safety')));
+  const kinds = more.real === undefined ? CHECKERS : [...CHECKERS, sameDatabase];
+  const checkers = kinds.map((kind) => kind.make(view, report(kind.name, 'safety')));
   world.subscribe((observation, atMs) => {
     for (const one of checkers) one.observe?.(observation, atMs);
   });
@@ -156,6 +158,7 @@ async function runOver(world: World, options: Options, more: Parts): Promise<Run
     world.observe({ kind: 'healed' });
     await untilWell(view, fleet, isOver, report('liveness', 'liveness'));
   }
+  if (!isOver()) await fleet.stores.relational.lookAtAll();
   if (!isOver()) for (const one of checkers) one.finish?.(world.scheduler.now());
   return {
     outcome: outcomeOf(world, violations),

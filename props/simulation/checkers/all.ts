@@ -43,7 +43,6 @@ import { rolloutGates } from './rollout-gates.ts';
 import { rootChange } from './root-change.ts';
 import { ruleBacktest } from './rule-backtest.ts';
 import { ruleWindows } from './rule-windows.ts';
-import { sameDatabase } from './same-database.ts';
 import { searchEdges } from './search-edges.ts';
 import { secondFactor } from './second-factor.ts';
 import { spoolBound } from './spool-bound.ts';
@@ -106,5 +105,4 @@ export const CHECKERS: readonly CheckerKind[] = [
   takenOnce,
   clonedNode,
   rootChange,
-  sameDatabase,
 ];

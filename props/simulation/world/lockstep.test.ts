@@ -30,6 +30,8 @@ function refuse(): never {
 }
 
 const DIFFERENT: readonly (readonly [string, () => Promise<unknown>, () => unknown])[] = [
+  ['another set', async () => new Set([1, 2]), () => new Set([1])],
+  ['another map', async () => new Map([[1, 2]]), () => new Map([[1, 1]])],
   ['another answer', async () => 1, () => 2],
   ['another order', async () => [1, 2], () => [2, 1]],
   ['an error of one alone', async () => Promise.reject(new TypeError('no')), () => 1],

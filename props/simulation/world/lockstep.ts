@@ -16,7 +16,11 @@ export type Lockstep = {
 type Outcome = { readonly answer: unknown } | { readonly error: unknown };
 
 /** Answers that are sets: no port promises an order of them. */
-const SETS: ReadonlySet<string> = new Set(['inventory.hashesOf', 'inventory.loadHashes']);
+const SETS: ReadonlySet<string> = new Set([
+  'inventory.hashesOf',
+  'inventory.loadHashes',
+  'rollouts.look',
+]);
 const SHOWN_MAX = 600;
 
 /** Begins with nothing asked; `around` runs before and after each pair of calls. */
@@ -88,7 +92,8 @@ function isSame(name: string, real: unknown, model: unknown): boolean {
 function plain(value: unknown): unknown {
   if (value instanceof Error) return { error: value.name };
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  // What a map holds has no order.
+  // What these hold has no order.
+  if (value instanceof Set) return [...value].map((one) => JSON.stringify(plain(one))).sort();
   if (value instanceof Map) {
     return plain(Object.fromEntries([...value].map(([key, one]) => [String(key), one])));
   }

@@ -2,6 +2,7 @@
 // Console has a pool of its own. The database is given the time of the world, since a statement may ask it for the time.
 import pg from 'pg';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
+import type { Tenure } from '../../../storage/ports/runtime/designation.ts';
 import type { RelationalOptions } from '../../../storage/relational/plumbing/context.ts';
 import { IDENTITY_CHANNEL } from '../../../storage/relational/plumbing/transaction.ts';
 import { createRelational, type Relational } from '../../../storage/relational/relational.ts';
@@ -30,10 +31,15 @@ export type RealLife = {
 };
 export type RealRelational = {
   lifeOf(life: Life): RealLife;
+  /** Of nobody's life: for who looks from outside. */
+  readonly outside: RealLife;
   /** The reference database tells of a change; the real one has to tell of it, too. */
   expect(sensorId: string): void;
   /** Something of it alone, in its turn. */
   readonly alone: Lockstep['alone'];
+  /** A session that holds the lock of the designated Console, until it is released. */
+  begins(tenure: Tenure): void;
+  release(tenure: Tenure): Promise<void>;
   /** Ends every connection. */
   close(): Promise<void>;
 };
@@ -63,24 +69,41 @@ export async function openRealRelational(
   });
   const open = (): Relational => createRelational({ ...options, timers });
   const late = open();
+  const pools = new Set<Relational>();
+  const tenures = new Set<Tenure>();
+
+  async function release(tenure: Tenure): Promise<void> {
+    tenures.delete(tenure);
+    await tenure.release();
+  }
+
+  const realLife = (stores: () => Relational): RealLife => ({
+    both: lockstep.both,
+    sent: <Answer>(name: string, real: () => Promise<Answer>, model: () => Answer) =>
+      lockstep.both(name, real, model) as Answer,
+    stores,
+    beside: (name, calls, pick) => doubled(name, calls, () => pick(stores()), lockstep.both),
+  });
+
   return {
     expect: ear.expect,
     alone: lockstep.alone,
+    begins: (tenure) => void tenures.add(tenure),
+    release,
     lifeOf(life) {
       const own = open();
-      life.onEnd(() => lockstep.alone(() => own.close()));
-      const stores = (): Relational => (life.isAlive() ? own : late);
-      return {
-        both: lockstep.both,
-        sent: <Answer>(name: string, real: () => Promise<Answer>, model: () => Answer) =>
-          lockstep.both(name, real, model) as Answer,
-        stores,
-        beside: (name, calls, pick) => doubled(name, calls, () => pick(stores()), lockstep.both),
-      };
+      pools.add(own);
+      life.onEnd(() => {
+        pools.delete(own);
+        lockstep.alone(() => own.close());
+      });
+      return realLife(() => (life.isAlive() ? own : late));
     },
+    outside: realLife(() => late),
     async close() {
       await lockstep.settled();
-      await late.close();
+      await Promise.all([...tenures].map(release));
+      await Promise.all([late, ...pools].map((one) => one.close()));
       await desk.end();
     },
   };

@@ -57,6 +57,8 @@ export type DesignationWorld = {
   readonly keep: (last: LastTenure) => void;
   /** Takes its turn at a real database. */
   readonly alone: RealRelational['alone'];
+  readonly begins: RealRelational['begins'];
+  readonly release: RealRelational['release'];
   /** A session of it ended without a cause in the world. */
   readonly lost: (console: string, reason: string) => void;
 };
@@ -70,7 +72,7 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
   function finish(session: Session): void {
     const { real } = session;
     if (real === null) end(session);
-    else of.alone(() => real.release().then(() => end(session)));
+    else of.alone(() => of.release(real).then(() => end(session)));
   }
 
   function end(session: Session): void {
@@ -175,6 +177,7 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
       'designation.stand',
       async () => {
         own = await real.stores().designation.stand(isLost);
+        if (own !== null) of.begins(own);
         return own;
       },
       () => {

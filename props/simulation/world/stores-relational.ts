@@ -11,11 +11,16 @@ import { isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
 import type { PlainStores } from '../../../storage/memory/memory-stores.ts';
-import { type Calls, portOf, portsOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import {
+  type Ask,
+  type Calls,
+  portOf,
+  portsOf,
+} from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import { emptyDesignation } from '../../../storage/memory/runtime/designation.ts';
 import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
-import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
+import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
 import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
@@ -24,6 +29,7 @@ import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
+import type { LastTenure } from '../../../storage/ports/runtime/designation.ts';
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
@@ -33,6 +39,7 @@ import {
   type FactWriterOptions,
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
+import { lookAtAll } from './closing-look.ts';
 import type { Life } from './life.ts';
 import type { RealLife, RealRelational } from './real-relational.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
@@ -44,6 +51,8 @@ import { createJournal, type Journal } from './stores-journal.ts';
 import { askOver, createFrozen, createWay } from './stores-way.ts';
 import type { World } from './world.ts';
 
+/** Without a way between. */
+const askAtOnce: Ask = async (_name, effect) => effect();
 const NOTIFICATION_MS = { least: 1, most: 5 } as const;
 
 export type SimulatedRelationalPorts = RelationalStores & {
@@ -83,6 +92,8 @@ export type SimulatedRelational = {
   keepSessions(): void;
   readonly designation: Pick<SimulatedDesignation, 'holder' | 'breakLock'>;
   portsFor(life: Life, time: Time): SimulatedRelationalPorts;
+  /** Asks a real database, where there is one, for all that checkers look at. */
+  lookAtAll(): Promise<void>;
 };
 
 export type RelationalStoreOptions = {
@@ -108,6 +119,8 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const designation = createSimulatedDesignation({
     ...{ world, faults, state: tenures, random: world.random.fork('designation') },
     alone: (work) => options.real?.alone(work),
+    begins: (tenure) => options.real?.begins(tenure),
+    release: async (tenure) => options.real?.release(tenure),
     lost: (console, reason) => world.crashed(`the real session of ${console}`, new Error(reason)),
     keep: (last) => {
       journal.run(() => {
@@ -145,6 +158,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     access: journal.routed((on) => on.access.stores),
     plain: journal.routed((on) => on.plain),
     audit: journal.routed((on) => on.audit.calls),
+    chain: journal.routed((on) => on.audit.chain),
   };
   const seen = journal.seen((on) => on.plain);
   const forgotten = { nodes: new Map<string, string>(), sensors: new Map<string, string>() };
@@ -269,5 +283,38 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     keepSessions: () => journal.run(({ access }) => access.keepSessions()),
     designation,
     portsFor,
+    async lookAtAll() {
+      const real = options.real?.outside;
+      if (real === undefined) return;
+      const last = (): LastTenure => tenures.last;
+      await lookAtAll({
+        ...portsOf<AccessStores>(
+          real.beside('', ports.access, (on) => on),
+          askAtOnce,
+        ),
+        ...portsOf<PlainStores>(
+          real.beside('', ports.plain, (on) => on),
+          askAtOnce,
+        ),
+        audit: portOf<AuditLog>(
+          'audit',
+          real.beside('audit', ports.audit, (on) => on.audit),
+          askAtOnce,
+        ),
+        sensors: portOf<RegistryPort>(
+          'sensors',
+          real.beside('sensors', ports.registry, (on) => on.sensors),
+          askAtOnce,
+        ),
+        auditChain: portOf<AuditChain>(
+          'audit_chain',
+          real.beside('audit_chain', ports.chain, (on) => on.auditChain),
+          askAtOnce,
+        ),
+        designation: {
+          last: () => real.both('designation.last', () => real.stores().designation.last(), last),
+        },
+      });
+    },
   };
 }
