@@ -62,7 +62,7 @@ export async function openRealRelational(
     async before(name) {
       ear.begin();
       if (!name.startsWith(ASKING_THE_TIME)) return;
-      const nowMs = Math.floor(WORLD_BEGINS_MS + world.scheduler.now());
+      const nowMs = WORLD_BEGINS_MS + Math.floor(world.scheduler.now());
       await desk.query('UPDATE simulated.clock SET now_ms = $1', [nowMs]);
     },
     after: () => ear.end(),
