@@ -15,8 +15,9 @@ export type Lockstep = {
 
 type Outcome = { readonly answer: unknown } | { readonly error: unknown };
 
-/** Answers that are sets: no port promises an order of them. */
+/** Answers that are sets: no port promises an order of them; of a claim, only which ones are taken. */
 const SETS: ReadonlySet<string> = new Set([
+  'deliveries.claim',
   'inventory.hashesOf',
   'inventory.loadHashes',
   'rollouts.look',
