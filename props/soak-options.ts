@@ -13,6 +13,8 @@ export type SoakOptions = {
   /** At most so many seeds; null for as many as fit into the time. */
   readonly seeds: number | null;
   readonly workers: number;
+  /** On a real PostgreSQL beside the simulated one. */
+  readonly isOnPostgres: boolean;
   readonly say: (line: string) => void;
 };
 export type SoakSimulation = {

@@ -8,6 +8,7 @@ import { PLANTED } from './simulation/planted/all.ts';
 import { findFirst } from './simulation/planted/find.ts';
 import { profileThatFinds } from './simulation/planted/found-under.ts';
 import type { PlantedBug } from './simulation/planted/planted-bug.ts';
+import { NOT_REPLAYABLE, startRealServer } from './simulation/real-database.ts';
 import { coverageLines } from './simulation/report.ts';
 import type { SoakOrder, SoakWord } from './simulation/soak-worker.ts';
 import { MACHINES, whyUnreachable } from './simulation/unreachable.ts';
@@ -56,10 +57,12 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
     while (next < seedsMax && performance.now() < endsMs) {
       const order: SoakOrder = { seed: `${seed}-${next}`, profile };
       next += 1;
-      worker.postMessage(order);
+      const database = await server?.copy();
+      worker.postMessage(database === undefined ? order : { ...order, databaseUrl: database.url });
       const [word] = (await once(worker, 'message')) as [SoakWord];
+      await database?.drop();
       add(sum, word);
-      if (word.outcome !== 'held') say(lineOf(word, profile));
+      if (word.outcome !== 'held') say(lineOf(word, options));
       if (performance.now() - saidMs > WORD_EVERY_MS) {
         saidMs = performance.now();
         say(`  ${describe(sum)}`);
@@ -69,16 +72,23 @@ export async function soakSimulation(options: SoakOptions): Promise<number> {
   }
 
   say(`the simulated fleet, profile ${profile}, seeds ${seed}-0 and on`);
-  await Promise.all(Array.from({ length: options.workers }, work));
+  const server = options.isOnPostgres ? await startRealServer() : null;
+  if (server !== null) say(NOT_REPLAYABLE);
+  try {
+    await Promise.all(Array.from({ length: options.workers }, work));
+  } finally {
+    await server?.stop();
+  }
   say(describe(sum));
   const faults = [...sum.faults].sort().map(([kind, count]) => `${kind} ${count}`);
   say(`accidents: ${faults.join(', ') || 'none'}`);
   for (const line of coverageLines(coverageOf(MACHINES, sum.places, whyUnreachable), true))
     say(line);
   say(`log of all runs: ${hashOf(sum)}`);
-  for (const word of sum.failed.slice(0, FAILURES_SHOWN_MAX)) say(lineOf(word, profile));
+  for (const word of sum.failed.slice(0, FAILURES_SHOWN_MAX)) say(lineOf(word, options));
   const codes: number[] = sum.failed.map((one) => EXIT[one.outcome]);
-  if (profile === 'nightly' && !(await findPlanted(say))) codes.push(EXIT.safety);
+  if (profile === 'nightly' && server === null && !(await findPlanted(say)))
+    codes.push(EXIT.safety);
   return codes.length === 0 ? EXIT.held : Math.min(...codes);
 }
 
@@ -135,9 +145,10 @@ function describe(sum: Sum): string {
   );
 }
 
-function lineOf(word: SoakWord, profile: string): string {
+function lineOf(word: SoakWord, { profile, isOnPostgres }: SoakOptions): string {
+  const more = isOnPostgres ? ' --database postgres' : '';
   const detail = word.detail.split('\n').slice(0, 3).join(' ').slice(0, 500);
-  return `${word.outcome} at seed ${word.seed}: ${detail}\n  replay: npm run simulate -- --seed ${word.seed} --profile ${profile}`;
+  return `${word.outcome} at seed ${word.seed}: ${detail}\n  replay: npm run simulate -- --seed ${word.seed} --profile ${profile}${more}`;
 }
 
 /** One hash over the logs of all runs, whatever thread ran them. */

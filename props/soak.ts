@@ -22,6 +22,7 @@ const USAGE = `npm run soak -- [options]
   --simulate-only             no fuzzing
   --seeds N                   at most so many seeds of the simulated fleet; the nightly profile runs
                               ${NIGHTLY_SEEDS} of them, as long as it takes, unless told otherwise
+  --database postgres         the simulated fleet on a real PostgreSQL; not replayable to the bit
   --workers N                 threads (one a core)
   --keep                      chooses the corpus of the repository anew from what was found`;
 
@@ -101,6 +102,7 @@ function readOptions() {
       profile: { type: 'string', default: 'smoke' },
       seeds: { type: 'string' },
       workers: { type: 'string' },
+      database: { type: 'string', default: 'memory' },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -111,6 +113,9 @@ function readOptions() {
   }
   const profile = PROFILES.find((one) => one === values.profile);
   if (profile === undefined) throw new Error(`--profile is one of ${PROFILES.join(', ')}`);
+  if (!['memory', 'postgres'].includes(values.database)) {
+    throw new Error('--database is memory or postgres');
+  }
   const targets = values.targets?.split(',') ?? [...TARGET_NAMES];
   const unknown = targets.filter((name) => !TARGET_NAMES.some((one) => one === name));
   if (unknown.length > 0) throw new Error(`there is no target ${unknown.join(', ')}`);
@@ -130,6 +135,7 @@ function readOptions() {
     profile,
     seeds: seeds ?? (isWholeNight ? NIGHTLY_SEEDS : null),
     workers: Math.max(1, Math.floor(numberOf('workers', values.workers) ?? availableParallelism())),
+    isOnPostgres: values.database === 'postgres',
     keeps: values.keep,
   };
 }

@@ -33,6 +33,8 @@ describe('command', () => {
     expect(mistakesOf('left over')).toHaveLength(1);
     expect(mistakesOf('--replay', 'a.json', '--seed', '1')).toHaveLength(1);
     expect(mistakesOf('--bug', 'x', '--save', 'a story')).toHaveLength(1);
+    expect(mistakesOf('--database', 'x')).toHaveLength(1);
+    expect(mistakesOf('--database', 'postgres', '--shrink')).toHaveLength(1);
   });
 
   it('should describe itself so that it is read back the same', () => {
@@ -40,6 +42,13 @@ describe('command', () => {
     const read = readCommand(args, drawn);
     expect(read.ok && describeCommand(read.command)).toBe(
       `npm run simulate -- --seed 'it'\\''s 1' --profile smoke --faults 7 --kinds none`,
+    );
+  });
+
+  it('should describe that a real database answers', () => {
+    const read = readCommand(['--seed', '1', '--database', 'postgres'], drawn);
+    expect(read.ok && describeCommand(read.command)).toBe(
+      'npm run simulate -- --seed 1 --profile nightly --database postgres',
     );
   });
 });

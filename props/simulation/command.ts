@@ -9,6 +9,8 @@ const LONG_DAYS = 5;
 export type Given = Partial<
   Pick<Options, 'sensors' | 'consoles' | 'hours' | 'faultsPerHour' | 'kinds'>
 >;
+const DATABASES = ['memory', 'postgres'] as const;
+
 export type Command = {
   readonly seed: string;
   readonly profile: Profile;
@@ -24,6 +26,8 @@ export type Command = {
   readonly shrink: boolean;
   readonly json: boolean;
   readonly coverage: boolean;
+  /** What answers the Consoles: a real PostgreSQL is not replayable to the bit. */
+  readonly database: (typeof DATABASES)[number];
 };
 
 const SENSORS_MAX = 1_000;
@@ -36,6 +40,7 @@ export const USAGE = `npm run simulate -- [options]
   --profile NAME    ${PROFILES.join(', ')}; nightly when absent, long for ${LONG_DAYS} days or more
   --sensors N, --consoles N, --days N or --hours N, --faults N (an hour), --kinds a,b
                     instead of what the seed draws
+  --database NAME   ${DATABASES.join(' or ')}: a real PostgreSQL beside the simulated one; not replayable to the bit
   --bug NAME        with a planted bug
   --replay FILE     runs a kept case
   --shrink          makes a failing run smaller
@@ -92,17 +97,25 @@ export function readCommand(
       '--replay runs a case as it was kept: no seed, profile or option of the run beside it',
     );
   }
+  const database = DATABASES.find((one) => one === (values.database ?? 'memory'));
+  if (database === undefined) {
+    mistakes.push(`--database is one of ${DATABASES.join(', ')}; not ${values.database}`);
+  }
+  if (database === 'postgres' && (values.shrink === true || values.save !== undefined)) {
+    mistakes.push('what a real PostgreSQL did cannot be kept: no --shrink or --save beside it');
+  }
   if (values.seed === '') mistakes.push('--seed is a text of at least one sign');
   if (values.bug !== undefined && values.save !== undefined) {
     mistakes.push('--save keeps failing runs of the product; a planted bug is none of its own');
   }
-  if (mistakes.length > 0 || profile === undefined) return { ok: false, mistakes };
+  if (mistakes.length > 0 || profile === undefined || database === undefined)
+    return { ok: false, mistakes };
   const { bug = null, replay = null, report = null, save = null } = values;
   const { shrink = false, json = false, coverage = false } = values;
   const seed = values.seed ?? drawSeed();
   return {
     ok: true,
-    command: { seed, profile, given, bug, replay, report, save, shrink, json, coverage },
+    command: { seed, profile, given, bug, replay, report, save, shrink, json, coverage, database },
   };
 }
 
@@ -121,6 +134,7 @@ function valuesOf(args: readonly string[], mistakes: string[]) {
         hours: text,
         faults: text,
         kinds: text,
+        database: text,
         bug: text,
         replay: text,
         report: text,
@@ -153,7 +167,8 @@ function withoutNulls(
 }
 
 /** The command line that runs this again, from the same seed. */
-export function describeCommand({ seed, profile, given, bug, replay }: Command): string {
+export function describeCommand(command: Command): string {
+  const { seed, profile, given, bug, replay, database } = command;
   const words = ['npm', 'run', 'simulate', '--'];
   if (replay !== null) words.push('--replay', quote(replay));
   else words.push('--seed', quote(seed), '--profile', profile);
@@ -161,6 +176,7 @@ export function describeCommand({ seed, profile, given, bug, replay }: Command):
   for (const [name, value] of Object.entries(counts)) words.push(`--${name}`, String(value));
   if (faultsPerHour !== undefined) words.push('--faults', String(faultsPerHour));
   if (kinds !== undefined) words.push('--kinds', kinds.join(',') || 'none');
+  if (database !== 'memory') words.push('--database', database);
   if (bug !== null) words.push('--bug', bug);
   return words.join(' ');
 }

@@ -1,10 +1,12 @@
 // One run: a fleet, its accidents, the healing, and the judgment. Everything follows from the options and the plan.
 import { WHEEL_TICK_MS } from '../../machines/limits.ts';
 import { STATE_FILES } from '../../sensor/state-directory/identity.ts';
+import { silentLogger } from '../contracts/real-stores.ts';
 import { CHECKERS } from './checkers/all.ts';
 import type { FleetView, Violation } from './checkers/checker.ts';
 import { whatIsMissing } from './checkers/liveness.ts';
 import { TOLD_WITHIN_MS } from './checkers/loss-ledger.ts';
+import { sameDatabase } from './checkers/same-database.ts';
 import { effectsOn } from './faults/all.ts';
 import { FORGETTING, type PlannedFault } from './faults/kinds.ts';
 import { drawPlan } from './faults/plan.ts';
@@ -24,6 +26,7 @@ import { createNodeHost, type NodeHost, STATE_DIR } from './world/node-host.ts';
 import { createOperators } from './world/operators.ts';
 import { createPeople } from './world/people.ts';
 import { createPublisher } from './world/publisher.ts';
+import { openRealRelational, type RealRelational } from './world/real-relational.ts';
 import { createReceivers } from './world/receivers.ts';
 import { createSimulatedStores } from './world/stores.ts';
 import { createWarden } from './world/warden.ts';
@@ -52,6 +55,8 @@ export type RunOptions = {
   /** Absent: drawn from the options. */
   readonly plan?: readonly PlannedFault[];
   readonly bug?: PlantedBug;
+  /** The address of an empty database, which answers in place of the simulated one: not replayable to the bit. */
+  readonly databaseUrl?: string;
   /** Gets the world before anything happens, to follow its time. */
   readonly onWorld?: (world: World) => void;
 };
@@ -77,9 +82,30 @@ export async function runSimulation(options: Options, more: RunOptions = {}): Pr
 }
 
 async function runIn(world: World, options: Options, more: RunOptions): Promise<RunResult> {
-  const plan = more.plan ?? drawPlan(options);
+  const planned = more.plan ?? drawPlan(options);
+  if (more.databaseUrl === undefined) return runOver(world, options, { ...more, plan: planned });
+  const { intervals } = options;
+  const real = await openRealRelational(world, {
+    ...{ url: more.databaseUrl, intervals, logger: silentLogger },
+  });
+  try {
+    // A real one forgets nothing here: it would have to be a copy of what it was.
+    const plan = planned.filter(({ kind }) => !FORGETTING.has(kind));
+    return await runOver(world, options, { ...more, plan, real });
+  } finally {
+    await real.close();
+  }
+}
+
+type Parts = RunOptions & {
+  readonly plan: readonly PlannedFault[];
+  readonly real?: RealRelational;
+};
+
+async function runOver(world: World, options: Options, more: Parts): Promise<RunResult> {
+  const { plan } = more;
   const forgets = plan.some(({ kind }) => FORGETTING.has(kind));
-  const fleet = buildFleet(world, { ...options, forgets }, more.bug);
+  const fleet = buildFleet(world, { ...options, forgets, real: more.real }, more.bug);
   const violations: Violation[] = [];
   const ongoing = new Map<PlannedFault, () => void>();
   const view: FleetView = {
@@ -98,7 +124,8 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     violations.push({ checker, detail, atMs: world.scheduler.now(), kind });
     world.scheduler.halt();
   };
-  const checkers = CHECKERS.map((kind) => kind.make(view, report(kind.name, 'safety')));
+  const kinds = more.real === undefined ? CHECKERS : [...CHECKERS, sameDatabase];
+  const checkers = kinds.map((kind) => kind.make(view, report(kind.name, 'safety')));
   world.subscribe((observation, atMs) => {
     for (const one of checkers) one.observe?.(observation, atMs);
   });
@@ -131,6 +158,7 @@ async function runIn(world: World, options: Options, more: RunOptions): Promise<
     world.observe({ kind: 'healed' });
     await untilWell(view, fleet, isOver, report('liveness', 'liveness'));
   }
+  if (!isOver()) await fleet.stores.relational.lookAtAll();
   if (!isOver()) for (const one of checkers) one.finish?.(world.scheduler.now());
   return {
     outcome: outcomeOf(world, violations),
@@ -157,14 +185,16 @@ type Fleet = ReturnType<typeof buildFleet>;
 
 function buildFleet(
   world: World,
-  options: Options & { readonly forgets: boolean },
+  options: Options & { readonly forgets: boolean; readonly real: RealRelational | undefined },
   bug: PlantedBug | undefined,
 ) {
   const { intervals } = options;
   const random = world.random.fork('fleet');
   const network = createNetwork(world.scheduler, world.random.fork('network'));
   const listeners = createListeners();
-  const stores = createSimulatedStores(world, { keyOfEvent, intervals, forgets: options.forgets });
+  const stores = createSimulatedStores(world, {
+    ...{ keyOfEvent, intervals, forgets: options.forgets, real: options.real },
+  });
   const driftPpm = (): number => random.between(-options.driftPpm, options.driftPpm);
   const provider = createIdentityProvider(world.random.fork('identity provider'));
   const authority = createAuthority(world);

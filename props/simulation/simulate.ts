@@ -9,10 +9,11 @@ import { beginCoverage, coverageOf } from './coverage.ts';
 import { drawPlan } from './faults/plan.ts';
 import { drawOptions, lengthMs } from './options.ts';
 import type { PlantedBug } from './planted/planted-bug.ts';
+import { NOT_REPLAYABLE, startRealServer } from './real-database.ts';
 import { caseOf, readRegression, regressionOf, saveRegression } from './regressions/regression.ts';
 import { type Reported, textReport } from './report.ts';
 import { reportPage } from './report-page.ts';
-import { type RunResult, runSimulation } from './run.ts';
+import { type RunOptions, type RunResult, runSimulation } from './run.ts';
 import { type Failing, failureOf, shrink } from './shrink.ts';
 import { MACHINES, whyUnreachable } from './unreachable.ts';
 import type { World } from './world/world.ts';
@@ -28,7 +29,11 @@ async function main(args: readonly string[]): Promise<number> {
   const failing = await caseOfCommand(command);
   if (typeof failing === 'string') return refuse([failing]);
   const states = watchActorStates();
-  let reported = await runReported(failing, describeCommand(command));
+  const replay = describeCommand(command);
+  let reported =
+    command.database === 'memory'
+      ? await runReported(failing, replay)
+      : await onRealDatabase((databaseUrl) => runReported(failing, replay, { databaseUrl }));
   if (command.json) console.log(JSON.stringify(jsonOf(reported), null, 1));
   else console.log(textReport(reported, command.coverage));
   const { outcome } = reported.result;
@@ -84,12 +89,17 @@ async function caseOfCommand(command: Command): Promise<Failing | string> {
   return { options, plan: drawPlan(options), ...planted };
 }
 
-async function runReported(failing: Failing, replay: string): Promise<Reported> {
+async function runReported(
+  failing: Failing,
+  replay: string,
+  more: Pick<RunOptions, 'databaseUrl'> = {},
+): Promise<Reported> {
   const { options, plan, bug } = failing;
   const visits = beginCoverage(MACHINES);
   const began = process.cpuUsage();
   const progress = showProgress(lengthMs(options));
   const result = await runSimulation(options, {
+    ...more,
     plan,
     ...(bug === undefined ? {} : { bug }),
     onWorld: progress.follow,
@@ -103,6 +113,17 @@ async function runReported(failing: Failing, replay: string): Promise<Reported> 
     cpuSeconds: (user + system) / 1_000_000,
     replay,
   };
+}
+
+/** Runs it on a PostgreSQL of its own. */
+async function onRealDatabase(run: (url: string) => Promise<Reported>): Promise<Reported> {
+  const server = await startRealServer();
+  tell(NOT_REPLAYABLE);
+  try {
+    return await run((await server.copy()).url);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** One line on the terminal that is written over and over. */

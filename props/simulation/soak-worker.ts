@@ -5,7 +5,12 @@ import { drawOptions, type Profile } from './options.ts';
 import { type Outcome, runSimulation } from './run.ts';
 import { MACHINES } from './unreachable.ts';
 
-export type SoakOrder = { readonly seed: string; readonly profile: Profile };
+export type SoakOrder = {
+  readonly seed: string;
+  readonly profile: Profile;
+  /** Of an empty database; absent: the simulated one answers. */
+  readonly databaseUrl?: string;
+};
 export type SoakWord = {
   readonly seed: string;
   readonly outcome: Outcome;
@@ -30,11 +35,11 @@ if (parentPort !== null) {
 
 const visited = new Set<string>();
 
-async function run({ seed, profile }: SoakOrder): Promise<SoakWord> {
+async function run({ seed, profile, ...more }: SoakOrder): Promise<SoakWord> {
   const options = drawOptions(seed, profile);
   const began = process.threadCpuUsage();
   const visits = beginCoverage(MACHINES);
-  const result = await runSimulation(options);
+  const result = await runSimulation(options, more);
   const { user, system } = process.threadCpuUsage(began);
   const [crash] = result.crashes;
   const [violation] = result.violations;

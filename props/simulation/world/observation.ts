@@ -5,6 +5,7 @@ import type { Channel } from '../../../machines/wire/scalars.ts';
 import type { SessionStage } from '../../../storage/ports/access/sessions.ts';
 import type { ContainmentObservation } from './containment-observation.ts';
 import type { CopyObservation } from './copy-observation.ts';
+import type { DatabaseObservation } from './database-observation.ts';
 import type { Asker } from './edge-exchange.ts';
 import type { FactorObservation } from './factor-observation.ts';
 import type { PolicyObservation } from './policy-observation.ts';
@@ -112,8 +113,7 @@ export type Observation =
       readonly batches: number;
       readonly events: readonly string[];
     }
-  /** PostgreSQL went back: what was committed after that instant of true time is gone. */
-  | { readonly kind: 'relational.forgot'; readonly sinceMs: number }
+  | DatabaseObservation
   | { readonly kind: 'engine.rotated'; readonly node: string; readonly removed: readonly string[] }
   /** The unsynced end of a file was lost with the power, and these events with it. */
   | { readonly kind: 'export.lost'; readonly node: string; readonly events: readonly string[] }

@@ -224,7 +224,8 @@ async function logOutEverywhere(parts: Parts, person: Person, shown: Shown): Pro
 
 async function makeKey(parts: Parts, person: Person, shown: Shown): Promise<void> {
   const { random, world } = parts;
-  const endsMs = WORLD_BEGINS_MS + world.scheduler.now() + random.between(1_000, KEY_TTL_MAX_MS);
+  const nowMs = Math.floor(WORLD_BEGINS_MS + world.scheduler.now());
+  const endsMs = nowMs + random.between(1_000, KEY_TTL_MAX_MS);
   const scopes = random.pick([['sensors:read'], ['sensors:read', 'events:read']] as const);
   const heard = await doAs(
     parts,

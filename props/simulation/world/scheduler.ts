@@ -24,6 +24,11 @@ export type Scheduler = {
    * driven by; until the returned function is called.
    */
   waitForTurns(): () => void;
+  /**
+   * Something real is under way, as a question to a real database: no step is taken, and so no time passes, until the
+   * function that is returned was called.
+   */
+  hold(): () => void;
   /** Ends the running `runUntil` after this step. */
   halt(): void;
   /** Timers popped so far. */
@@ -45,6 +50,9 @@ export function createScheduler(options: {
   let slept = 0;
   let isHalted = false;
   let turnsAwaited = 0;
+  let held = 0;
+  /** The step that waits for what is held. */
+  let waiting: (() => void) | null = null;
 
   function isBefore(a: ScheduledTimer, b: ScheduledTimer): boolean {
     return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
@@ -115,6 +123,10 @@ export function createScheduler(options: {
           }
         };
         const step = (): void => {
+          if (held > 0) {
+            waiting = step;
+            return;
+          }
           const next = peek();
           if (isHalted || next === undefined || next.atMs > endMs) {
             if (!isHalted) nowMs = Math.max(nowMs, endMs);
@@ -149,6 +161,19 @@ export function createScheduler(options: {
       return () => {
         if (!isOver) turnsAwaited -= 1;
         isOver = true;
+      };
+    },
+    hold() {
+      let isOver = false;
+      held += 1;
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        held -= 1;
+        if (held > 0 || waiting === null) return;
+        // Whoever heard the answer comes first.
+        setImmediate(waiting);
+        waiting = null;
       };
     },
     halt() {

@@ -18,8 +18,11 @@ const READS = 4;
 
 type Transaction = { readonly host: string; isOver: boolean; idle: ScheduledTimer | null };
 
+/** Puts another database's calls beside these. */
+type Beside = (calls: Calls<AuditChain>) => Calls<AuditChain>;
+
 export type SimulatedChain = {
-  portFor(life: Life, way: Way): AuditChain;
+  portFor(life: Life, way: Way, beside?: Beside): AuditChain;
   /** Rows sealed so far. */
   sealed(): number;
   /** What no database does: the lock is let go under the one who holds it. For a planted bug. */
@@ -93,8 +96,12 @@ export function createSimulatedChain(
       for (const one of [...open]) end(one);
       sealedRows = sealed;
     },
-    portFor(life, way) {
+    portFor(life, way, beside = (plain) => plain) {
       const { host } = life;
+      const told = beside({
+        ...calls,
+        seal: (request) => tell(host, request.epoch, calls.seal(request)),
+      });
       const own = new Set<Transaction>();
       life.onEnd(() => own.forEach(end));
 
@@ -116,12 +123,10 @@ export function createSimulatedChain(
 
       return {
         seal: (request) =>
-          under<SealOutcome>('audit_chain.seal', { isBusy: true }, () =>
-            tell(host, request.epoch, calls.seal(request)),
-          ),
+          under<SealOutcome>('audit_chain.seal', { isBusy: true }, () => told.seal(request)),
         checkpoint: (sign, epoch) =>
-          under('audit_chain.checkpoint', null, () => calls.checkpoint(sign, epoch)),
-        checkpoints: (query) => way.ask('audit_chain.checkpoints', () => calls.checkpoints(query)),
+          under('audit_chain.checkpoint', null, () => told.checkpoint(sign, epoch)),
+        checkpoints: (query) => way.ask('audit_chain.checkpoints', () => told.checkpoints(query)),
       };
     },
   };

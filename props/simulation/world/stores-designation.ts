@@ -14,25 +14,32 @@ import {
   type Designation,
   type LastTenure,
   Overtaken,
+  type Tenure,
 } from '../../../storage/ports/runtime/designation.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
+import type { RealLife, RealRelational } from './real-relational.ts';
 import type { ScheduledTimer } from './scheduler.ts';
 import { hits, type RelationalFaults } from './stores-faults.ts';
 import type { Way } from './stores-way.ts';
 import type { World } from './world.ts';
 
+type Request = Parameters<Designation['stand']>[0];
+type RealTenure = Pick<RealLife, 'sent'> & { readonly tenure: Tenure };
+
 const ANSWER_MS = DESIGNATION_STAND_TIMEOUT_MS / 2;
 
 type Session = {
   readonly host: string;
+  /** The session in a real database, whose lock it has there. */
+  real: Tenure | null;
   idle: ScheduledTimer | null;
   isOver: boolean;
   tellLost(): void;
 };
 
 export type SimulatedDesignation = {
-  portFor(life: Life, way: Way): Designation;
+  portFor(life: Life, way: Way, real?: RealLife): Designation;
   /** Who holds the lock now; null when nobody does. For checkers. */
   holder(): string | null;
   /** What no database does: the lock is given to whoever asks. For a planted bug. */
@@ -48,6 +55,12 @@ export type DesignationWorld = {
   readonly state: DesignationState;
   /** Told of every tenure that begins. */
   readonly keep: (last: LastTenure) => void;
+  /** Takes its turn at a real database. */
+  readonly alone: RealRelational['alone'];
+  readonly begins: RealRelational['begins'];
+  readonly release: RealRelational['release'];
+  /** A session of it ended without a cause in the world. */
+  readonly lost: (console: string, reason: string) => void;
 };
 
 /** Makes the designation of one database over its state. */
@@ -57,6 +70,12 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
   let holder: Session | null = null;
 
   function finish(session: Session): void {
+    const { real } = session;
+    if (real === null) end(session);
+    else of.alone(() => of.release(real).then(() => end(session)));
+  }
+
+  function end(session: Session): void {
     session.isOver = true;
     if (session.idle !== null) scheduler.cancel(session.idle);
     endSession(state, session);
@@ -75,13 +94,21 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
     });
   }
 
-  function begin(life: Life, way: Way, request: Parameters<Designation['stand']>[0]) {
+  /** `real`: the tenure that a real database gave, with the session it is held by. */
+  function begin(life: Life, way: Way, request: Request, real: RealTenure | null): Tenure | null {
     const tellLost = (): void => {
       life.hear(() => request.onLost('the server ended the session'));
     };
-    const session: Session = { host: life.host, idle: null, isOver: false, tellLost };
-    const epoch = takeTenure(state, session, request);
-    if (epoch === null) return null;
+    const session: Session = {
+      host: life.host,
+      idle: null,
+      isOver: false,
+      tellLost,
+      real: real?.tenure ?? null,
+    };
+    const taken = takeTenure(state, session, request);
+    if (taken === null) return null;
+    const epoch = taken;
     of.keep(state.last);
     holder = session;
     world.observe({ kind: 'designation.began', console: life.host, epoch });
@@ -90,14 +117,17 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
     life.onEnd(() => {
       if (random.chance(0.5)) finish(session);
     });
+    function prove(): void {
+      if (session.isOver) throw new StoreUnavailable('the session ended');
+      hear(session, tellLost);
+      if (state.last.epoch !== epoch) throw new Overtaken(epoch);
+    }
     return {
       epoch,
       prove: () =>
-        way.askWithin(ANSWER_MS, 'designation.prove', () => {
-          if (session.isOver) throw new StoreUnavailable('the session ended');
-          hear(session, tellLost);
-          if (state.last.epoch !== epoch) throw new Overtaken(epoch);
-        }),
+        way.askWithin(ANSWER_MS, 'designation.prove', () =>
+          real === null ? prove() : real.sent('designation.prove', real.tenure.prove, prove),
+        ),
       release: () =>
         way
           .askWithin(ANSWER_MS, 'designation.release', () => finish(session))
@@ -116,11 +146,45 @@ export function createSimulatedDesignation(of: DesignationWorld): SimulatedDesig
       finish(session);
       session.tellLost();
     },
-    portFor: (life, way) => ({
-      stand: (request) =>
-        way.askWithin(ANSWER_MS, 'designation.stand', () => begin(life, way, request)),
-      last: () => way.ask('designation.last', () => state.last),
+    portFor: (life, way, real) => ({
+      stand: async (request) =>
+        // A way answers with what an effect promises.
+        way.askWithin<Tenure | null | Promise<Tenure | null>>(ANSWER_MS, 'designation.stand', () =>
+          real === undefined
+            ? begin(life, way, request, null)
+            : standInBoth(life, way, request, real),
+        ),
+      last: () =>
+        way.ask('designation.last', () => {
+          const last = (): LastTenure => state.last;
+          if (real === undefined) return last();
+          return real.sent('designation.last', () => real.stores().designation.last(), last);
+        }),
       close: async () => undefined,
     }),
   };
+
+  async function standInBoth(
+    life: Life,
+    way: Way,
+    request: Request,
+    real: RealLife,
+  ): Promise<Tenure | null> {
+    let own: Tenure | null = null;
+    let begun: Tenure | null = null;
+    const isLost = { ...request, onLost: (reason: string) => of.lost(life.host, reason) };
+    await real.both<Tenure | null>(
+      'designation.stand',
+      async () => {
+        own = await real.stores().designation.stand(isLost);
+        if (own !== null) of.begins(own);
+        return own;
+      },
+      () => {
+        begun = begin(life, way, request, own === null ? null : { tenure: own, sent: real.sent });
+        return begun;
+      },
+    );
+    return begun;
+  }
 }

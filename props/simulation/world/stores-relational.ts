@@ -11,11 +11,16 @@ import { isLabelled } from '../../../storage/memory/fleet/labels.ts';
 import { keepFacts, type RegistryPort } from '../../../storage/memory/fleet/registry-calls.ts';
 import { emptyRegistry, type RegistryState } from '../../../storage/memory/fleet/registry-state.ts';
 import type { PlainStores } from '../../../storage/memory/memory-stores.ts';
-import { type Calls, portOf, portsOf } from '../../../storage/memory/plumbing/unsafe-port-of.ts';
+import {
+  type Ask,
+  type Calls,
+  portOf,
+  portsOf,
+} from '../../../storage/memory/plumbing/unsafe-port-of.ts';
 import { emptyDesignation } from '../../../storage/memory/runtime/designation.ts';
 import type { AccessStores } from '../../../storage/ports/access/stores.ts';
 import type { UserRow } from '../../../storage/ports/access/users.ts';
-import type { AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
+import type { AuditChain, AuditCheckpoint } from '../../../storage/ports/audit/audit-chain.ts';
 import type { AuditLog, AuditRow } from '../../../storage/ports/audit/audit-log.ts';
 import type { DeliveryStore } from '../../../storage/ports/delivery/delivery-store.ts';
 import type { WebhookStore } from '../../../storage/ports/delivery/webhook-store.ts';
@@ -24,15 +29,19 @@ import type { RuleStore } from '../../../storage/ports/detection/rule-store.ts';
 import type { Time } from '../../../storage/ports/plumbing/clock.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { StoreUnavailable } from '../../../storage/ports/plumbing/store-unavailable.ts';
+import type { LastTenure } from '../../../storage/ports/runtime/designation.ts';
 import type { SettingsStore } from '../../../storage/ports/settings/settings-store.ts';
 import type { RelationalStores } from '../../../storage/ports/stores.ts';
 import type { InventoryStore } from '../../../storage/ports/telemetry/inventory-store.ts';
+import { writeFactRows } from '../../../storage/relational/fleet/fact-rows.ts';
 import {
   createFactWriter,
   type FactWriterOptions,
 } from '../../../storage/relational/fleet/fact-writer.ts';
 import { WORLD_BEGINS_MS } from './clocks.ts';
+import { lookAtAll } from './closing-look.ts';
 import type { Life } from './life.ts';
+import type { RealLife, RealRelational } from './real-relational.ts';
 import { createSimulatedChain } from './stores-audit-chain.ts';
 import { emptyDatabase, type SimulatedDatabase } from './stores-database.ts';
 import { createSimulatedDesignation, type SimulatedDesignation } from './stores-designation.ts';
@@ -42,6 +51,8 @@ import { createJournal, type Journal } from './stores-journal.ts';
 import { askOver, createFrozen, createWay } from './stores-way.ts';
 import type { World } from './world.ts';
 
+/** Without a way between. */
+const askAtOnce: Ask = async (_name, effect) => effect();
 const NOTIFICATION_MS = { least: 1, most: 5 } as const;
 
 export type SimulatedRelationalPorts = RelationalStores & {
@@ -81,6 +92,8 @@ export type SimulatedRelational = {
   keepSessions(): void;
   readonly designation: Pick<SimulatedDesignation, 'holder' | 'breakLock'>;
   portsFor(life: Life, time: Time): SimulatedRelationalPorts;
+  /** Asks a real database, where there is one, for all that checkers look at. */
+  lookAtAll(): Promise<void>;
 };
 
 export type RelationalStoreOptions = {
@@ -89,6 +102,8 @@ export type RelationalStoreOptions = {
   readonly intervals: FactWriterOptions['intervals'];
   /** Whether it may forget what it confirmed: then it has to remember how it came to be what it is. */
   readonly forgets?: boolean;
+  /** The one that answers; the simulated one does unless told. */
+  readonly real?: RealRelational | undefined;
 };
 
 /** Makes an empty database. */
@@ -103,6 +118,10 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const tenures = emptyDesignation();
   const designation = createSimulatedDesignation({
     ...{ world, faults, state: tenures, random: world.random.fork('designation') },
+    alone: (work) => options.real?.alone(work),
+    begins: (tenure) => options.real?.begins(tenure),
+    release: async (tenure) => options.real?.release(tenure),
+    lost: (console, reason) => world.crashed(`the real session of ${console}`, new Error(reason)),
     keep: (last) => {
       journal.run(() => {
         tenures.last = last;
@@ -115,13 +134,18 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
   const state = emptyRegistry(
     (entry) => journal.current().audit.record(entry),
     (id) => {
-      if (!journal.isReplaying()) notifications.notify(id);
+      if (journal.isReplaying()) return;
+      options.real?.expect(id);
+      notifications.notify(id);
     },
     (id, filter) => isLabelled(journal.current().labels, id, filter),
   );
+  // The statements of a real one count whole milliseconds.
+  const wholeMs = (ms: number): number =>
+    WORLD_BEGINS_MS + (options.real === undefined ? ms : Math.floor(ms));
   const journal: Journal<SimulatedDatabase> = createJournal({
     ...{ keeps: options.forgets === true, now: world.scheduler.now },
-    make: () => emptyDatabase({ state, tenures, say, now: () => WORLD_BEGINS_MS + journal.now() }),
+    make: () => emptyDatabase({ state, tenures, say, now: () => wholeMs(journal.now()) }),
   });
   const chain = createSimulatedChain(
     journal.routed((on) => on.audit.chain),
@@ -134,6 +158,7 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     access: journal.routed((on) => on.access.stores),
     plain: journal.routed((on) => on.plain),
     audit: journal.routed((on) => on.audit.calls),
+    chain: journal.routed((on) => on.audit.chain),
   };
   const seen = journal.seen((on) => on.plain);
   const forgotten = { nodes: new Map<string, string>(), sensors: new Map<string, string>() };
@@ -157,20 +182,36 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
       unavailable: (reason) => new StoreUnavailable(`the database cannot answer: ${reason}`),
     });
     const ask = askOver(way);
+    const real = options.real?.lifeOf(life);
+    const beside: RealLife['beside'] = real?.beside ?? ((_name, calls) => calls);
     const facts = createFactWriter({
       timers: time,
       logger: options.logger,
       intervals: options.intervals,
       write: (rows) =>
         way.ask('facts.write', () => {
-          journal.run(() => {
-            for (const row of rows) keepFacts(state, row);
-          });
+          const keep = (): void =>
+            journal.run(() => {
+              for (const row of rows) keepFacts(state, row);
+            });
+          if (real === undefined) return keep();
+          return real.sent('facts.write', () => writeFactRows(real.stores().db, rows), keep);
         }),
     });
+    const pings = (): boolean =>
+      real === undefined ||
+      real.sent(
+        'health.ping',
+        () => real.stores().health.ping(),
+        () => true,
+      );
     return {
       sensors: {
-        ...portOf<RegistryPort>('sensors', ports.registry, ask),
+        ...portOf<RegistryPort>(
+          'sensors',
+          beside('sensors', ports.registry, (on) => on.sensors),
+          ask,
+        ),
         watchIdentities: (watch) =>
           way.askWithin(IDENTITY_WATCH_TIMEOUT_MS, 'sensors.watchIdentities', () => {
             if (notifications.failureOf(life.host) !== null) {
@@ -180,13 +221,25 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
           }),
       },
       facts,
-      ...portsOf<AccessStores>(ports.access, ask),
-      ...portsOf<PlainStores>(ports.plain, ask),
-      audit: portOf<AuditLog>('audit', ports.audit, ask),
-      auditChain: chain.portFor(life, way),
-      designation: designation.portFor(life, way),
+      ...portsOf<AccessStores>(
+        beside('', ports.access, (on) => on),
+        ask,
+      ),
+      ...portsOf<PlainStores>(
+        beside('', ports.plain, (on) => on),
+        ask,
+      ),
+      audit: portOf<AuditLog>(
+        'audit',
+        beside('audit', ports.audit, (on) => on.audit),
+        ask,
+      ),
+      auditChain: chain.portFor(life, way, (calls) =>
+        beside('audit_chain', calls, (on) => on.auditChain),
+      ),
+      designation: designation.portFor(life, way, real),
       health: {
-        ping: () => way.ask('health.ping', () => true).catch(() => false),
+        ping: () => way.ask('health.ping', pings).catch(() => false),
       },
       close: () => facts.close(),
     };
@@ -230,5 +283,38 @@ export function createSimulatedRelational(options: RelationalStoreOptions): Simu
     keepSessions: () => journal.run(({ access }) => access.keepSessions()),
     designation,
     portsFor,
+    async lookAtAll() {
+      const real = options.real?.outside;
+      if (real === undefined) return;
+      const last = (): LastTenure => tenures.last;
+      await lookAtAll({
+        ...portsOf<AccessStores>(
+          real.beside('', ports.access, (on) => on),
+          askAtOnce,
+        ),
+        ...portsOf<PlainStores>(
+          real.beside('', ports.plain, (on) => on),
+          askAtOnce,
+        ),
+        audit: portOf<AuditLog>(
+          'audit',
+          real.beside('audit', ports.audit, (on) => on.audit),
+          askAtOnce,
+        ),
+        sensors: portOf<RegistryPort>(
+          'sensors',
+          real.beside('sensors', ports.registry, (on) => on.sensors),
+          askAtOnce,
+        ),
+        auditChain: portOf<AuditChain>(
+          'audit_chain',
+          real.beside('audit_chain', ports.chain, (on) => on.auditChain),
+          askAtOnce,
+        ),
+        designation: {
+          last: () => real.both('designation.last', () => real.stores().designation.last(), last),
+        },
+      });
+    },
   };
 }

@@ -6,6 +6,7 @@ import type { RuntimeEvent } from '../../../machines/wire/event.ts';
 import type { Logger } from '../../../storage/ports/plumbing/logger.ts';
 import { type HostClock, timeOf } from './clocks.ts';
 import type { Life } from './life.ts';
+import type { RealRelational } from './real-relational.ts';
 import {
   createSimulatedAnalytics,
   type SimulatedAnalytics,
@@ -26,6 +27,8 @@ export type SimulatedStoresOptions = {
   readonly intervals?: Intervals;
   /** Whether the relational one may forget. */
   readonly forgets?: boolean;
+  /** A real PostgreSQL, which answers in place of the simulated one. */
+  readonly real?: RealRelational | undefined;
   /** Hears the stores' own log lines; nobody unless told. */
   readonly logger?: Logger;
 };
@@ -50,7 +53,13 @@ export function createSimulatedStores(
   options: SimulatedStoresOptions,
 ): SimulatedStores {
   const { keyOfEvent, intervals = DEFAULT_INTERVALS, logger = SILENT, forgets = false } = options;
-  const relational = createSimulatedRelational({ world, logger, intervals, forgets });
+  const relational = createSimulatedRelational({
+    world,
+    logger,
+    intervals,
+    forgets,
+    real: options.real,
+  });
   const analytics = createSimulatedAnalytics({ world, logger, intervals, keyOfEvent });
   return {
     relational,
