@@ -30,6 +30,11 @@ export type DurableEvents = {
   hasForgotten(): boolean;
   /** True time. */
   nowMs(): number;
+  /**
+   * Whether a Console told a node that it has this. What a store wrote after it was given up, and a node with a full spool
+   * then counted as lost, nobody knows to be stored.
+   */
+  wasAcknowledged(id: string): boolean;
   /** Whether a Console's clock was set: its times say nothing about order. */
   hasJumped(): boolean;
 };
@@ -43,6 +48,9 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
   const { world, nodes, consoles, copies, stores } = fleet;
   const all = new Map<string, DurableEvent>();
   const again: DurableEvent[] = [];
+  /** As nodes name them. */
+  const keys = new Map<string, string>();
+  const acknowledged = new Set<string>();
   const state = { hasForgotten: false, hasJumped: false };
 
   function note(batches: number): void {
@@ -62,6 +70,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
           continue;
         }
         const key = keyOfEvent(event);
+        keys.set(event.event_id, key);
         const node = byName.get(key.slice(0, key.lastIndexOf(':')));
         // What no program did, such as the word that events were lost, has its own time.
         const own = { binary: '', isStart: false, atMs: Date.parse(event.observed_at) };
@@ -78,6 +87,8 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
   if (fleet.keepers > 0) {
     world.subscribe((seen) => {
       if (seen.kind === 'events.stored') note(seen.batches.length);
+      if (seen.kind === 'batch.acknowledged')
+        for (const key of seen.batch.events) acknowledged.add(key);
       if (seen.kind === 'events.forgotten') state.hasForgotten = true;
       if (seen.kind === 'fault' && seen.fault.startsWith('console.clock')) state.hasJumped = true;
     });
@@ -87,6 +98,7 @@ export function durableEventsOf(fleet: FleetView): DurableEvents {
     arrived: () => [...all.values()].sort(byArrival),
     receipts: () => [...all.values(), ...again].sort(byArrival),
     nowMs: () => world.scheduler.now(),
+    wasAcknowledged: (id) => acknowledged.has(keys.get(id) ?? ''),
     hasForgotten: () => state.hasForgotten,
     hasJumped: () => state.hasJumped,
   };

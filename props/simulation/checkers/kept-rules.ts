@@ -67,9 +67,10 @@ export function isMeant({ binaries }: KeptRule, { started }: DurableEvent): bool
 /** Whether an event has to be judged by the rule, with nothing that could excuse it. */
 export function mustJudge(
   { rule, activeMs, words }: RuleHistory,
-  events: Pick<DurableEvents, 'hasForgotten' | 'hasJumped' | 'nowMs'>,
+  events: Pick<DurableEvents, 'hasForgotten' | 'hasJumped' | 'nowMs' | 'wasAcknowledged'>,
   event: DurableEvent,
 ): boolean {
+  if (!events.wasAcknowledged(event.id)) return false;
   if (activeMs === null || events.hasForgotten() || events.hasJumped()) return false;
   const isOverFleet = rule.detects === 'fleet_match';
   const lateMs = isOverFleet ? FLEET_LATE_MS : LATE_STORED_MS;

@@ -13,7 +13,7 @@ const SPEC = {
   ...{ rule_name: 'count', severity: 'low' },
   detect: { kind: 'count', condition: 'binary:bash', threshold: 2, window_secs: 60 },
 };
-type Received = readonly [receivedMs: number, id: string];
+type Received = readonly [receivedMs: number, id: string, isUnheard?: boolean];
 
 /** What is reported where these starts were stored as they were received, and those are counted. */
 function found(starts: readonly Received[], counted: readonly string[]): readonly string[] {
@@ -23,7 +23,9 @@ function found(starts: readonly Received[], counted: readonly string[]): readonl
     story: [
       [0, { kind: 'rule.asked', rule: RULE, muted: null }],
       [0, { ...told, activeMs: WORLD_BEGINS_MS }],
-      ...starts.map(([receivedMs, id]): Step => [receivedMs, { id, receivedMs }]),
+      ...starts.map(([receivedMs, id, isUnheard = false]): Step => {
+        return [receivedMs, { id, receivedMs, isUnheard }];
+      }),
     ],
     relational: {
       rules: { list: () => [{ ruleId: 'count', spec: SPEC, pause: null, activeSinceMs: 0 }] },
@@ -50,5 +52,11 @@ describe('rule backtest', () => {
   it('should not compare windows where a batch was stored again behind another', () => {
     expect(found([...batches, [4_000, 'a']], ['a', 'b'])).toEqual([]);
     expect(found([...batches, [4_000, 'c']], ['b', 'c'])).toHaveLength(1);
+  });
+
+  it('should not compare where a Console gave up what the store wrote afterwards', () => {
+    const [a, , c] = batches as [Received, Received, Received];
+    expect(found([a, [2_000, 'b', true], c], ['a', 'c'])).toEqual([]);
+    expect(found(batches, ['a', 'c'])).toHaveLength(1);
   });
 });

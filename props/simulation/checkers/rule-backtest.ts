@@ -1,7 +1,7 @@
 // A backtest of what is stored tells what was told live, over crashes, repeats and late events. The rule is run again over
 // the stored order of arrival, as a backtest runs it, and finds the events that the alerts count. Excuses: a rule that was
 // changed, two Consoles that share a sensor, a store that forgot, a clock that was set, events that came more than an hour
-// late, which may miss their window after a restart, and windows over a batch that was stored twice: of its two places the
+// late, which may miss their window after a restart, events that no Console told their node to have, and windows over a batch that was stored twice: of its two places the
 // store tells the later one, and what came between them was judged after it. decision: D131, D165
 import { compileRule } from '../../../machines/detection/rule-compile.ts';
 import { createRuleRun } from '../../../machines/detection/rule-run.ts';
@@ -29,7 +29,8 @@ export const ruleBacktest: CheckerKind = {
       return events.arrived().every((one: DurableEvent) => {
         const newestMs = Math.max(newest.get(one.sensor) ?? 0, one.observedMs);
         newest.set(one.sensor, newestMs);
-        return newestMs - one.observedMs < LATE_MS && storingMs(one) < STORED_LATE_MS;
+        const isInTime = newestMs - one.observedMs < LATE_MS && storingMs(one) < STORED_LATE_MS;
+        return isInTime && events.wasAcknowledged(one.id);
       });
     }
 

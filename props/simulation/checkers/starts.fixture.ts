@@ -6,7 +6,12 @@ import type { CheckerKind, FleetView } from './checker.ts';
 
 const NODE = 'n';
 /** One start, and when it was received: by true time. */
-export type Start = { readonly id: string; readonly receivedMs: number };
+export type Start = {
+  readonly id: string;
+  readonly receivedMs: number;
+  /** The store has it, and the Console gave up before. */
+  readonly isUnheard?: boolean;
+};
 /** What happens at an instant; a start is stored. */
 export type Step = readonly [atMs: number, happens: Observation | Start];
 
@@ -62,11 +67,25 @@ export function reportedOf(
     return { kind: 'events.stored', console: 'c', batches };
   }
 
-  for (const [atMs, happens] of story) {
-    nowMs = atMs;
-    const seen = 'kind' in happens ? happens : store(happens);
+  function acknowledgment({ id, receivedMs }: Start): Observation {
+    const sequence = sequences.get(id) ?? 0;
+    const events = [`${NODE}:${sequence}`];
+    return {
+      ...{ kind: 'batch.acknowledged', console: 'c', askedAtMs: receivedMs, fingerprint: 'f' },
+      batch: { stream: 'x', channel: 'stream', sequence, events },
+    };
+  }
+
+  function hear(seen: Observation, atMs: number): void {
     for (const listener of listeners) listener(seen, atMs);
     checker.observe?.(seen, atMs);
+  }
+
+  for (const [atMs, happens] of story) {
+    nowMs = atMs;
+    hear('kind' in happens ? happens : store(happens), atMs);
+    if ('kind' in happens || happens.isUnheard === true) continue;
+    hear(acknowledgment(happens), atMs);
   }
   nowMs += afterwardsMs;
   checker.finish?.(nowMs);
