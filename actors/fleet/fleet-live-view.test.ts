@@ -70,6 +70,24 @@ function fleet() {
 }
 
 describe('the live view of the fleet', () => {
+  it('should come to show a state whose timer was a moment ahead of the wall clock, heartbeat or not', () => {
+    for (const beats of [0, 1]) {
+      const { directory, liveView, clock, pass } = fleet();
+      const currentNotAfterMs = START_MS + DEFAULT_INTERVALS.RENEWAL_RECOMMENDED_MS;
+      pass(-1);
+      directory.open(
+        'a',
+        sensorInputOf({ ...row, currentNotAfterMs }, START_MS, DEFAULT_INTERVALS),
+      );
+      expect(liveView.get('a')?.trust_health).toBe('healthy');
+      for (let beat = 0; beat < beats; beat += 1) directory.tell('a', heartbeat(START_MS));
+      pass(1);
+      liveView.sweep();
+      expect(liveView.get('a')?.trust_health).toBe('renewal_recommended');
+      clock.stop();
+    }
+  });
+
   it('should follow an actor and count by health', () => {
     const { directory, liveView, clock } = fleet();
     directory.open('a', sensorInputOf(row, START_MS, DEFAULT_INTERVALS));

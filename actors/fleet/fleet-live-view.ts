@@ -103,7 +103,9 @@ export function createFleetLiveView(options: {
 /** Takes what was seen of a sensor into its entry, which is answered. */
 function keep({ entries, snapshots, unsettled }: Fleet, { id, snapshot, atMs }: Observed) {
   const [before, last] = [entries.get(id), snapshots.get(id)];
-  const isBeat = before !== undefined && last !== undefined && onlyBeat(before, last, snapshot);
+  // What is not settled is looked at again whatever came: its health moves though nothing else does.
+  const isSettled = before !== undefined && last !== undefined && !unsettled.has(id);
+  const isBeat = isSettled && onlyBeat(before, last, snapshot);
   const entry = isBeat
     ? { ...before, last_heartbeat_at_ms: snapshot.context.lastHeartbeatAtMs }
     : fleetEntryAt(snapshot, atMs, before);
