@@ -1,22 +1,40 @@
-// An engine that follows one of another kind. The gap between the two is on disk before the sign of the one before is gone,
-// and stays until the Sensor has had time to store it: after a kill it may be counted twice, never not at all.
-// decision: D51; invariant: I19
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+// An engine that follows one of another kind. What the one before left is taken into a file of its own before the new one
+// starts; from then on the gap is owed, whatever is killed, until the Sensor has had time to store it: it may be counted
+// twice then, or up to a later start, never not at all. decision: D51; invariant: I19
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import Type from 'typebox';
 import { parserOf } from '../../machines/wire/parse.ts';
 import type { EngineKind } from './choice.ts';
 import type { EngineLaunch } from './engine-run.ts';
-import { forgetOthers, gapBetween, type KindGap, takeOverFrom } from './last-watcher.ts';
+import { forgetSigns, gapBetween, type KindGap, lastOfAnother, type Sign } from './last-watcher.ts';
 
 /** Signs of life of the new engine, seconds apart; the first one is its hello. */
 const SIGNS_UNTIL_STORED = 3;
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{8,12}Z$' });
-const GapSchema = Type.Object({
-  ...{ since: Instant, until: Instant, how: Type.Enum(['killed', 'stopped', 'rebooted']) },
-  ...{ ms: Count, unseen: Count, owed: Count, text: Type.String({ maxLength: 512 }) },
+const Losses = Type.Object({ inKernel: Count, inProgram: Count });
+const OwedSchema = Type.Object({
+  sign: Type.Optional(
+    Type.Object({
+      kind: Type.Enum(['tetragon', 'ebpf', 'procfs']),
+      word: Type.Object({
+        ...{ boot: Type.String({ maxLength: 64 }), atMs: Count, pid: Count, forks: Count },
+        upMs: Type.Union([Count, Type.Null()]),
+        ...{ told: Losses, more: Type.Union([Count, Type.Null()]), isOrdered: Type.Boolean() },
+      }),
+      owed: Count,
+    }),
+  ),
+  gap: Type.Optional(
+    Type.Object({
+      ...{ since: Instant, until: Instant, how: Type.Enum(['killed', 'stopped', 'rebooted']) },
+      ...{ ms: Count, unseen: Count, owed: Count, text: Type.String({ maxLength: 512 }) },
+    }),
+  ),
 });
-const parse = parserOf(GapSchema);
+const parse = parserOf(OwedSchema);
+/** What one of another kind left, until the new one sees; from then on the gap. */
+type Owed = { readonly sign?: Sign | undefined; readonly gap?: KindGap | undefined };
 
 /** Makes what an engine of this kind is launched with, so that `onGap` hears of a change of the kind. */
 export function createKindChanges(
@@ -25,49 +43,59 @@ export function createKindChanges(
   /** Until of gaps that this Sensor was told of. */
   const told = new Set<string>();
 
-  function tell(file: string, gap: KindGap | null, onGap: EngineLaunch['onGap']): void {
-    const kept = readKept(file);
-    if (gap !== null) keep(file, gap);
-    for (const one of [kept, gap]) {
-      if (one === null || told.has(one.until)) continue;
-      told.add(one.until);
-      onGap?.(one);
-    }
+  function tell(gap: KindGap, onGap: EngineLaunch['onGap']): void {
+    if (told.has(gap.until)) return;
+    told.add(gap.until);
+    onGap?.(gap);
   }
 
   return (kind, asked) => {
     const { exportFile, onGap } = asked;
     const file = `${exportFile}.gap`;
-    const last = takeOverFrom(kind, stateDir, exportFile);
-    if (last === null && readKept(file) === null) return asked;
+    const before = readOwed(file);
+    const last = lastOfAnother(kind, stateDir, exportFile);
+    // One that never said hello watched nothing: the gap goes on.
+    const sign = before.sign ?? last ?? undefined;
+    const owed: Owed = { sign, gap: before.gap };
+    if (last !== null && keepOwed(file, owed)) forgetSigns(stateDir, exportFile);
+    if (sign === undefined && owed.gap === undefined) return asked;
     let signs = 0;
     return {
       ...asked,
       onLine(line) {
         signs += 1;
-        if (signs === 1) {
-          void Promise.resolve(last === null ? null : gapBetween(last)).then((gap) => {
-            tell(file, gap, onGap);
-            forgetOthers(kind, stateDir, exportFile);
-          });
-        } else if (signs === SIGNS_UNTIL_STORED) rmSync(file, { force: true });
+        if (signs === 1) void begin();
+        else if (signs === SIGNS_UNTIL_STORED) rmSync(file, { force: true });
         asked.onLine(line);
       },
     };
+
+    async function begin(): Promise<void> {
+      if (owed.gap !== undefined) tell(owed.gap, onGap);
+      if (sign === undefined) return;
+      const gap = await gapBetween(sign);
+      keepOwed(file, { gap });
+      tell(gap, onGap);
+    }
   };
 }
 
-function readKept(file: string): KindGap | null {
+function readOwed(file: string): Owed {
   try {
     const parsed = parse(readFileSync(file, 'utf8'));
-    return parsed.ok ? parsed.value : null;
+    return parsed.ok ? parsed.value : {};
   } catch {
-    return null;
+    return {};
   }
 }
 
-function keep(file: string, gap: KindGap): void {
+/** False where the disk refuses; then what the one before left stays where it is. */
+function keepOwed(file: string, owed: Owed): boolean {
   try {
-    writeFileSync(file, JSON.stringify(gap), { mode: 0o600 });
-  } catch {} // A full disk: it is told now, and lost only with a kill in the next seconds.
+    writeFileSync(`${file}.new`, JSON.stringify(owed), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+    return true;
+  } catch {
+    return false;
+  }
 }

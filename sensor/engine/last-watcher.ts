@@ -39,20 +39,18 @@ export function readSigns(stateDir: string, exportFile: string): readonly Sign[]
   return found.filter((one) => one !== null);
 }
 
-/** Who watched last, when that was not this kind. What this kind left is removed then: it would take itself for the last. */
-export function takeOverFrom(kind: EngineKind, stateDir: string, exportFile: string): Sign | null {
+/** Who watched last, when that was not this kind. When it was, what the others left is old, and removed. */
+export function lastOfAnother(kind: EngineKind, stateDir: string, exportFile: string): Sign | null {
   const signs = readSigns(stateDir, exportFile);
   const last = signs.toSorted((a, b) => b.word.atMs - a.word.atMs)[0];
-  if (last === undefined || last.kind === kind) return null;
-  forget(kind, stateDir, exportFile);
-  return last;
+  if (last === undefined || last.kind !== kind) return last ?? null;
+  for (const { kind: other } of signs) if (other !== kind) forget(other, stateDir, exportFile);
+  return null;
 }
 
-/** This kind watches from now on, and no other is asked for its sign any more. Never throws. */
-export function forgetOthers(kind: EngineKind, stateDir: string, exportFile: string): void {
-  for (const { kind: other } of readSigns(stateDir, exportFile)) {
-    if (other !== kind) forget(other, stateDir, exportFile);
-  }
+/** An engine of any kind that starts now finds nothing that another left. Never throws. */
+export function forgetSigns(stateDir: string, exportFile: string): void {
+  for (const { kind } of readSigns(stateDir, exportFile)) forget(kind, stateDir, exportFile);
 }
 
 /** The gap up to now, when the engine that follows has begun to see. */
