@@ -89,13 +89,13 @@ export async function runSensor(
     readToken,
   });
   const stop = (): void => run.stop();
+  // Never taken off: one more signal would end a process that is about to exit as one that was killed.
   process.on('SIGTERM', stop).on('SIGINT', stop);
   const stopWatchdog = startWatchdog((error) =>
     logger.error({ reason: String(error) }, 'the watchdog is gone'),
   );
   const { exitCode, reason } = await run.done;
   stopWatchdog();
-  process.off('SIGTERM', stop).off('SIGINT', stop);
   clock.stop();
   if (exitCode !== 0) process.stderr.write(`service-sensor: ${reason ?? 'failed'}\n`);
   return exitCode;

@@ -26,7 +26,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
-process.exitCode = await runProgram(argv, {
+const exitCode = await runProgram(argv, {
   env: process.env,
   terminal: processTerminal(process.env),
   now: Date.now,
@@ -41,3 +41,7 @@ process.exitCode = await runProgram(argv, {
   },
   askSecret,
 });
+// While Node takes itself apart no handler is left, and one more signal, as the same key press that reached this process twice,
+// would end it as one that was killed.
+if (ownsSignals) process.exit(exitCode);
+process.exitCode = exitCode;
