@@ -1,6 +1,6 @@
 // A part of a long series, for stores on which all of it takes too long: `npm run test:services` takes one in
 // ATTACKS_SHARE, by the seed of the run, `.ci/nightly attacks` takes all. decision: D57
-const share = Number(process.env['ATTACKS_SHARE'] ?? 6);
+const share = Number(process.env['ATTACKS_SHARE'] ?? 12);
 const seed = Number(process.env['PROPS_SEED'] ?? 0);
 
 /** One in so many, another one with each seed; at least one of them. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawOptions } from './options.ts';
 import { NOT_REPLAYABLE, type RealServer, startRealServer } from './real-database.ts';
 import { runSimulation } from './run.ts';
+import { shareOf } from './share.ts';
 
 const FRESH = String(randomBytes(4).readUInt32LE());
 const HOURS = 0.1;
@@ -27,7 +28,7 @@ describe('the simulated fleet on a real PostgreSQL', () => {
   });
   afterAll(() => server?.stop());
 
-  it.each(['3', '9', FRESH])(
+  it.each([...shareOf(['3', '9']), FRESH])(
     'always keeps its promises and always recovers, and both databases say the same, over the seed %s',
     async (seed) => {
       const database = await server.copy();

@@ -15,7 +15,7 @@ const wanted = Object.entries(FOUND_UNDER).flatMap(([profile, names]) =>
 );
 
 describe('planted bugs, nothing tuned', () => {
-  it.each(shareOf(wanted))(
+  it.each(shareOf(wanted, 3))(
     'should be found by one of the first seeds of $profile: $name',
     async ({ name, profile }) => {
       const bug = PLANTED.find((one) => one.name === name);
