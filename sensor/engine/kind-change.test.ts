@@ -160,6 +160,26 @@ it('should not lose it where the new engine left a sign and never said hello', a
   expect(gaps[0]?.ms).toBeGreaterThan(10_000);
 });
 
+it('should go on where the disk does not let go of what is kept', async () => {
+  await leave('ebpf', { agoMs: 1_000, ended: true });
+  await begin('procfs');
+  rmSync(`${exportFile}.gap`);
+  mkdirSync(`${exportFile}.gap`);
+  await leave('ebpf', { agoMs: 1_000, ended: true });
+  await begin('procfs', 3);
+  await vi.waitFor(() => expect(gaps).toHaveLength(2), WAIT);
+});
+
+it('should not lose a gap to one that follows before it is stored', async () => {
+  await leave('ebpf', { agoMs: 60_000, ended: true });
+  await begin('procfs');
+  await leave('procfs', { agoMs: 1_000, ended: true });
+  await begin('ebpf');
+  follow = createKindChanges(directory);
+  await begin('ebpf');
+  expect(gaps.slice(2)).toEqual(gaps.slice(0, 2));
+});
+
 it('should not take what somebody else wrote there for a gap', async () => {
   for (const text of ['{', '{"since":"x"}', `{"ms":-1}`, '']) {
     writeFileSync(`${exportFile}.gap`, text);

@@ -10,6 +10,8 @@ import { forgetSigns, gapBetween, type KindGap, lastOfAnother, type Sign } from 
 
 /** Signs of life of the new engine, seconds apart; the first one is its hello. */
 const SIGNS_UNTIL_STORED = 3;
+/** Of engines that change again and again within those seconds the last ones are kept. */
+const GAPS_MAX = 16;
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{8,12}Z$' });
 const Losses = Type.Object({ inKernel: Count, inProgram: Count });
@@ -25,16 +27,18 @@ const OwedSchema = Type.Object({
       owed: Count,
     }),
   ),
-  gap: Type.Optional(
+  gaps: Type.Array(
     Type.Object({
       ...{ since: Instant, until: Instant, how: Type.Enum(['killed', 'stopped', 'rebooted']) },
       ...{ ms: Count, unseen: Count, owed: Count, text: Type.String({ maxLength: 512 }) },
     }),
+    { maxItems: GAPS_MAX },
   ),
 });
 const parse = parserOf(OwedSchema);
-/** What one of another kind left, until the new one sees; from then on the gap. */
-type Owed = { readonly sign?: Sign | undefined; readonly gap?: KindGap | undefined };
+/** What one of another kind left, until the new one sees; and gaps that may not be stored yet. */
+type Owed = { readonly sign?: Sign | undefined; readonly gaps: readonly KindGap[] };
+const NOTHING: Owed = { gaps: [] };
 
 /** Makes what an engine of this kind is launched with, so that `onGap` hears of a change of the kind. */
 export function createKindChanges(
@@ -56,25 +60,25 @@ export function createKindChanges(
     const last = lastOfAnother(kind, stateDir, exportFile);
     // One that never said hello watched nothing: the gap goes on.
     const sign = before.sign ?? last ?? undefined;
-    const owed: Owed = { sign, gap: before.gap };
-    if (last !== null && keepOwed(file, owed)) forgetSigns(stateDir, exportFile);
-    if (sign === undefined && owed.gap === undefined) return asked;
+    const { gaps } = before;
+    if (last !== null && keepOwed(file, { sign, gaps })) forgetSigns(stateDir, exportFile);
+    if (sign === undefined && gaps.length === 0) return asked;
     let signs = 0;
     return {
       ...asked,
       onLine(line) {
         signs += 1;
         if (signs === 1) void begin();
-        else if (signs === SIGNS_UNTIL_STORED) rmSync(file, { force: true });
+        else if (signs === SIGNS_UNTIL_STORED) settle(file);
         asked.onLine(line);
       },
     };
 
     async function begin(): Promise<void> {
-      if (owed.gap !== undefined) tell(owed.gap, onGap);
+      for (const gap of gaps) tell(gap, onGap);
       if (sign === undefined) return;
       const gap = await gapBetween(sign);
-      keepOwed(file, { gap });
+      keepOwed(file, { gaps: [...gaps, gap].slice(-GAPS_MAX) });
       tell(gap, onGap);
     }
   };
@@ -83,9 +87,9 @@ export function createKindChanges(
 function readOwed(file: string): Owed {
   try {
     const parsed = parse(readFileSync(file, 'utf8'));
-    return parsed.ok ? parsed.value : {};
+    return parsed.ok ? parsed.value : NOTHING;
   } catch {
-    return {};
+    return NOTHING;
   }
 }
 
@@ -98,4 +102,11 @@ function keepOwed(file: string, owed: Owed): boolean {
   } catch {
     return false;
   }
+}
+
+/** The spool has had time to store it. */
+function settle(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {} // A disk that refuses: it is counted once more at the next start.
 }
