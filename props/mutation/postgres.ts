@@ -1,14 +1,6 @@
 // One embedded PostgreSQL for all mutants of storage/relational: a start for each would cost more than the contracts.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { createPostgresLauncher } from '../../storage/embedded/postgres.ts';
-import { applyMigrations } from '../../storage/migrate.ts';
-import { silentLogger } from '../contracts/real-stores.ts';
-
-const STOP_MS = 10_000;
+import { startTemplateServer } from '../contracts/template-database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,19 +10,7 @@ declare module 'vitest' {
 }
 
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'mutation-'));
-  // The server may run as another user, who must be able to enter.
-  chmodSync(dataDir, 0o711);
-  const { signal } = new AbortController();
-  const server = await createPostgresLauncher({ dataDir, logger: silentLogger }).start(signal);
-  const { url } = server.endpoint;
-  const pool = new pg.Pool({ connectionString: url });
-  const analytics = () => Promise.reject(new Error('only PostgreSQL is here'));
-  await applyMigrations({ pool, analytics, only: ['relational'] });
-  await pool.end();
+  const { url, stop } = await startTemplateServer();
   project.provide('templateUrl', url);
-  return async () => {
-    await server.stop(STOP_MS);
-    rmSync(dataDir, { recursive: true, force: true });
-  };
+  return stop;
 }
